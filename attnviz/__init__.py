@@ -1,4 +1,4 @@
-"""See how a recurrent translator with additive attention builds each of its context vectors."""
+"""Public interface of attnviz: translate with a model, or read the attention of another program, and display it."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ __version__ = "0.3.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import `Translator` and `from_huggingface` on first use: saved traces need neither, and torch loads slowly."""
+    """Import names that saved traces do not need on first use; `Translator` imports torch, which loads slowly."""
     if name == "Translator":
         from attnviz.translator import Translator
 

@@ -1,4 +1,4 @@
-"""Check arguments of the Python interface, once, where they are passed in."""
+"""Check the types and ranges of arguments of the Python interface."""
 
 from __future__ import annotations
 

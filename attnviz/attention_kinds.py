@@ -1,4 +1,4 @@
-"""The table of the kinds of attention of recurrent translators.
+"""Table of the kinds of attention of recurrent translators, and registration of the kinds that users add.
 
 A kind has a torch class (`network.scorers`), an independent NumPy class (`analysis.scorers`) and texts
 (`wording.scorers`). The table names them as `module:name`, and they are imported where they are needed. Two modules
@@ -89,8 +89,8 @@ def kind_of(name: str) -> Kind:
     if name not in registered():
         raise AttnvizError(
             gettext(
-                "The attention “{name}” is a class from outside attnviz. To allow attnviz to import it, give "
-                "--scorer {name}, or set {variable}={name}.",
+                "The scorer “{name}” is a class from outside attnviz. To allow attnviz to import it, give "
+                "--scorer {name}, or set the environment variable {variable}={name}.",
                 name=name,
                 variable=VARIABLE,
             )
@@ -138,5 +138,5 @@ def _in_environment() -> list[str]:
 
 
 def renamed(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `config` with the attention e = s · P h (Luong's *general*) renamed from its former name "dot"."""
+    """Return the `config` of an older file with its attention "dot" under the current name, "general": e = s · P h."""
     return {**config, "attention": "general"} if config.get("attention") == "dot" else dict(config)

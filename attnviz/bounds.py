@@ -1,4 +1,4 @@
-"""Check the type and the bounds of settings before anything is computed with them."""
+"""Bounds and allowed values of the settings of models and training, and functions that check settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ES modules of the browser code: their imports, and bundles of several as one script."""
+"""Find the imports of the ES modules in the browser code, and bundle a module with its imports as one script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resolve the names of torch devices."""
+"""List this machine's torch devices and resolve device names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The error class whose messages are written for users."""
+"""`AttnvizError`, the error class whose messages are written for users."""
 
 
 class AttnvizError(Exception):

@@ -1,4 +1,4 @@
-"""Replace files atomically and durably, and name the exceptions that damaged files raise."""
+"""Replace files atomically, read ZIP archives within a size limit, and list the exceptions of damaged array files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of version 0.2 that were changed: they keep working, with a DeprecationWarning, until version 0.4."""
+"""Functions that let former names of version 0.2 work until version 0.4, with a DeprecationWarning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thread-safe LRU cache, bounded in bytes."""
+"""Thread-safe LRU cache, bounded in bytes, a decorator that uses it, and the approximate size of Python values."""
 
 from __future__ import annotations
 

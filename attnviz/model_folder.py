@@ -1,4 +1,4 @@
-"""Read the files of a model folder without torch: config, weights as NumPy arrays, digest."""
+"""List model folders and read their files without torch: config, weights as NumPy arrays, their number and digest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawing functions of traces in notebooks: an implementation of `attnviz.trace.drawing.Drawing`."""
+"""Drawing functions of traces in notebooks, with Plotly: they implement `attnviz.trace.drawing.Drawing`."""
 
 from __future__ import annotations
 

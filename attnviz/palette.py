@@ -1,4 +1,4 @@
-"""The colours of every figure, and what each hue means.
+"""Colours, colour scales, opacities and font of every figure, for the light and the dark theme.
 
 Encoder annotations are green, decoder states (and the displayed step) purple, context vectors orange. Signed numbers
 run from red (minus) through the background colour to blue (plus).
@@ -65,11 +65,11 @@ BAND = 0.16
 VEIL = 0.78
 """Opacity of the background colour over strips that are not yet part of the displayed sum."""
 
-LOST = 0.25
-"""Opacity of the losing unit of a maxout pair."""
+LOSER_OPACITY = 0.25
+"""Opacity of the smaller unit of a maxout pair."""
 
 STRONGEST = 0.98
-"""Quantile of the amounts in a strip at which its colours saturate, so that one large unit does not pale the others."""
+"""Quantile of the amounts in a strip at which its colours saturate, so that large units leave the others visible."""
 
 ROW_FRAME_WIDTH, CELL_FRAME_WIDTH = 2.5, 3.5
 """Widths in pixels."""
@@ -110,9 +110,9 @@ class Palette:
         return [*minus, (0.5, self.paper), *plus]
 
 
-def _mix(one: str, other: str, share: float) -> str:
-    """Return the colour that is `share` of the way from `one` to `other`, all as #rrggbb."""
-    pairs = [(int(one[k : k + 2], 16), int(other[k : k + 2], 16)) for k in (1, 3, 5)]
+def _mix(start: str, end: str, share: float) -> str:
+    """Return the colour that is `share` of the way from `start` to `end`, all as #rrggbb."""
+    pairs = [(int(start[k : k + 2], 16), int(end[k : k + 2], 16)) for k in (1, 3, 5)]
     return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
 
 

@@ -1,4 +1,4 @@
-"""Batch the translation requests of many threads: requests that wait during one batch form the next.
+"""`SharedTranslator`: batch the translation requests of many threads; requests that wait form the next batch.
 
 Separate threads would compete for the interpreter at every matrix product. In a batch, eight sentences cost little more
 than two.

@@ -1,4 +1,4 @@
-"""Tokenize and detokenize: normalisation, the SentencePiece tokenizer, and the grouping of pieces into words."""
+"""Normalisation of text, the SentencePiece tokenizer, grouping of pieces into words, and pieces as display text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read text files of sentences and pairs strictly: report what is not UTF-8, and never drop it silently."""
+"""Read text files of sentences and of tab-separated sentence pairs, and report malformed lines and wrong encodings."""
 
 from __future__ import annotations
 

@@ -144,8 +144,10 @@ class Translator(Generic[RecordT]):
                 memory = self._memory([sources[place] for place in places])
                 translations = self._search(memory, [limits[place] for place in places], beam, length_penalty)
                 for row, place in enumerate(places):
-                    alone = memory.alone(row, len(sources[place]))
-                    traces[place] = self._trace(texts[place], sources[place], alone, translations[row], started)
+                    sentence_memory = memory.without_padding(row, len(sources[place]))
+                    traces[place] = self._trace(
+                        texts[place], sources[place], sentence_memory, translations[row], started
+                    )
         return [traces[place] for place in range(len(texts))]
 
     def beam_tree(

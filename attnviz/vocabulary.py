@@ -1,4 +1,4 @@
-"""Word vocabularies of an imported translator, one for each side: from text to ids and back.
+"""`WordTokenizer`: tokenizer of an imported translator, with a word vocabulary for each side, and its file.
 
 Text is split at spaces. A token that the vocabulary lacks is looked up in lower case, and then split at punctuation.
 The tokens themselves come from the other program's tools.
@@ -56,7 +56,10 @@ class WordTokenizer(Tokenizer):
         return [self.encode(text) for text in texts]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of `ids`, tokens joined by spaces; special pieces except UNK are skipped."""
+        """Return the text of `ids`; special pieces except UNK are skipped.
+
+        Tokens are joined by spaces, or, in SentencePiece vocabularies, at the spaces that they contain.
+        """
         tokens = [self._tokens[int(i)] for i in ids if i not in (PAD, BOS, EOS)]
         if self._spelled:
             return "".join(tokens).replace(SPACE, " ").strip()

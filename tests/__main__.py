@@ -1,4 +1,4 @@
-"""Run the checks: those of a push, or with `--all` everything.
+"""Run the project's checks: those of a push, or all with `--all`.
 
     python -m tests [--all] [--only PART] [-- PYTEST_ARGUMENT ...]
 

@@ -1,4 +1,4 @@
-"""The message catalogs and the code: `python -m tests.catalogs` brings each `.po` file up to date.
+"""Update the message catalogs from the code: `python -m tests.catalogs` rewrites each `.po` file.
 
 `--check` only says what is not up to date, and fails; `--new de` begins a language; `--pseudo FOLDER` writes a
 generated one there, which the app shows with `ATTNVIZ_LOCALES=FOLDER`.

@@ -1,4 +1,4 @@
-"""What a program of the page makes of its data, run by Deno instead of a browser."""
+"""Run JavaScript of the app in Deno instead of a browser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deno import find_deno_bin
 
 
 def made_by(program: str, answer: str, given: Any, folder: Path) -> Any:
-    """Return the JSON that `program` writes in `folder`: `answer` is an expression for the text, of what is `given`."""
+    """Run `program` with `given` as JSON input; return the parsed JSON text of the expression `answer`."""
     script = folder / "program.js"
     script.write_text(
         f"{program}\nconst given = JSON.parse(await new Response(Deno.stdin.readable).text());\n"

@@ -1,4 +1,4 @@
-"""Which symbols equations are written with, read off their LaTeX."""
+"""Extract the symbols of equations from their LaTeX."""
 
 from __future__ import annotations
 

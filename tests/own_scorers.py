@@ -1,4 +1,4 @@
-"""Kinds of attention as a user writes them, in a module of his own."""
+"""Example attention scorers as a user would write them in a module of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every kind of saved record is held to: whole after a round trip, open without torch, clear about damage."""
+"""Checks for every kind of saved record: round trips, opening without torch, clear errors for damaged files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Damage = Callable[[dict[str, Any]], object]
 
 
 def assert_same(one: Computation, other: Computation) -> None:
-    """Assert that two records are of one kind and have the same in every field, arrays bit for bit."""
+    """Assert that two records have the same type and equal fields, arrays bit for bit."""
     assert type(one) is type(other)
     for field in dataclasses.fields(one):
         mine, theirs = getattr(one, field.name), getattr(other, field.name)
@@ -36,10 +36,10 @@ def assert_same(one: Computation, other: Computation) -> None:
             assert mine == theirs, field.name
 
 
-def opened_without_torch(record: Computation, path: Path, told: str, room: str = "attnviz.trace") -> list[str]:
+def open_without_torch(record: Computation, path: Path, expressions: str, module: str = "attnviz.trace") -> list[str]:
     """Return the words printed when a saved record is opened in a process without torch and other packages.
 
-    The record is saved to `path` and opened by its class, imported from the module `room`; `told` are Python
+    The record is saved to `path` and opened by its class, imported from `module`; `expressions` are Python
     expressions about `record` to print.
     """
     record.save(path)
@@ -47,9 +47,9 @@ def opened_without_torch(record: Computation, path: Path, told: str, room: str =
     program = (
         "import sys\n"
         "for name in ('torch', 'streamlit', 'plotly', 'safetensors'): sys.modules[name] = None\n"
-        f"from {room} import {kind}\n"
+        f"from {module} import {kind}\n"
         f"record = {kind}.load(sys.argv[1])\n"
-        f"print({told})\n"
+        f"print({expressions})\n"
     )
     command = [sys.executable, "-c", program, str(path)]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
@@ -58,13 +58,13 @@ def opened_without_torch(record: Computation, path: Path, told: str, room: str =
 
 
 def packed(array: np.ndarray) -> dict[str, Any]:
-    """Return an array as it stands in the JSON of a record."""
+    """Return an array in the encoding of a record's JSON."""
     content = base64.b64encode(zlib.compress(array.tobytes())).decode()
     return {"dtype": array.dtype.name, "shape": array.shape, "zlib": content}
 
 
-def assert_damage_is_told(record: Computation, damage: Damage, path: Path) -> None:
-    """Assert that a damaged record, in a file at `path`, is refused with a sentence that names the file."""
+def assert_damage_is_refused(record: Computation, damage: Damage, path: Path) -> None:
+    """Assert that a damaged record in a file at `path` is refused with an error that names the file."""
     written = json.loads(record.to_json())
     damage(written)
     path.write_text(json.dumps(written), encoding="utf-8")
@@ -73,8 +73,8 @@ def assert_damage_is_told(record: Computation, damage: Damage, path: Path) -> No
     assert path.name in str(refused.value)
 
 
-def change_a_byte(record: Computation, place: int, value: int) -> None:
-    """Open a record of which one byte of its JSON has changed: it opens, or is refused with a sentence."""
+def assert_changed_byte_is_handled(record: Computation, place: int, value: int) -> None:
+    """Change one byte of a record's JSON, and assert that it opens or raises an AttnvizError."""
     content = bytearray(record.to_json().encode())
     content[place % len(content)] = value
     with contextlib.suppress(AttnvizError):

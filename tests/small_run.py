@@ -1,4 +1,4 @@
-"""A real run on a tiny text, seconds long, whose models were kept on the way: for what shows how a model learns."""
+"""A training run of seconds on a tiny text, with models saved on the way, for tests of how a model learns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OBJECTS = {"a red house": "une maison rouge", "the black sea": "la mer noire", 
 
 
 def kept_run(folder: Path, *, guidance: float = 0.0, name: str = "run", keep_at: tuple[int, ...] = MOMENTS) -> Path:
-    """Train in `folder`/`name` on a text in which adjectives change places with nouns; return that folder."""
+    """Train in `folder`/`name` on a text in which French puts adjectives after nouns; return that folder."""
     triples = list(itertools.product(_SUBJECTS.items(), _VERBS.items(), _OBJECTS.items()))
     lines = [f"{s[0]} {v[0]} {o[0]}.\t{s[1]} {v[1]} {o[1]}.\n" for s, v, o in triples]
     folder.mkdir(exist_ok=True)
@@ -69,4 +69,4 @@ LINKS = "".join(
         ]
     )
 )
-"""Links of two of its sentences, as files of gold links have them."""
+"""Gold links of two sentences of the text, in the format of gold files."""

@@ -1,4 +1,4 @@
-"""Snapshots of sentences: one file per test module and language, in `__snapshots__/<module>/<language>.ambr`."""
+"""Syrupy extension: one snapshot file for each test module and language, `__snapshots__/<module>/<language>.ambr`."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class SentenceSnapshot(AmberSnapshotExtension):
 
     @classmethod
     def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
-        """Return whether the snapshots at `snapshot_location` are of the module of a test."""
+        """Return whether the snapshots at `snapshot_location` belong to a test's module."""
         return Path(snapshot_location).parent == Path(cls.dirname(test_location=test_location))
 
 
-# What the operating system or a library says of an error, in parentheses or at the end of our own message.
+# Errors of the operating system or a library, quoted in parentheses or at the end of our own message.
 _CAUSE = re.compile(r"\((?:\w+(?:Error|Warning)|'utf-8' codec [^()]*|EOF: [^()]*|File is not a zip file)\)")
 _OS_ERRORS = [os.strerror(code) for code in errno.errorcode]
 
 
 def plain(text: object, *folders: Path) -> str:
-    """Return a message or an output without what differs by run, system or version of a library.
+    """Return a message or output without the parts that differ by run, system or library version.
 
-    `<tmp>` stands for the path of a temporary folder, `<cause>` for what the system or a library says of an error.
+    `<tmp>` stands for the path of a temporary folder, `<cause>` for an error message of the system or a library.
     """
     found = str(text)
     for folder in folders:

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: the strings that people, other programs and other alphabets put into a sentence box."""
+"""Hypothesis strategies for the texts that users and other programs enter as sentences."""
 
 from __future__ import annotations
 

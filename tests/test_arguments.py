@@ -1,4 +1,4 @@
-"""What a caller of the Python interface gives is checked where it comes in: one sentence for each mistake."""
+"""Arguments of the Python interface are checked on entry: one error message for each mistake."""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ def translator(make_network: ModelFactory, tokenizer: Tokenizer) -> Translator:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_mistake_in_a_call_of_a_translator_is_one_sentence(
-    translator: Translator, name: str, snapshot: SnapshotAssertion
-) -> None:
+def test_invalid_translator_call_is_refused(translator: Translator, name: str, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         CALLS[name](translator)
     assert str(error.value) == snapshot
@@ -62,7 +60,7 @@ def trace() -> Trace:
 
 
 @pytest.mark.parametrize(("step", "picture"), [(99, "energy"), ("1", "energy"), (1.5, "energy"), (0, "pie"), (0, 7)])
-def test_a_mistake_in_a_call_of_a_record_is_one_sentence(
+def test_invalid_step_figure_call_is_refused(
     trace: Trace, step: Any, picture: Any, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
@@ -70,6 +68,6 @@ def test_a_mistake_in_a_call_of_a_record_is_one_sentence(
     assert str(error.value) == snapshot
 
 
-def test_steps_may_be_counted_from_the_end(trace: Trace) -> None:
+def test_negative_steps_count_from_the_end(trace: Trace) -> None:
     last = len(trace.target_pieces) - 1
     assert trace.step_figure(-1, "softmax") == trace.step_figure(last, "softmax")

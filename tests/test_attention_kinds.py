@@ -1,4 +1,4 @@
-"""Kinds of attention of a user's own: registered, trained, traced, drawn and verified as far as can be."""
+"""Attention scorers of a user: registered, trained, traced, drawn and verified."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def _nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
-def test_every_part_of_a_kind_is_there(kind: str) -> None:
+def test_every_part_of_a_kind_is_importable(kind: str) -> None:
     found = kind_of(kind)
     assert all(callable(resolve(place)) for place in (found.network, found.recomputation, found.texts))
 
 
 @pytest.mark.parametrize("place", [COSINE, FORWARD])
 @pytest.mark.parametrize("how", [{"beam": 1}, {"beam": 3}, {"target": SENTENCES[1]}], ids=["greedy", "beam", "forced"])
-def test_a_registered_kind_is_traced_drawn_and_verified(
+def test_registered_kind_is_traced_drawn_and_verified(
     tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, place: str, how: dict
 ) -> None:
     register(place)
@@ -67,7 +67,7 @@ def test_a_registered_kind_is_traced_drawn_and_verified(
     )
 
 
-def test_without_a_numpy_function_the_badge_says_what_is_missing(
+def test_badge_names_missing_numpy_function(
     make_network: ModelFactory, tokenizer: Tokenizer, each_language: str, snapshot: SnapshotAssertion
 ) -> None:
     register(FORWARD)
@@ -79,7 +79,7 @@ def test_without_a_numpy_function_the_badge_says_what_is_missing(
     assert badge_text(verification, 0).endswith(verification.missing)
 
 
-def test_a_wrong_number_is_found_without_a_numpy_function(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_wrong_number_is_found_without_numpy_function(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     register(FORWARD)
     network = make_network(FORWARD)
     trace = Translator(network, tokenizer).translate(SENTENCES[0])
@@ -88,7 +88,7 @@ def test_a_wrong_number_is_found_without_a_numpy_function(make_network: ModelFac
     assert RNNsearchVerifier(altered, weights).verify(0).discrepancies[0].quantity == "alignment"
 
 
-def test_a_trace_opens_where_its_kind_is_not_registered(
+def test_trace_opens_where_its_kind_is_not_registered(
     monkeypatch: pytest.MonkeyPatch, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     register(COSINE)
@@ -102,7 +102,7 @@ def test_a_trace_opens_where_its_kind_is_not_registered(
     assert RNNsearchVerifier(again, weights).verify(0).missing
 
 
-def test_a_folder_cannot_have_a_module_imported(
+def test_model_folder_cannot_import_a_module(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     make_network: ModelFactory,
@@ -122,7 +122,7 @@ def test_a_folder_cannot_have_a_module_imported(
     assert capsys.readouterr().out.strip()
 
 
-def test_a_kind_is_trained_by_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_train_command_accepts_a_scorer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept_run(tmp_path, keep_at=())  # for its texts
     command = ["train", "--data", str(tmp_path / "train.tsv"), "--validation", str(tmp_path / "validation.tsv")]
     sizes = "--vocabulary-size 90 --embedding-size 8 --hidden-size 12 --maxout-size 8 --batch-tokens 120"
@@ -140,21 +140,21 @@ def test_a_kind_is_trained_by_the_command(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "place", ["tests.own_scorers:Missing", "no_such_module:Class", "tests.own_scorers", "os:system('x')"]
 )
-def test_what_is_no_class_is_refused(place: str, snapshot: SnapshotAssertion) -> None:
+def test_path_that_is_no_class_is_refused(place: str, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as refused:
         register(place)
     assert str(refused.value) == snapshot
     assert os.environ[VARIABLE] == ""
 
 
-def test_a_class_that_is_no_scorer_is_refused(make_network: ModelFactory, snapshot: SnapshotAssertion) -> None:
+def test_class_that_is_no_scorer_is_refused(make_network: ModelFactory, snapshot: SnapshotAssertion) -> None:
     register("tests.own_scorers:NoScorer")
     with pytest.raises(AttnvizError) as refused:
         make_network("tests.own_scorers:NoScorer")
     assert str(refused.value) == snapshot
 
 
-def test_an_entry_point_gives_a_short_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_point_gives_a_short_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention_kinds, "_entry_points", lambda: {"cosine": COSINE})
     assert full_name("cosine") == COSINE
     assert full_name("additive") == "additive"

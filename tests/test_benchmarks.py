@@ -1,4 +1,4 @@
-"""The benchmarks of the page: what they may be asked for, and that a visitor without a browser is a visitor."""
+"""The benchmarks: their options, their tables, and the simulated visitor without a browser."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.nightly
 @pytest.mark.parametrize(
     "options", [["--against", "nowhere"], ["--turns", "0"], ["--turns", "many"], ["--visitors", "-1"]], ids=" ".join
 )
-def test_what_makes_no_sense_is_one_sentence(name: str, options: list[str], snapshot: SnapshotAssertion) -> None:
+def test_invalid_options_exit_with_one_line(name: str, options: list[str], snapshot: SnapshotAssertion) -> None:
     command = [sys.executable, "-m", f"tests.benchmarks.{name}", *options]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -33,7 +33,7 @@ def test_what_makes_no_sense_is_one_sentence(name: str, options: list[str], snap
     assert "Traceback" not in done.stderr
 
 
-def test_a_checkout_has_an_app() -> None:
+def test_checkout_and_count_options_are_validated() -> None:
     assert checkout(str(REPOSITORY)) == REPOSITORY
     assert count("12") == 12
     for text in ("1.5", "", "-1"):
@@ -41,7 +41,7 @@ def test_a_checkout_has_an_app() -> None:
             count(text)
 
 
-def test_no_two_visitors_have_a_sentence_in_common() -> None:
+def test_visitors_have_distinct_sentences() -> None:
     made = [visitors.sentence(visitor, number) for visitor in range(40) for number in range(3)]
     assert len({text for text, _ in made}) == len({mark for _, mark in made}) == len(made)
     for text, mark in made:
@@ -49,8 +49,8 @@ def test_no_two_visitors_have_a_sentence_in_common() -> None:
     assert made[7] == visitors.sentence(2, 1)
 
 
-def test_tables_have_a_heading_for_every_column() -> None:
-    visit = page_load.Visit(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+def test_tables_have_a_heading_for_each_column() -> None:
+    visit = page_load.Visit(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
     turn = page_load.Turn(0.5, visit, [visit, visit])
     assert len(page_load.row("this", [turn, turn])) == len(page_load.HEAD.splitlines()[-1])
     many = [0.5, 1.5, 1.0]
@@ -59,7 +59,7 @@ def test_tables_have_a_heading_for_every_column() -> None:
         assert len(visitors.row("this", each)) == len(visitors.HEAD.splitlines()[-1])
 
 
-def test_visitors_get_what_they_ask_for(tmp_path: Path, model_folder: Path) -> None:
+def test_simulated_visitors_get_their_translations(tmp_path: Path, model_folder: Path) -> None:
     shutil.copytree(model_folder, tmp_path / "en-fr")
     options = argparse.Namespace(visitors=2, sentences=2, steps=2, within=0.0, seconds=60)
 

@@ -1,4 +1,4 @@
-"""What ES modules import, and several of them as one script."""
+"""Resolution of ES module imports, and bundling of modules into one script."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def page(tmp_path: Path) -> Path:
     return tmp_path / "page.js"
 
 
-def test_a_module_comes_after_what_it_imports(page: Path) -> None:
+def test_module_comes_after_its_imports(page: Path) -> None:
     ten, half = (page.parent / "numbers" / name for name in ("ten.js", "half.js"))
     assert imported(page) == [half, ten, ten]
     assert with_imports([page, half]) == [ten, half, page]
 
 
-def test_one_script_does_what_the_modules_do(page: Path, tmp_path: Path) -> None:
+def test_bundled_script_behaves_like_modules(page: Path, tmp_path: Path) -> None:
     answer = "JSON.stringify(await page())"
     as_modules = made_by(f'import {{ page }} from "{page.as_uri()}";', answer, None, tmp_path)
     assert made_by(as_one_script(page), answer, None, tmp_path) == as_modules

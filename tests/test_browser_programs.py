@@ -1,4 +1,4 @@
-"""The programs that we hand out: of the versions that fit what is installed, with all that is needed of them."""
+"""The bundled browser programs (Plotly, KaTeX, fonts): versions, content and licences."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from tests.conftest import REPOSITORY, SENTENCES
 from tests.figures import synthetic
 
 
-def test_plotly_is_of_the_version_that_is_installed() -> None:
+def test_plotly_version_equals_installed_package() -> None:
     """Where this fails, follow attnviz/browser_programs/README.md."""
     assert get_plotlyjs_version() == PLOTLY.version
     assert f'.version="{PLOTLY.version}"' in PLOTLY.text
     assert PLOTLY.version in PLOTLY.file_name
 
 
-def test_it_has_the_traces_that_it_says() -> None:
+def test_plotly_bundle_has_listed_trace_types() -> None:
     assert {*re.findall(r"moduleType:\"trace\",name:\"(\w+)\"", PLOTLY.text)} == PLOTLY_TRACES
     assert len(PLOTLY.text) < len(get_plotlyjs()) / 3
 
 
-def test_all_that_we_draw_is_in_it(translator: Translator, model_folder: Path) -> None:
+def test_plotly_bundle_covers_every_figure(translator: Translator, model_folder: Path) -> None:
     trace, weights = translator.translate(SENTENCES[0]), load_weights(model_folder)
     subject = Subject(trace, 1, weights=weights)
     drawn = [picture.draw(subject) for picture in step_figures(subject).values()]
@@ -42,27 +42,27 @@ def test_all_that_we_draw_is_in_it(translator: Translator, model_folder: Path) -
 
 
 @pytest.mark.parametrize("markup", ["</script", "<!--"])
-def test_it_can_stand_in_a_page(markup: str) -> None:
+def test_plotly_bundle_contains_no_unsafe_markup(markup: str) -> None:
     assert markup not in PLOTLY.text
 
 
-def test_katex_is_of_the_version_whose_styles_streamlit_has() -> None:
+def test_katex_version_equals_that_of_streamlit() -> None:
     """Where this fails, follow attnviz/browser_programs/README.md."""
     (program,) = (Path(file_util.get_static_dir()) / "static" / "js").glob("rehype-katex.*.js")
     assert re.findall(r"version:`([\d.]+)`", program.read_text(encoding="utf-8")) == [KATEX.version]
     assert f'version:"{KATEX.version}"' in KATEX.text
 
 
-@pytest.mark.parametrize(("program", "said"), [(PLOTLY, "plotly.js 4.1.1, MIT"), (KATEX, "KaTeX 0.16.47")])
-def test_its_licences_are_beside_it(program: BrowserProgram, said: str) -> None:
+@pytest.mark.parametrize(("program", "notice"), [(PLOTLY, "plotly.js 4.1.1, MIT"), (KATEX, "KaTeX 0.16.47")])
+def test_licence_file_is_beside_program(program: BrowserProgram, notice: str) -> None:
     path = Path(browser_programs.__file__).with_name(f"{program.name}.LICENSE.txt")
     licences = path.read_text(encoding="utf-8")
-    assert said in licences
-    assert program.version in said
+    assert notice in licences
+    assert program.version in notice
     assert "Permission is hereby granted" in licences
 
 
-def test_letters_stand_in_the_style_sheets_by_their_name() -> None:
+def test_style_sheets_name_the_bundled_font() -> None:
     for place in (REPOSITORY / ".streamlit" / "config.toml", REPOSITORY / "attnviz" / "ui" / "page.css"):
         assert SERIF_FAMILY in place.read_text(encoding="utf-8")
     assert serif_style().count(f'font-family: "{SERIF_FAMILY}"') == len(SERIF)

@@ -1,4 +1,4 @@
-"""What is written to a model folder is what is read from it. Damaged folders: see test_translator."""
+"""Saving and loading of model folders. Damaged folders: see test_translator."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ def test_round_trip(tmp_path: Path, make_network: ModelFactory, tokenizer: Token
         assert torch.equal(tensor, expected[name]), name
 
 
-def test_weights_are_stored_in_half_the_space_and_read_exactly(model_folder: Path) -> None:
+def test_weights_are_stored_as_float16_and_read_exactly(model_folder: Path) -> None:
     stored, network = load_file(model_folder / "model.safetensors"), load_model(model_folder)[0]
     for name, tensor in network.state_dict().items():
         assert (stored[name].dtype, tensor.dtype) == (torch.float16, torch.float32)
         assert torch.equal(stored[name].float(), tensor), name
 
 
-def test_the_config_can_be_read_by_people(model_folder: Path) -> None:
+def test_config_is_readable_json(model_folder: Path) -> None:
     record = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))
     assert (record["format"], record["version"]) == ("attnviz-model", 2)
     assert record["model"]["attention"] == "additive"
 
 
-def test_a_model_written_again_translates_alike(tmp_path: Path, model_folder: Path) -> None:
+def test_model_saved_again_translates_alike(tmp_path: Path, model_folder: Path) -> None:
     save_model(tmp_path, *load_model(model_folder))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors", "tokenizer.model"]
     first, second = Translator.load(model_folder, device="cpu"), Translator.load(tmp_path, device="cpu")
     assert first.translate_batch(SENTENCES, beam=2) == second.translate_batch(SENTENCES, beam=2)
 
 
-def test_a_folder_that_cannot_be_made_is_named(
+def test_folder_that_cannot_be_created_is_named(
     tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -65,7 +65,7 @@ def test_a_folder_that_cannot_be_made_is_named(
     assert plain(error.value, tmp_path) == snapshot
 
 
-def test_a_save_cut_short_leaves_the_model_as_it_was(
+def test_interrupted_save_leaves_old_model(
     tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_model(tmp_path, make_network(), tokenizer)
@@ -83,7 +83,7 @@ def test_a_save_cut_short_leaves_the_model_as_it_was(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_model_is_loaded_without_the_compiler(model_folder: Path) -> None:
+def test_loading_model_does_not_import_torch_compiler(model_folder: Path) -> None:
     """To import it takes as long as to import torch, and nobody has asked for it."""
     program = (
         "import sys; from attnviz import Translator; "

@@ -1,4 +1,4 @@
-"""What contributors are told: the paths exist, the commands are real, the forms and hooks parse."""
+"""The contributors' documents: paths and commands exist, issue forms and hooks parse."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TO_WRITE = ("NAME", "THE/FILE", "locales/de.po", "OWNER", "<module>")
 """Parts of paths that the reader fills in."""
 
 
-def test_every_path_in_the_guide_exists() -> None:
+def test_every_path_in_guide_exists() -> None:
     named = {text.removeprefix("./") for text in re.findall(r"`([\w./-]+(?:/|\.(?:py|md|js|toml|txt|yml)))`", GUIDE)}
     named |= {f".github/{link}" for link in re.findall(r"\]\(([^)#:]+)\)", GUIDE)}
     paths = {path for path in named if not any(part in path for part in TO_WRITE)}
@@ -26,7 +26,7 @@ def test_every_path_in_the_guide_exists() -> None:
     assert sorted(path for path in paths if not any((root / path).exists() for root in roots)) == []
 
 
-def test_every_module_in_the_guides_commands_exists() -> None:
+def test_every_module_in_guide_commands_exists() -> None:
     modules = re.findall(r"python -m ((?:tests|attnviz)[\w.]*)", GUIDE)
     assert {"tests", "tests.catalogs", "attnviz"} <= {*modules}
     for module in modules:
@@ -34,7 +34,7 @@ def test_every_module_in_the_guides_commands_exists() -> None:
         assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
 
 
-def test_the_newest_version_of_the_changelog_is_this_one() -> None:
+def test_newest_changelog_version_is_package_version() -> None:
     versions = re.findall(
         r"^## (\d+\.\d+\.\d+) \((?:\d{4}-\d\d-\d\d|unreleased)\)$", _text("CHANGELOG.md"), re.MULTILINE
     )
@@ -43,7 +43,7 @@ def test_the_newest_version_of_the_changelog_is_this_one() -> None:
 
 
 @pytest.mark.parametrize("path", sorted((GITHUB / "ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda path: path.stem)
-def test_an_issue_form_has_what_github_requires(path: Path) -> None:
+def test_issue_form_has_required_fields(path: Path) -> None:
     form = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert {"name", "description", "body"} <= form.keys()
     for field in form["body"]:

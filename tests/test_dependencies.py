@@ -1,4 +1,4 @@
-"""What the package depends on: ranges that hold the app's pins, work at both ends, and leave recent versions alone."""
+"""The package's dependency ranges: pins lie within them, both ends work, recent versions are not replaced."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOWEST = REPOSITORY / "tests" / "lowest-requirements.txt"
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 RANGES = {line.name: line.specifier for line in map(Requirement, PROJECT["dependencies"])}
 ENDS = {"lowest": ["-r", str(LOWEST)], "newest": ["--upgrade", *sorted(RANGES.keys() - {"torch"})]}
-"""What pip is told for each end; torch is the one of this environment, for another takes gigabytes."""
+"""The arguments of `pip install` for each end; torch is the installed one, since another takes gigabytes."""
 SMOKE = (
     "tests/ui/test_page.py",
     "tests/figures/test_figures.py",
@@ -48,23 +48,23 @@ def pins(path: Path) -> dict[str, str]:
     return dict(line.split("==") for line in lines if "==" in line)
 
 
-def test_every_pin_lies_in_its_range() -> None:
+def test_every_pin_lies_within_its_range() -> None:
     pinned = pins(REPOSITORY / "requirements.txt")
     assert pinned.keys() == RANGES.keys()
     assert {name: version for name, version in pinned.items() if not RANGES[name].contains(version)} == {}
 
 
-def test_the_lowest_versions_are_the_lower_bounds() -> None:
+def test_lowest_requirements_equal_lower_bounds() -> None:
     bounds = {name: str(bound) for name, bound in RANGES.items() if name != "torch"}
     assert {name: f">={version}" for name, version in pins(LOWEST).items()} == bounds
 
 
 def without_python_settings() -> dict[str, str]:
-    """Return the environment, pip's settings included, without what would lead Python to other packages."""
+    """Return the environment, pip's settings included, without variables that add packages to Python's path."""
     return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
 
 
-def needed(name: str) -> set[str]:
+def required_packages(name: str) -> set[str]:
     """Return the names of a package of this environment and all it requires here."""
     found, open_ = set[str](), [name]
     while open_:
@@ -83,10 +83,10 @@ class Environment:
         self._run(sys.executable, "-m", "venv", str(folder / "venv"))
         self.scripts = folder / "venv" / "bin"
         self.site_packages = next(folder.glob("venv/lib/*/site-packages"))
-        # Linked in a folder beside the environment, where pip uninstalls nothing.
+        # Links in a folder beside the environment: pip does not uninstall from there.
         linked = folder / "linked"
         linked.mkdir()
-        for name in sorted(needed("torch") - {"setuptools", *RANGES} | {"torch"}):
+        for name in sorted(required_packages("torch") - {"setuptools", *RANGES} | {"torch"}):
             package = metadata.distribution(name)
             # Several packages of NVIDIA share one folder.
             for top in {file.parts[0] for file in package.files or ()} - {"..", "__pycache__"}:
@@ -126,7 +126,7 @@ class Environment:
 
 @pytest.fixture
 def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
-    """Return a function that prints a line in the run's own output, of a worker's test too."""
+    """Return a function that prints a line to the terminal, also from a pytest-xdist worker."""
 
     def aloud(line: str) -> None:
         with capsys.disabled():
@@ -137,7 +137,7 @@ def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    """Return a copy of what the package is built from: building writes beside it."""
+    """Return a copy of the files the package is built from, since building writes beside them."""
     copy = tmp_path / "source"
     shutil.copytree(REPOSITORY / "attnviz", copy / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
@@ -147,7 +147,7 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("end", ENDS)
-def test_both_ends_of_the_ranges_work(end: str, tmp_path: Path, say: Callable[[str], None]) -> None:
+def test_lowest_and_highest_versions_work(end: str, tmp_path: Path, say: Callable[[str], None]) -> None:
     environment = Environment(tmp_path)
     tools = pins(REPOSITORY / "tests" / "requirements.txt")
     environment.install(*ENDS[end], *(f"{name}=={tools[name]}" for name in TEST_TOOLS))
@@ -158,13 +158,15 @@ def test_both_ends_of_the_ranges_work(end: str, tmp_path: Path, say: Callable[[s
     assert all(RANGES[canonicalize_name(name)].contains(version) for name, version in versions.items())
     environment.python("-c", IMPORT_ALL)
     # Other versions may warn of what changes in releases that the pins are past, or not at yet.
-    said = environment.python("-m", "pytest", "-n0", "-q", "-m", "not nightly", "-W", "default", *SMOKE)
-    say(f"{end}: {said.splitlines()[-1]}")
-    assert re.search(r"\d+ passed", said)
+    output = environment.python("-m", "pytest", "-n0", "-q", "-m", "not nightly", "-W", "default", *SMOKE)
+    say(f"{end}: {output.splitlines()[-1]}")
+    assert re.search(r"\d+ passed", output)
 
 
 @pytest.mark.nightly
-def test_recent_torch_numpy_and_pandas_stay(tmp_path: Path, source: Path, say: Callable[[str], None]) -> None:
+def test_installing_keeps_recent_torch_numpy_and_pandas(
+    tmp_path: Path, source: Path, say: Callable[[str], None]
+) -> None:
     environment = Environment(tmp_path)
     environment.install("numpy", "pandas")
     say(f"kept: {environment.versions()}")
@@ -174,7 +176,7 @@ def test_recent_torch_numpy_and_pandas_stay(tmp_path: Path, source: Path, say: C
 
 
 @pytest.mark.nightly
-def test_the_installed_program_has_all_its_files_and_runs_from_another_folder(tmp_path: Path, source: Path) -> None:
+def test_installed_package_is_complete_and_runs_elsewhere(tmp_path: Path, source: Path) -> None:
     environment = Environment(tmp_path)
     environment.install(str(source))
     files = {path.relative_to(source) for path in (source / "attnviz").rglob("*") if path.is_file()}

@@ -1,4 +1,4 @@
-"""The folder `.deploy`: what the image holds runs as the image runs it, and a Space gets all that the image needs."""
+"""The folder `.deploy`: the container image runs the app, and a Hugging Face Space gets all its files."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ print([one.message for one in app.exception], app.session_state["sentence"], len
 
 
 def instructions(kind: str) -> list[str]:
-    """Return what follows `kind` in the Dockerfile, a line each, those that go on joined."""
+    """Return the arguments of each `kind` instruction of the Dockerfile, with continued lines joined."""
     lines = (DEPLOY / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", "").splitlines()
     return [line.strip().removeprefix(kind).strip() for line in lines if line.strip().startswith(f"{kind} ")]
 
 
-def let_through(path: str) -> bool:
+def in_build_context(path: str) -> bool:
     """Return whether `.dockerignore` lets a path of the repository into the image.
 
     The last line that matches the path, or a folder that contains it, decides.
@@ -47,15 +47,15 @@ def let_through(path: str) -> bool:
     return found
 
 
-def image(folder: Path) -> None:
-    """Copy into `folder` what the image has of the repository."""
+def copy_image_files(folder: Path) -> None:
+    """Copy into `folder` the files of the repository that the image contains."""
     for line in instructions("COPY"):
         *sources, target = [word for word in line.split() if not word.startswith("--")]
         for source in sources:
             whole = REPOSITORY / source
             files = [path for path in whole.rglob("*") if path.is_file()] if whole.is_dir() else [whole]
             for path in files:
-                if let_through(str(path.relative_to(REPOSITORY))):
+                if in_build_context(str(path.relative_to(REPOSITORY))):
                     copy = folder / target / path.relative_to(whole if whole.is_dir() else REPOSITORY)
                     copy.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy(path, copy)
@@ -68,8 +68,8 @@ def environment() -> dict[str, str]:
 
 
 @pytest.mark.nightly
-def test_what_the_image_holds_serves_the_page(tmp_path: Path) -> None:
-    image(tmp_path / "image")
+def test_files_of_image_serve_the_page(tmp_path: Path) -> None:
+    copy_image_files(tmp_path / "image")
     held = {str(path.relative_to(tmp_path / "image")) for path in (tmp_path / "image").rglob("*") if path.is_file()}
     assert {"app.py", ".streamlit/config.toml", "models/en-fr/model.safetensors", "requirements.txt"} <= held
     assert not any("__pycache__" in path or "secrets" in path or path.startswith("tests/") for path in held)
@@ -88,7 +88,7 @@ def test_what_the_image_holds_serves_the_page(tmp_path: Path) -> None:
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
-            assert "script-src" in answer.headers["Content-Security-Policy"], "the program of the image answers"
+            assert "script-src" in answer.headers["Content-Security-Policy"], "the server of the image answers"
     finally:
         process.terminate()
         process.wait(timeout=20)
@@ -102,10 +102,10 @@ def test_what_the_image_holds_serves_the_page(tmp_path: Path) -> None:
     )
     problems, _, rest = read.stdout.strip().partition("] ")
     assert problems == "["
-    assert int(rest.split()[-1]) > 5, "the example is translated, and shown"
+    assert int(rest.split()[-1]) > 5, "the example is translated and shown"
 
 
-def test_the_extra_that_is_asked_for_is_installed(tmp_path: Path) -> None:
+def test_requested_extra_is_installed(tmp_path: Path) -> None:
     (step,) = [line for line in instructions("RUN") if "tomllib" in line]
     written = step.partition("&&")[0].replace("python -c", f"{sys.executable} -c")
     shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
@@ -114,16 +114,16 @@ def test_the_extra_that_is_asked_for_is_installed(tmp_path: Path) -> None:
         subprocess.run(written, shell=True, cwd=tmp_path, env=os.environ | {"EXTRA": extra}, check=True)
         assert (tmp_path / "extra.txt").read_text().split("\n")[:-1] == (lines or [""])
     known = subprocess.run(written, shell=True, cwd=tmp_path, env=os.environ | {"EXTRA": "x"}, capture_output=True)
-    assert known.returncode, "an extra that is not there ends the build"
+    assert known.returncode, "an unknown extra fails the build"
 
 
-def test_a_space_has_all_that_its_image_is_made_of(tmp_path: Path) -> None:
+def test_space_has_all_files_of_its_image(tmp_path: Path) -> None:
     subprocess.run(["bash", DEPLOY / "space.sh", tmp_path / "space"], check=True, capture_output=True)
     for line in instructions("COPY"):
         for source in [word for word in line.split() if not word.startswith("--")][:-1]:
             assert (tmp_path / "space" / source).exists(), source
     settings = tomllib.loads((tmp_path / "space" / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    assert not settings["server"]["enableXsrfProtection"], "within another site's page an upload has no cookie"
+    assert not settings["server"]["enableXsrfProtection"], "in a frame of another site, uploads have no cookie"
     assert (tmp_path / "space" / "README.md").read_text(encoding="utf-8").startswith("---\ntitle: attnviz\n")
     assert (tmp_path / "space" / ".dockerignore").read_text() == (DEPLOY / "Dockerfile.dockerignore").read_text()
     image = (tmp_path / "space" / "Dockerfile").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Files that an earlier version wrote, in which Luong's *general* was called "dot": all of them go on loading."""
+"""Files of earlier versions, which called Luong's *general* attention "dot", still load."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = [(MODEL, EARLIER / "dot-trace.json", Trace), (IMPORTED, EARLIER / "dot-j
 
 
 @pytest.mark.parametrize(("folder", "file", "kind"), KINDS, ids=["trained", "imported"])
-def test_a_folder_and_its_trace_agree(folder: Path, file: Path, kind: type[Trace] | type[Seq2SeqTrace]) -> None:
+def test_old_folder_reproduces_old_trace(folder: Path, file: Path, kind: type[Trace] | type[Seq2SeqTrace]) -> None:
     assert json.loads((folder / "config.json").read_text())["model"]["attention"] == "dot"
     assert read_config(folder)["attention"] == "general"
     old = kind.load(file)
@@ -37,13 +37,13 @@ def test_a_folder_and_its_trace_agree(folder: Path, file: Path, kind: type[Trace
     assert all(verifier_of(old, weights).verify(step).holds for step in range(len(old.target_pieces)))
 
 
-def test_a_trace_saved_again_says_general() -> None:
+def test_old_trace_saved_again_says_general() -> None:
     text = Trace.load(EARLIER / "dot-trace.json").to_json()
     assert json.loads(text)["config"]["attention"] == "general"
     assert Trace.from_json(text).fingerprint == Trace.load(EARLIER / "dot-trace.json").fingerprint
 
 
-def test_a_run_goes_on_with_the_new_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_run_resumes_with_new_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = shutil.copytree(EARLIER / "dot-run", tmp_path / "run")
     monkeypatch.chdir(EARLIER)
     settings = TrainingConfig.from_json((folder / "training.json").read_text())
@@ -55,12 +55,12 @@ def test_a_run_goes_on_with_the_new_name(tmp_path: Path, monkeypatch: pytest.Mon
         run(TrainingConfig.from_dict(moved.to_dict() | {"attention": "additive"}))
 
 
-def test_only_the_old_name_changes() -> None:
+def test_renaming_changes_only_the_old_name() -> None:
     assert renamed({"attention": "dot", "heads": 2}) == {"attention": "general", "heads": 2}
     assert renamed({"attention": "additive"}) == {"attention": "additive"}
     assert renamed({"heads": 2}) == {"heads": 2}
 
 
-def test_of_a_later_version_the_settings_are_refused() -> None:
+def test_settings_of_later_version_are_refused() -> None:
     with pytest.raises(ValueError, match="format version 3"):
         TrainingConfig.from_json('{"version": 3}')

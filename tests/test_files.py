@@ -1,4 +1,4 @@
-"""Files that are replaced: whole or as they were, on a full disk, through links, and into pipes."""
+"""Replacing of files: atomic, also on a full disk, through symbolic links and into pipes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def trace() -> Trace:
 
 
 @pytest.mark.parametrize("ending", ["html", "json", "csv", "tex"])
-def test_an_export_to_a_full_disk_leaves_the_old_file(
+def test_export_to_full_disk_leaves_old_file(
     trace: Trace, tmp_path: Path, ending: str, snapshot: SnapshotAssertion
 ) -> None:
     path = tmp_path / f"out.{ending}"
@@ -51,7 +51,7 @@ def test_an_export_to_a_full_disk_leaves_the_old_file(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_record_saved_to_a_full_disk_leaves_the_old_file(trace: Trace, tmp_path: Path) -> None:
+def test_saving_record_to_full_disk_leaves_old_file(trace: Trace, tmp_path: Path) -> None:
     for record in (trace, WhatIfs(trace)):
         path = tmp_path / type(record).__name__
         path.write_text(OLD, encoding="utf-8")
@@ -60,7 +60,7 @@ def test_a_record_saved_to_a_full_disk_leaves_the_old_file(trace: Trace, tmp_pat
         assert path.read_text(encoding="utf-8") == OLD
 
 
-def test_a_link_goes_on_pointing_to_its_file_which_keeps_its_permissions(tmp_path: Path) -> None:
+def test_symbolic_link_and_permissions_are_preserved(tmp_path: Path) -> None:
     file, link = tmp_path / "folder" / "file", tmp_path / "link"
     file.parent.mkdir()
     file.write_text(OLD, encoding="utf-8")
@@ -73,7 +73,7 @@ def test_a_link_goes_on_pointing_to_its_file_which_keeps_its_permissions(tmp_pat
     assert [*file.parent.iterdir()] == [file]
 
 
-def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+def test_pipe_is_written_directly(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read: list[bytes] = []
@@ -85,6 +85,6 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == [pipe]
 
 
-def test_a_folder_is_no_file_to_replace(tmp_path: Path) -> None:
+def test_folder_cannot_be_replaced_as_file(tmp_path: Path) -> None:
     with pytest.raises(AttnvizError):
         replace_text(tmp_path, "text")

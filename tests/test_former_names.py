@@ -49,14 +49,14 @@ NAMES = {
 @pytest.mark.parametrize(
     ("module", "former", "new"), [(module, *pair) for module, names in NAMES.items() for pair in names.items()]
 )
-def test_a_former_name_works_and_warns_of_the_new_one(module: str, former: str, new: str) -> None:
+def test_former_name_works_with_deprecation_warning(module: str, former: str, new: str) -> None:
     package = importlib.import_module(f"attnviz.{module}")
     with pytest.warns(DeprecationWarning, match=rf"{module}\.{new}$"):
         found = getattr(package, former)
     assert found is getattr(package, new)
 
 
-def test_another_name_is_unknown() -> None:
+def test_unknown_name_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match="ledgers"):
         _ = analysis.ledgers
 
@@ -65,9 +65,7 @@ def test_another_name_is_unknown() -> None:
     ("former", "new"),
     [("ledger", "logit-attribution"), ("microscope", "energy-decomposition"), ("trials", "perturbation-tests")],
 )
-def test_a_figure_is_found_by_its_former_name(
-    translator: Translator, model_folder: Path, former: str, new: str
-) -> None:
+def test_figure_is_found_by_its_former_name(translator: Translator, model_folder: Path, former: str, new: str) -> None:
     subject = Subject(translator.translate("the cat"), 0, load_weights(model_folder))
     with pytest.warns(DeprecationWarning, match=new):
         assert step_figure(subject, former) is STEP_FIGURES[new]
@@ -75,7 +73,7 @@ def test_a_figure_is_found_by_its_former_name(
         assert export.FigureOptions(picture=former, step=0).picture == new
 
 
-def test_an_attribution_is_found_by_its_former_name(translator: Translator, model_folder: Path) -> None:
+def test_attribution_is_found_by_its_former_name(translator: Translator, model_folder: Path) -> None:
     found = attribution_methods(translator.translate("the cat"), load_weights(model_folder))
     with pytest.warns(DeprecationWarning, match="logit_attribution"):
         former = found.matrices["ledger"]
@@ -96,7 +94,7 @@ def test_an_attribution_is_found_by_its_former_name(translator: Translator, mode
         ("/base/why", "", {"page": "why"}),
     ],
 )
-def test_a_link_of_an_earlier_version_is_redirected(path: str, query: str, expected: dict[str, str]) -> None:
+def test_link_of_earlier_version_is_redirected(path: str, query: str, expected: dict[str, str]) -> None:
     address = current_address(path, [(name, values[0]) for name, values in parse_qs(query).items()])
     assert address
     found = urlsplit(address)
@@ -105,7 +103,7 @@ def test_a_link_of_an_earlier_version_is_redirected(path: str, query: str, expec
     assert current_address(found.path, [(name, values[0]) for name, values in parse_qs(found.query).items()]) is None
 
 
-def test_other_addresses_are_current() -> None:
+def test_other_addresses_are_not_redirected() -> None:
     assert current_address("/", [("sentence", "rival"), ("step", "2")]) is None
     assert current_address("/static/why.js", [("rival", "2")]) is None
 

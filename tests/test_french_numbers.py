@@ -1,4 +1,4 @@
-"""French text writes 0,5: everything that is printed of a translation, none of what machines read."""
+"""Decimal commas in French: in every text about a translation, but not in files for machines."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def texts(value: Any, shown: bool = False) -> Iterator[str]:
             yield from texts(one, shown)
 
 
-def test_a_fraction_in_a_sentence_has_a_comma_and_a_word_keeps_its_point() -> None:
+def test_numbers_get_decimal_commas_but_text_does_not() -> None:
     assert gettext("{n} more units: {c}", n=3, c=0.25) == "0,25".join(
         gettext("{n} more units: {c}", n=3, c="@").split("@")
     )
@@ -89,10 +89,11 @@ def spread(count: float) -> str:
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(1.94, "1,9 sous-mot"), (1.96, "2,0 sous-mots"), (1.0, "1,0 sous-mot"), (3.0, "3,0 sous-mots")]
+    ("count", "ending"),
+    [(1.94, "1,9 sous-mot"), (1.96, "2,0 sous-mots"), (1.0, "1,0 sous-mot"), (3.0, "3,0 sous-mots")],
 )
-def test_a_plural_is_from_2_upwards_as_written(count: float, said: str) -> None:
-    assert spread(count).endswith(f" {said}")
+def test_plural_starts_at_2_as_rounded(count: float, ending: str) -> None:
+    assert spread(count).endswith(f" {ending}")
     assert (decimal(-1.234), significant(0.0123), signed(0.5)) == ("−1,23", "0,012", "+0,50")
     assert number(0.25) == "0{,}250"
     set_language("en")
@@ -100,19 +101,19 @@ def test_a_plural_is_from_2_upwards_as_written(count: float, said: str) -> None:
     assert number(0.25) == "0.250"
 
 
-def test_no_sentence_about_a_translation_has_a_decimal_point(trace: Trace) -> None:
-    told = [*findings_payload(trace)["steps"], findings_payload(trace)["summary"]]
-    told += [finding["text"] for finding in findings_payload(trace)["findings"]]
+def test_sentences_contain_no_decimal_points(trace: Trace) -> None:
+    sentences = [*findings_payload(trace)["steps"], findings_payload(trace)["summary"]]
+    sentences += [finding["text"] for finding in findings_payload(trace)["findings"]]
     for step in range(len(trace.target_pieces)):
-        told.append(step_sentence(trace, step, "un blanc"))
-        told += [text for stage in narrate(trace, step) for text in (stage.sentence, stage.outcome)]
-        told += [equation.latex for equation in equations(trace, step)]
-    told.append(discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 3))
-    assert not [text for text in told if POINT.search(text)]
-    assert any(re.search(r"\d,\d", text) for text in told)
+        sentences.append(step_sentence(trace, step, "un blanc"))
+        sentences += [text for stage in narrate(trace, step) for text in (stage.sentence, stage.outcome)]
+        sentences += [equation.latex for equation in equations(trace, step)]
+    sentences.append(discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 3))
+    assert not [text for text in sentences if POINT.search(text)]
+    assert any(re.search(r"\d,\d", text) for text in sentences)
 
 
-def test_no_picture_of_a_translation_has_a_decimal_point(trace: Trace, subject: Subject, model_folder: Path) -> None:
+def test_figures_contain_no_decimal_points(trace: Trace, subject: Subject, model_folder: Path) -> None:
     weights = load_weights(model_folder)
     entries = logit_attribution(trace, weights, 1, trace.target_ids[1])
     assert not POINT.search(logit_attribution_sentence(trace, entries, "un", None))
@@ -127,7 +128,7 @@ def test_no_picture_of_a_translation_has_a_decimal_point(trace: Trace, subject: 
     assert sum(bool(re.search(r"\d,\d", text)) for text in found) > 100
 
 
-def test_files_for_machines_keep_the_point(trace: Trace, subject: Subject) -> None:
+def test_files_for_machines_keep_decimal_points(trace: Trace, subject: Subject) -> None:
     for name, figure in drawable(subject).items():
         fields = figure.table(subject).reset_index().to_numpy().ravel()
         assert not [one for one in fields if isinstance(one, str) and re.fullmatch(r"-?\d+,\d+", one)], name
@@ -135,7 +136,7 @@ def test_files_for_machines_keep_the_point(trace: Trace, subject: Subject) -> No
     assert not re.search(r"\{\d,\d", heatmap_tikz(trace))
 
 
-def test_each_table_holds_its_own_numbers(subject: Subject) -> None:
+def test_tables_keep_their_own_number_format(subject: Subject) -> None:
     set_language("en")
     tables = {name: figure.table(subject) for name, figure in drawable(subject).items()}
     texts_of = {name: table.to_csv() for name, table in tables.items()}

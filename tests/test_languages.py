@@ -1,4 +1,4 @@
-"""Each catalog has every sentence of the code and no other; numbers and plurals are those of the language."""
+"""Message catalogs: each has exactly the code's sentences, with numbers and plurals of its language."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_catalog_is_up_to_date() -> None:
     }
 
 
-def test_a_catalog_is_written_the_same_again(tmp_path: Path) -> None:
+def test_rewriting_a_catalog_changes_nothing(tmp_path: Path) -> None:
     for path in CATALOGS:
         write(read_catalog(path), tmp_path / path.name)
         assert (tmp_path / path.name).read_bytes() == path.read_bytes()
@@ -52,11 +52,11 @@ def module(folder: Path, *lines: str) -> Path:
     return package
 
 
-def test_a_changed_sentence_keeps_its_translation_to_be_reviewed(tmp_path: Path) -> None:
+def test_changed_sentence_keeps_translation_as_fuzzy(tmp_path: Path) -> None:
     package = module(tmp_path, 'gettext("Two dogs play in the snow.")', 'ngettext("{count} dog", "{count} dogs", 2)')
     catalog = Catalog(locale="fr")
     update(catalog, extract(package))
-    assert len(problems(catalog, extract(package))) == 2, "both are missing"
+    assert len(problems(catalog, extract(package))) == 2, "both messages are missing"
     catalog["Two dogs play in the snow."].string = "Deux chiens jouent dans la neige."
     catalog["{count} dog"].string = ("{count} chien", "{count} chiens")
     assert not problems(catalog, extract(package))
@@ -68,9 +68,9 @@ def test_a_changed_sentence_keeps_its_translation_to_be_reviewed(tmp_path: Path)
     path = tmp_path / "fr.po"
     write(catalog, path)
     again = read_catalog(path)
-    kept = again["Two dogs play in snow."]
-    assert kept.fuzzy
-    assert kept.string == "Deux chiens jouent dans la neige."
+    translated = again["Two dogs play in snow."]
+    assert translated.fuzzy
+    assert translated.string == "Deux chiens jouent dans la neige."
     assert '#| msgid "Two dogs play in the snow."' in path.read_text(encoding="utf-8")
     assert problems(again, changed) == ["fuzzy: Two dogs play in snow."]
 
@@ -78,7 +78,7 @@ def test_a_changed_sentence_keeps_its_translation_to_be_reviewed(tmp_path: Path)
     assert any(problem.startswith("obsolete: ") for problem in problems(again, fewer))
 
 
-def test_a_translation_must_keep_the_placeholders(tmp_path: Path) -> None:
+def test_translation_must_keep_placeholders(tmp_path: Path) -> None:
     package = module(tmp_path, 'gettext("{a} and {b}", a=1, b=2)', 'ngettext("One dog", "{count} dogs", 2)')
     catalog = Catalog(locale="fr")
     update(catalog, extract(package))
@@ -91,12 +91,12 @@ def test_a_translation_must_keep_the_placeholders(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ['gettext(f"{n} dogs")', "gettext(text)", 'ngettext("{count} dog", many, 2)'])
-def test_a_sentence_that_is_no_literal_is_refused(tmp_path: Path, call: str) -> None:
+def test_sentence_that_is_no_literal_is_refused(tmp_path: Path, call: str) -> None:
     with pytest.raises(ValueError, match="literal"):
         extract(module(tmp_path, call))
 
 
-def test_check_changes_nothing_and_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_option_fails_without_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.catalogs.LOCALES", tmp_path)
     write(Catalog(locale="fr"), tmp_path / "fr.po")
     before = (tmp_path / "fr.po").read_bytes()
@@ -106,7 +106,7 @@ def test_check_changes_nothing_and_fails(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(read_catalog(tmp_path / "fr.po")) == len(extract())
 
 
-def test_a_new_catalog_has_every_message_to_translate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_catalog_has_every_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.catalogs.LOCALES", tmp_path)
     assert main(["--new", "de"]) == 0
     catalog = read_catalog(tmp_path / "de.po")
@@ -116,7 +116,7 @@ def test_a_new_catalog_has_every_message_to_translate(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("code", ["fr", "zz", "../de", ""])
-def test_a_catalog_is_begun_once_and_for_a_language_that_is_known(
+def test_new_catalog_needs_a_known_language_and_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     monkeypatch.setattr("tests.catalogs.LOCALES", tmp_path)
@@ -127,20 +127,20 @@ def test_a_catalog_is_begun_once_and_for_a_language_that_is_known(
     assert (tmp_path / "fr.po").read_bytes() == (LOCALES / "fr.po").read_bytes()
 
 
-def test_french_sets_its_signs_apart_without_a_line_break() -> None:
+def test_french_punctuation_has_non_breaking_spaces() -> None:
     for message in read_catalog(LOCALES / "fr.po"):
         for french in forms(message) if message.id else ():
             assert not re.search(r" [;:!?%»]|« |«(?=\S)(?!\u00a0)", french), french
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.html")), ids=lambda path: path.name)
-def test_no_words_stand_in_the_markup(path: Path) -> None:
+def test_markup_contains_no_untranslated_words(path: Path) -> None:
     html = re.sub(r"\{\{\w+\}\}", "", path.read_text(encoding="utf-8"))
     read = re.sub(r"<[^>]*>", " ", html) + " ".join(re.findall(r'(?:aria-label|title|placeholder|alt)="([^"]*)"', html))
     assert not re.search(r"[^\W\d_]{2,}", read), read
 
 
-def test_a_language_that_is_unknown_is_english() -> None:
+def test_unknown_language_falls_back_to_english() -> None:
     set_language("xx")
     assert language() == "en"
     assert gettext("Nothing {here} is replaced") == "Nothing {here} is replaced"
@@ -169,7 +169,7 @@ def test_plural_forms(code: str, count: float, plural: bool) -> None:
 
 
 @pytest.mark.parametrize("each_language", [*LANGUAGES], indirect=True)
-def test_numbers_are_those_of_babel(each_language: str) -> None:
+def test_numbers_equal_those_of_babel(each_language: str) -> None:
     for value in (0.5, -0.25, 1234.5678, 2.675, 0.0):
         for places in (0, 1, 2, 4):
             # Babel rounds the decimal number that Python prints, Python the number itself: 2.675 is a little less.
@@ -182,24 +182,24 @@ def test_numbers_are_those_of_babel(each_language: str) -> None:
     assert format_share(0.9994, 1).startswith(f"99{decimal_mark()}9\u00a0")
 
 
-def test_a_third_language_is_one_file(tmp_path: Path) -> None:
+def test_third_language_needs_only_one_file(tmp_path: Path) -> None:
     program = (
         "from attnviz.languages import *; set_language('eo');"
         "print(LANGUAGES['eo'], gettext('Step'), ngettext('{count} step', '{count} steps', 2), format_number(0.5))"
     )
-    told = subprocess.run(
+    printed = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, catalogs.MORE_LOCALES: str(write_pseudo(tmp_path).parent), "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, catalogs.EXTRA_LOCALES: str(write_pseudo(tmp_path).parent), "PYTHONIOENCODING": "utf-8"},
         cwd=PACKAGE.parent,
         capture_output=True,
         text=True,
         check=True,
     ).stdout.strip()
     assert PSEUDO == "eo"
-    assert told == f"Esperanto {pseudo('Step')} {pseudo('2 steps')} 0,5"
+    assert printed == f"Esperanto {pseudo('Step')} {pseudo('2 steps')} 0,5"
 
 
-def test_the_generated_language_keeps_placeholders_and_is_longer() -> None:
+def test_pseudo_language_keeps_placeholders_and_is_longer() -> None:
     text = "<b>{count}</b> steps of this translation are on show here"
     made = pseudo(text)
     assert made.startswith("[")

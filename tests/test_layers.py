@@ -1,4 +1,4 @@
-"""Which package may import which: read from the syntax trees, and tried with the forbidden modules absent."""
+"""Layers of packages: which package may import which, checked in the source and with forbidden modules absent."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _imports_from_above(declared: tuple[str, ...], inside: tuple[str, ...] = ())
         if parts[: depth + 1] != prefix or len(parts) == depth + 1:
             continue
         imported = parts[depth + 1]
-        # What is in no layer is a name of the package's own __init__.py, such as attnviz.AttnvizError.
+        # A name in no layer belongs to the package's own __init__.py, such as attnviz.AttnvizError.
         if imported != importer and imported in layers and layers[imported] >= layers[importer]:
             faults.append(f"{path} imports {name}")
     return faults
@@ -121,7 +121,7 @@ def test_components_and_pages_do_not_import_one_another() -> None:
     assert faults == []
 
 
-def test_no_package_imports_what_it_must_not() -> None:
+def test_packages_do_not_import_forbidden_modules() -> None:
     forbidden = {package: names.split() for packages, names in FORBIDDEN.items() for package in packages.split()}
     faults = []
     for path, name in _imports():
@@ -146,7 +146,7 @@ WORDS = (
     ],
     ids=["words", "pictures", "models"],
 )
-def test_what_can_be_imported_without_what(modules: str, absent: str) -> None:
+def test_packages_import_without_optional_modules(modules: str, absent: str) -> None:
     program = (
         "import importlib, sys\n"
         f"for name in {absent.split()}: sys.modules[name] = None\n"

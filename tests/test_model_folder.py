@@ -1,4 +1,4 @@
-"""What is read of a model folder without torch: its arrays, its digest, its settings and their bounds."""
+"""Reading of a model folder without torch: arrays, digest, settings and their bounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def folder(model_folder: Path, tmp_path: Path) -> Path:
     return shutil.copytree(model_folder, tmp_path / "model")
 
 
-def test_the_arrays_are_those_of_the_network(folder: Path, translator: Translator) -> None:
+def test_arrays_equal_network_weights(folder: Path, translator: Translator) -> None:
     weights = analysis.load_weights(folder)
     expected = translator.network.state_dict()
     assert weights.keys() == expected.keys()
@@ -31,14 +31,14 @@ def test_the_arrays_are_those_of_the_network(folder: Path, translator: Translato
         np.testing.assert_array_equal(values.astype(np.float32), expected[name].numpy())
 
 
-def test_arrays_that_are_no_floating_point_numbers_are_refused(folder: Path) -> None:
+def test_arrays_of_other_dtypes_are_refused(folder: Path) -> None:
     for odd in (np.ones(3, np.int64), np.ones(3, bool), np.ones(3, np.complex64)):
         save_file({"decoder.output.bias": odd}, folder / "model.safetensors")
         with pytest.raises(AttnvizError, match=r"model\.safetensors.*output\.bias"):
             analysis.load_weights(folder)
 
 
-def test_the_digest_is_the_file_s_and_computed_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_digest_is_of_the_file_and_computed_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = []
     true = hashlib.file_digest
     monkeypatch.setattr(hashlib, "file_digest", lambda *given: opened.append(given) or true(*given))
@@ -49,7 +49,7 @@ def test_the_digest_is_the_file_s_and_computed_once(folder: Path, monkeypatch: p
         weights_digest(folder / "nowhere")
 
 
-def test_another_file_of_the_same_size_and_time_has_another_digest_and_stamp(folder: Path) -> None:
+def test_replaced_file_of_same_size_and_time_is_noticed(folder: Path) -> None:
     path = folder / "model.safetensors"
     before, time = path.read_bytes(), path.stat().st_mtime_ns
     digest, was = weights_digest(folder), stamp(folder, "model.safetensors", "config.json")
@@ -81,7 +81,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD.items() for value in values])
-def test_a_setting_out_of_bounds_is_named_before_torch_sees_it(
+def test_setting_out_of_bounds_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: object
 ) -> None:
     monkeypatch.setattr("attnviz.checkpoint.build", lambda _: pytest.fail("the network was built"))
@@ -93,11 +93,11 @@ def test_a_setting_out_of_bounds_is_named_before_torch_sees_it(
     assert len(str(raised.value)) < 400
 
 
-def test_the_settings_are_plain_data(folder: Path, translator: Translator) -> None:
+def test_settings_are_plain_data(folder: Path, translator: Translator) -> None:
     assert read_config(folder) == translator.network.config.to_dict()
 
 
-def test_the_architecture_is_told_as_the_config_is_now(folder: Path) -> None:
+def test_architecture_is_read_from_current_config(folder: Path) -> None:
     assert model_folder.architecture(folder) == "rnnsearch"
     path = folder / "config.json"
     record = json.loads(path.read_text())

@@ -207,5 +207,5 @@ def test_finds_a_sentence_in_an_assertion(source: str) -> None:
         ),
     ],
 )
-def test_finds_none_elsewhere(source: str) -> None:
+def test_ignores_sentences_elsewhere(source: str) -> None:
     assert not sentences(source)

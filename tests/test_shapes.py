@@ -1,4 +1,4 @@
-"""Every public function that takes tensors or arrays says their shapes."""
+"""Docstrings of public functions state the shapes of tensors and arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _functions(path: Path) -> Iterator[ast.FunctionDef]:
         yield from (one for one in inside if isinstance(one, ast.FunctionDef) and not one.name.startswith("_"))
 
 
-def test_shapes_are_said() -> None:
+def test_docstrings_state_shapes() -> None:
     faults = []
     for path in FILES:
         for function in _functions(path):

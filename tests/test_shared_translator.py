@@ -1,4 +1,4 @@
-"""Threads that translate at the same time: each gets his own, together they cost less, and no mistake is shared."""
+"""`SharedTranslator`: threads share batches, each gets its own result, and errors are not shared."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.conftest import SENTENCES
 from tests.test_together import assert_alike
 
 
-class Held:
-    """A translator whose first batch waits until it is let go, and which tells its batches."""
+class BlockingTranslator:
+    """A translator whose first batch waits for the event `go`, and which records its batches."""
 
     def __init__(self, translator: Translator) -> None:
         self._translator = translator
@@ -43,18 +43,18 @@ Ask = Callable[..., "Future[Trace]"]
 
 
 @pytest.fixture
-def held(translator: Translator) -> Held:
-    return Held(translator)
+def blocking(translator: Translator) -> BlockingTranslator:
+    return BlockingTranslator(translator)
 
 
 @pytest.fixture
-def shared(held: Held) -> SharedTranslator:
-    return SharedTranslator(held)  # type: ignore[arg-type]  it has what is asked for
+def shared(blocking: BlockingTranslator) -> SharedTranslator:
+    return SharedTranslator(blocking)  # type: ignore[arg-type]  it has the attributes that are used
 
 
 @pytest.fixture
 def ask(shared: SharedTranslator) -> Iterator[Ask]:
-    """Return what asks in a thread of its own, and returns once the request waits."""
+    """Return a function that requests a translation in a new thread, and returns once the request waits."""
     with ThreadPoolExecutor(40) as threads:
 
         def ask_for(text: str, **how: Any) -> Future[Trace]:
@@ -68,29 +68,31 @@ def ask(shared: SharedTranslator) -> Iterator[Ask]:
 
 
 @pytest.fixture
-def busy(held: Held, shared: SharedTranslator) -> Iterator[None]:
-    """Keep the translator at work until the test lets it go."""
+def busy(blocking: BlockingTranslator, shared: SharedTranslator) -> Iterator[None]:
+    """Keep the translator busy until the test sets the event `go`."""
     with ThreadPoolExecutor(1) as thread:
         first = thread.submit(shared.translate, "Two dogs.")
-        while not held.batches:
+        while not blocking.batches:
             time.sleep(0.001)
         yield
-        held.go.set()
+        blocking.go.set()
         assert first.result().source_text == "Two dogs."
 
 
 @pytest.mark.usefixtures("busy")
-def test_those_who_wait_are_translated_for_together(translator: Translator, held: Held, ask: Ask) -> None:
+def test_waiting_requests_are_translated_in_one_batch(
+    translator: Translator, blocking: BlockingTranslator, ask: Ask
+) -> None:
     asked = [ask(text, beam=2) for text in SENTENCES]
-    held.go.set()
+    blocking.go.set()
     for text, future in zip(SENTENCES, asked, strict=True):
         assert_alike(future.result(30), translator.translate(text, beam=2))
-    assert held.batches == [["Two dogs."], list(SENTENCES)]
+    assert blocking.batches == [["Two dogs."], list(SENTENCES)]
 
 
 @pytest.mark.usefixtures("busy")
-def test_another_search_is_another_batch_and_a_given_translation_one_by_itself(
-    translator: Translator, held: Held, ask: Ask
+def test_other_options_and_given_targets_get_own_batches(
+    translator: Translator, blocking: BlockingTranslator, ask: Ask
 ) -> None:
     a, b, c, d = SENTENCES[:4]
     hows = [
@@ -102,22 +104,24 @@ def test_another_search_is_another_batch_and_a_given_translation_one_by_itself(
         (c, {"beam": 3}),
     ]
     asked = [ask(text, **how) for text, how in hows]
-    held.go.set()
+    blocking.go.set()
     for (text, how), future in zip(hows, asked, strict=True):
         assert_alike(future.result(30), translator.translate(text, **how))
-    assert held.batches == [["Two dogs."], [a, d], [b, c], [c], [a]]
+    assert blocking.batches == [["Two dogs."], [a, d], [b, c], [c], [a]]
 
 
 @pytest.mark.usefixtures("busy")
-def test_a_batch_has_an_end(held: Held, ask: Ask) -> None:
+def test_batch_size_is_limited(blocking: BlockingTranslator, ask: Ask) -> None:
     asked = [ask(f"A dog and {number} girls.") for number in range(MOST_TOGETHER + 3)]
-    held.go.set()
-    assert [future.result(30).source_text for future in asked] == [t for batch in held.batches[1:] for t in batch]
-    assert [len(batch) for batch in held.batches] == [1, MOST_TOGETHER, 3]
+    blocking.go.set()
+    assert [future.result(30).source_text for future in asked] == [t for batch in blocking.batches[1:] for t in batch]
+    assert [len(batch) for batch in blocking.batches] == [1, MOST_TOGETHER, 3]
 
 
 @pytest.mark.usefixtures("busy")
-def test_a_mistake_reaches_only_him_who_made_it_in_his_language(held: Held, shared: SharedTranslator, ask: Ask) -> None:
+def test_error_reaches_only_its_caller_in_their_language(
+    blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask
+) -> None:
     asked = ask(SENTENCES[0])
 
     def in_french() -> Trace:
@@ -128,15 +132,15 @@ def test_a_mistake_reaches_only_him_who_made_it_in_his_language(held: Held, shar
         french.submit(in_french).result(30)
     with pytest.raises(AttnvizError, match="empty"):
         shared.translate("")
-    held.go.set()
+    blocking.go.set()
     assert asked.result(30).source_text == SENTENCES[0]
 
 
 @pytest.mark.usefixtures("busy")
-def test_what_breaks_a_batch_breaks_only_what_breaks_alone(
-    held: Held, ask: Ask, monkeypatch: pytest.MonkeyPatch
+def test_failing_batch_is_retried_one_by_one(
+    blocking: BlockingTranslator, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true = held.translate
+    true = blocking.translate
 
     def translate(text: str, **how: Any) -> Trace:
         if text == SENTENCES[1]:
@@ -146,17 +150,17 @@ def test_what_breaks_a_batch_breaks_only_what_breaks_alone(
     def together(texts: list[str], **_: Any) -> list[Trace]:
         raise MemoryError
 
-    monkeypatch.setattr(held, "translate", translate)
-    monkeypatch.setattr(held, "translate_together", together)
+    monkeypatch.setattr(blocking, "translate", translate)
+    monkeypatch.setattr(blocking, "translate_together", together)
     asked = [ask(text) for text in SENTENCES[:3]]
-    held.go.set()
+    blocking.go.set()
     assert asked[0].result(30).source_text == SENTENCES[0]
     assert asked[2].result(30).source_text == SENTENCES[2]
     with pytest.raises(MemoryError):
         asked[1].result(30)
 
 
-def test_its_thread_ends_with_it(translator: Translator) -> None:
+def test_worker_thread_ends_with_translator(translator: Translator) -> None:
     def workers() -> set[threading.Thread]:
         return {thread for thread in threading.enumerate() if thread.name.startswith("translating")}
 

@@ -1,4 +1,4 @@
-"""Normalisation, the tokenizer, and pieces grouped into words."""
+"""Text normalisation, the tokenizer, and grouping of pieces into words."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def test_normalise(typed: str, expected: str) -> None:
 @given(texts)
 @example("\u00b4\u0301a")
 @example("\u2019\u0301")
-def test_normalise_twice_changes_nothing(text: str) -> None:
+def test_normalise_is_idempotent(text: str) -> None:
     once = normalise(text)
     assert normalise(once) == once
 
 
 @given(text=texts)
-def test_any_text_is_encoded(tokenizer: Tokenizer, text: str) -> None:
+def test_any_text_can_be_encoded(tokenizer: Tokenizer, text: str) -> None:
     ids = tokenizer.encode(text)
     assert all(0 <= index < len(tokenizer) for index in ids)
     assert not {PAD, BOS, EOS} & set(ids)
@@ -54,12 +54,12 @@ def test_any_text_is_encoded(tokenizer: Tokenizer, text: str) -> None:
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
-def test_known_text_survives_the_round_trip(tokenizer: Tokenizer, sentence: str) -> None:
+def test_known_text_round_trip(tokenizer: Tokenizer, sentence: str) -> None:
     assert tokenizer.decode([BOS, *tokenizer.encode(sentence), EOS]) == sentence
     assert tokenizer.unknown_characters(sentence) == ()
 
 
-def test_typographic_quotes_are_what_plain_ones_are(tokenizer: Tokenizer) -> None:
+def test_typographic_quotes_equal_plain_ones(tokenizer: Tokenizer) -> None:
     assert tokenizer.encode("L\u2019accord") == tokenizer.encode("L'accord")
 
 
@@ -67,11 +67,11 @@ def test_special_pieces_cannot_be_typed(tokenizer: Tokenizer) -> None:
     assert not {PAD, BOS, EOS} & set(tokenizer.encode("</s> <s> <pad> a </s>"))
 
 
-def test_unknown_characters_are_told(tokenizer: Tokenizer) -> None:
+def test_unknown_characters_are_listed(tokenizer: Tokenizer) -> None:
     assert tokenizer.unknown_characters("A red \u5b57 and a red \u5b57 \U0001f600.") == ("\u5b57", "\U0001f600")
 
 
-def test_characters_that_are_added_are_read_and_written(tokenizer: Tokenizer) -> None:
+def test_added_characters_are_encoded_and_decoded(tokenizer: Tokenizer) -> None:
     extended = tokenizer.with_characters("ÇŒ€a")
     added = len(extended) - len(tokenizer)
     assert [extended.piece(len(tokenizer) + index) for index in range(added)] == ["Ç", "Œ", "€"]
@@ -83,21 +83,21 @@ def test_characters_that_are_added_are_read_and_written(tokenizer: Tokenizer) ->
         assert extended.encode(sentence) == tokenizer.encode(sentence)
 
 
-def test_batch_equals_single(tokenizer: Tokenizer) -> None:
+def test_batch_encoding_equals_single(tokenizer: Tokenizer) -> None:
     assert tokenizer.encode_batch(SENTENCES) == [tokenizer.encode(sentence) for sentence in SENTENCES]
 
 
-def test_training_twice_gives_the_same_tokenizer(tokenizer: Tokenizer) -> None:
+def test_training_is_reproducible(tokenizer: Tokenizer) -> None:
     assert Tokenizer.train(SENTENCES, 150).model == tokenizer.model
 
 
-def test_too_many_pieces_for_the_text(snapshot: SnapshotAssertion) -> None:
+def test_too_large_vocabulary_is_refused(snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         Tokenizer.train(SENTENCES, 5000)
     assert re.sub(r"\(.*\)", "(<cause>)", str(error.value)) == snapshot
 
 
-def test_files_that_are_no_tokenizer_are_named(tmp_path: Path, tokenizer: Tokenizer) -> None:
+def test_invalid_tokenizer_files_are_named(tmp_path: Path, tokenizer: Tokenizer) -> None:
     path = tmp_path / "tokenizer.model"
     for content in (None, b"", b"nonsense", tokenizer.model[: len(tokenizer.model) // 2]):
         if content is not None:
@@ -149,7 +149,7 @@ pieces_of_any_kind = st.lists(
 
 
 @given(pieces_of_any_kind)
-def test_groups_are_a_partition_in_order(pieces: list[str]) -> None:
+def test_word_groups_partition_the_pieces_in_order(pieces: list[str]) -> None:
     groups = word_groups(pieces)
     assert [index for group in groups for index in group] == list(range(len(pieces)))
     assert all(groups)
@@ -161,7 +161,7 @@ def test_groups_are_a_partition_in_order(pieces: list[str]) -> None:
 
 
 @given(st.text("abcÇŒ東£ é", min_size=1, max_size=30))
-def test_surfaces_of_a_given_text_are_what_was_typed(tokenizer: Tokenizer, text: str) -> None:
+def test_surfaces_equal_typed_text(tokenizer: Tokenizer, text: str) -> None:
     ids = tokenizer.encode(text)
     found = typed_surfaces((*tokenizer.pieces(ids), "</s>"), text)
     assert found == tokenizer.sentence_surfaces(text)
@@ -175,5 +175,5 @@ def test_surfaces_of_a_given_text_are_what_was_typed(tokenizer: Tokenizer, text:
         (("<unk>", "<unk>", "</s>"), "Ç東"),
     ],
 )
-def test_pieces_of_another_text_stay_as_they_are(pieces: tuple[str, ...], text: str) -> None:
+def test_surfaces_of_another_text_are_its_pieces(pieces: tuple[str, ...], text: str) -> None:
     assert "<unk>" in typed_surfaces(pieces, text)

@@ -1,4 +1,4 @@
-"""Files of pairs are read strictly: every other encoding and form is named and refused, and skipped lines are told."""
+"""Strict reading of pair files: other encodings and formats are refused by name, skipped lines are reported."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read(folder: Path, content: bytes, name: str = "pairs.tsv", *, skip_malforme
     ],
     ids=["plain", "with a mark", "lines of Windows", "no last line end", "xz", "gzip"],
 )
-def test_the_forms_of_utf_8(tmp_path: Path, name: str, content: bytes) -> None:
+def test_utf_8_with_and_without_byte_order_mark(tmp_path: Path, name: str, content: bytes) -> None:
     found = read(tmp_path, content, name)
     assert (found.pairs, found.skipped) == (PAIRS, [])
 
@@ -57,7 +57,7 @@ def test_the_forms_of_utf_8(tmp_path: Path, name: str, content: bytes) -> None:
     ],
     ids=["utf-16", "utf-16-le", "utf-16-be", "utf-32", "iso-8859-1", "windows-1252", "koi8-r", "gb18030"],
 )
-def test_another_encoding_is_named_with_its_line(tmp_path: Path, content: bytes, snapshot: SnapshotAssertion) -> None:
+def test_other_encoding_is_named_with_line_number(tmp_path: Path, content: bytes, snapshot: SnapshotAssertion) -> None:
     for skip in (False, True):
         with pytest.raises(AttnvizError) as error:
             read(tmp_path, content, skip_malformed=skip)
@@ -81,7 +81,7 @@ def test_another_encoding_is_named_with_its_line(tmp_path: Path, content: bytes,
     ],
     ids=["zero", "gzip", "zip", "three", "bars", "csv", "semicolon", "one", "damaged", "malformed", "empty"],
 )
-def test_what_is_no_file_of_pairs_is_named(tmp_path: Path, content: bytes, snapshot: SnapshotAssertion) -> None:
+def test_other_kinds_of_files_are_named(tmp_path: Path, content: bytes, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         read(tmp_path, content)
     assert plain(error.value, tmp_path) == snapshot
@@ -95,7 +95,7 @@ def test_unusable_files_are_named(tmp_path: Path, name: str, content: bytes | No
         read_pairs(tmp_path / name)
 
 
-def test_skipped_lines_are_told_with_their_numbers_and_reasons(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_skipped_lines_are_reported_with_number_and_reason(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     lines = [TEXT.encode().strip(), b"no tab", b"three\tcol\tumns", b"\tblank", b"blank\t  ", b"bad\t\xff\xfe", b""]
     content = b"\n".join([*lines, b"The end.\tLa fin."])
     with pytest.raises(AttnvizError):
@@ -112,25 +112,25 @@ def test_up_to_one_malformed_line_in_a_hundred_is_skipped(tmp_path: Path) -> Non
         read(tmp_path, TEXT.encode() * 50 + b"no tab\n" * 2)
 
 
-def test_a_header_is_no_pair_and_not_malformed(tmp_path: Path) -> None:
+def test_header_is_skipped_and_not_malformed(tmp_path: Path) -> None:
     found = read(tmp_path, b"Source\tTarget\n" + TEXT.encode())
     assert (found.pairs, [line.number for line in found.skipped]) == (PAIRS, [1])
     assert read(tmp_path, TEXT.encode() + b"source\ttarget\n").pairs[-1] == ("source", "target")
 
 
-def test_a_line_without_end_is_cut_between_characters() -> None:
+def test_endless_line_is_cut_between_characters() -> None:
     lines = list(strict_lines(io.BytesIO("é".encode() * 100 + "\nnext é\n".encode()), "a file", longest=33))
     assert lines == ["é" * 16, "next é"]
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0\n\r", exclude_categories=["Cs"]), max_size=8)))
-def test_what_is_utf_8_is_read_as_it_is(lines: list[str]) -> None:
+def test_any_utf_8_text_is_read_unchanged(lines: list[str]) -> None:
     content = "".join(f"a{line}\n" for line in lines).encode()
     assert list(strict_lines(io.BytesIO(content), "a file")) == [f"a{line}" for line in lines]
 
 
 @pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress), ("", bytes)])
-def test_what_was_packed_is_unpacked_up_to_a_bound(ending: str, pack: Callable[[bytes], bytes]) -> None:
+def test_compressed_file_is_unpacked_up_to_a_limit(ending: str, pack: Callable[[bytes], bytes]) -> None:
     assert unpacked(pack(TEXT.encode()), f"pairs.tsv{ending}", 1 << 20) == (TEXT.encode(), "pairs.tsv")
     if ending:
         with pytest.raises(AttnvizError):

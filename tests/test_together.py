@@ -1,4 +1,4 @@
-"""Sentences that are translated together: each has the trace that it has alone."""
+"""Sentences translated in one batch: each gets the trace that it gets alone."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def assert_alike(one: Trace, other: Trace) -> None:
     ):
         assert getattr(one, name) == getattr(other, name), name
     for quantity in RECORDED:
-        if quantity.name != "top_ids":  # of two pieces alike likely, either may come first
+        if quantity.name != "top_ids":  # the order of equally likely pieces may differ
             ours, theirs = getattr(one, quantity.name), getattr(other, quantity.name)
             assert ours.dtype == theirs.dtype
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5, err_msg=quantity.name)
@@ -60,7 +60,7 @@ def assert_alike(one: Trace, other: Trace) -> None:
 
 
 @given(texts=st.lists(sentences, max_size=6), beam=st.sampled_from([1, 2, 5]), kind=st.sampled_from(KINDS))
-def test_each_has_the_trace_that_it_has_alone(
+def test_batched_traces_equal_single_ones(
     translators: dict[tuple[str, str], Translator], texts: list[str], beam: int, kind: tuple[str, str]
 ) -> None:
     translator = translators[kind]
@@ -70,7 +70,7 @@ def test_each_has_the_trace_that_it_has_alone(
         assert_alike(trace, translator.translate(text, beam=beam, length_penalty=0.7))
 
 
-def test_those_that_are_too_much_for_one_batch_are_led_through_alike(
+def test_traces_equal_single_ones_beyond_one_batch(
     translators: dict[tuple[str, str], Translator], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bound is made so small that short sentences share a batch, and long ones keep no history at all."""
@@ -86,7 +86,7 @@ def test_those_that_are_too_much_for_one_batch_are_led_through_alike(
     assert any(len(limits) == 1 and history is None for limits, history in batches)
 
 
-def test_a_sentence_that_cannot_be_translated_is_named(
+def test_unusable_sentence_is_named(
     translators: dict[tuple[str, str], Translator], snapshot: SnapshotAssertion
 ) -> None:
     translator = translators[KINDS[0]]
@@ -101,7 +101,7 @@ def test_a_sentence_that_cannot_be_translated_is_named(
 @pytest.mark.parametrize(
     "given_", [{"text": ""}, {"text": "dog " * 300}, {"text": "A dog.", "target": " "}, {"text": "A dog.", "beam": 0}]
 )
-def test_a_check_says_what_translating_would(
+def test_check_reports_error_of_translation(
     translators: dict[tuple[str, str], Translator], given_: dict[str, str]
 ) -> None:
     translator, more = translators[KINDS[0]], {k: v for k, v in given_.items() if k != "text"}

@@ -1,4 +1,4 @@
-"""`Trace`: whole after a round trip, immutable, open without torch, and clear about files that are not one."""
+"""`Trace`: round trips, immutability, opening without torch, and damaged files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ from attnviz import AttnvizError, Trace, Translator, export, figures
 from attnviz.text import Tokenizer, join_pieces
 from attnviz.wording.equations import equations
 from tests.conftest import SENTENCES, ModelFactory
-from tests.records import Damage, assert_damage_is_told, assert_same, change_a_byte, opened_without_torch, packed
+from tests.records import (
+    Damage,
+    assert_changed_byte_is_handled,
+    assert_damage_is_refused,
+    assert_same,
+    open_without_torch,
+    packed,
+)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +36,7 @@ def trace(translator: Translator) -> Trace:
     return translator.translate("A girl is riding a red \U0001f6b2 bicycle.", beam=3)
 
 
-def test_shapes_and_ranges(trace: Trace) -> None:
+def test_array_shapes_and_ranges(trace: Trace) -> None:
     rows, columns, n = len(trace.target_pieces), len(trace.source_pieces), 10
     assert trace.source_pieces[-1] == "</s>"
     assert trace.alignment.shape == trace.energies.shape == (rows, columns)
@@ -62,7 +69,7 @@ def test_infinite_energies_survive(trace: Trace) -> None:
     )
 
 
-def test_files_of_version_1_open_without_what_they_lack(trace: Trace) -> None:
+def test_version_1_file_opens(trace: Trace) -> None:
     record = json.loads(trace.to_json()) | {"version": 1}
     del record["score_vector"], record["weights_digest"]
     loaded = Trace.from_json(json.dumps(record))
@@ -71,20 +78,20 @@ def test_files_of_version_1_open_without_what_they_lack(trace: Trace) -> None:
 
 
 def test_opens_without_torch_and_without_the_model(trace: Trace, tmp_path: Path) -> None:
-    told = f"record.translation == {trace.translation!a}, record.words().alignment.sum(), len(record.top(0, 3))"
-    same, total, count = opened_without_torch(trace, tmp_path / "x.json", told, room="attnviz")
+    expressions = f"record.translation == {trace.translation!a}, record.words().alignment.sum(), len(record.top(0, 3))"
+    same, total, count = open_without_torch(trace, tmp_path / "x.json", expressions, module="attnviz")
     assert (same, count) == ("True", "3")
     assert float(total) == pytest.approx(len(trace.words().target), abs=1e-3)
 
 
-def test_a_shell_says_what_it_is_and_not_all_its_numbers(trace: Trace) -> None:
+def test_repr_is_short(trace: Trace) -> None:
     assert repr(trace) == f"<Trace: {trace.source_text} → {trace.translation}>"
     long = dataclasses.replace(trace, source_text="many words " * 100)
     assert "many words … →" in repr(long)
     assert len(repr(long)) < 200
 
 
-def test_the_fingerprint_is_that_of_all_numbers(trace: Trace) -> None:
+def test_fingerprint_covers_all_numbers(trace: Trace) -> None:
     assert Trace.from_json(trace.to_json()).fingerprint == trace.fingerprint
     assert dataclasses.replace(trace, seconds=9.0).fingerprint == trace.fingerprint
     energies = trace.energies.copy()
@@ -93,7 +100,7 @@ def test_the_fingerprint_is_that_of_all_numbers(trace: Trace) -> None:
         assert other.fingerprint != trace.fingerprint
 
 
-def test_a_notebook_draws_it(trace: Trace, snapshot: SnapshotAssertion) -> None:
+def test_notebook_representation_is_the_heatmap(trace: Trace, snapshot: SnapshotAssertion) -> None:
     assert trace.heatmap(by="pieces", step=1) == figures.heatmap(trace, by="pieces", step=1)
     assert trace.step_figure(0) == figures.attention_bars(trace, 0)
     last = len(trace.target_pieces) - 1
@@ -120,7 +127,7 @@ def test_words_merge_by_sum_and_mean(trace: Trace) -> None:
         assert word == join_pieces(trace.source_surfaces[index] for index in group)
 
 
-def test_top(trace: Trace, snapshot: SnapshotAssertion) -> None:
+def test_top_pieces_of_a_step(trace: Trace, snapshot: SnapshotAssertion) -> None:
     candidates = trace.top(0, 5)
     assert len(candidates) == 5
     assert candidates[0] == (trace.top_pieces[0][0], pytest.approx(trace.top_probabilities[0, 0]))
@@ -132,7 +139,7 @@ def test_top(trace: Trace, snapshot: SnapshotAssertion) -> None:
         trace.top(len(trace.target_pieces))
 
 
-def test_nothing_of_it_can_be_changed(trace: Trace) -> None:
+def test_trace_is_immutable(trace: Trace) -> None:
     for field in dataclasses.fields(Trace):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(trace, field.name, None)
@@ -149,7 +156,7 @@ def test_nothing_of_it_can_be_changed(trace: Trace) -> None:
         loaded.alignment[...] = 0
 
 
-def test_it_shares_nothing_with_what_it_was_made_from(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_trace_copies_its_arguments(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     translator = Translator(make_network(), tokenizer)
     trace = translator.translate(SENTENCES[0])
     score = trace.score_vector.copy()
@@ -163,7 +170,7 @@ def test_it_shares_nothing_with_what_it_was_made_from(make_network: ModelFactory
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])  # noqa: S301
-def test_copies_are_as_immutable(trace: Trace, again: Callable[[Trace], Trace]) -> None:
+def test_copies_are_immutable(trace: Trace, again: Callable[[Trace], Trace]) -> None:
     copied = again(trace)
     assert_same(copied, trace)
     with pytest.raises(ValueError, match="read-only"):
@@ -237,27 +244,27 @@ DAMAGE: dict[str, Damage] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_damaged_files_are_told(trace: Trace, tmp_path: Path, damage: Damage) -> None:
-    assert_damage_is_told(trace, damage, tmp_path / "damaged.json")
+def test_damaged_file_is_refused(trace: Trace, tmp_path: Path, damage: Damage) -> None:
+    assert_damage_is_refused(trace, damage, tmp_path / "damaged.json")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"3", b'"x"', b"\xff\xfe", b"[" * 100_000, b"{}"])
-def test_files_that_are_no_trace(tmp_path: Path, content: bytes) -> None:
+def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.json"
     path.write_bytes(content)
     with pytest.raises(AttnvizError, match=r"other\.json"):
         Trace.load(path)
 
 
-def test_missing_files_and_folders(tmp_path: Path) -> None:
+def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "nowhere.json", tmp_path):
         with pytest.raises(AttnvizError, match=path.name):
             Trace.load(path)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 255))
-def test_one_changed_byte_is_told_or_harmless(trace: Trace, place: int, value: int) -> None:
-    change_a_byte(trace, place, value)
+def test_changed_byte_is_harmless_or_refused(trace: Trace, place: int, value: int) -> None:
+    assert_changed_byte_is_handled(trace, place, value)
 
 
 REPLACEMENTS = st.recursive(
@@ -268,7 +275,7 @@ REPLACEMENTS = st.recursive(
 
 
 @given(st.data())
-def test_whatever_stands_in_a_field_is_told_or_can_be_drawn(trace: Trace, data: st.DataObject) -> None:
+def test_any_field_value_is_refused_or_drawn(trace: Trace, data: st.DataObject) -> None:
     record = json.loads(trace.to_json())
     holder = record
     name = data.draw(st.sampled_from(sorted(record)))
@@ -285,6 +292,6 @@ def test_whatever_stands_in_a_field_is_told_or_can_be_drawn(trace: Trace, data: 
         equations(loaded, 0)
 
 
-def test_a_trace_of_every_length(translator: Translator) -> None:
+def test_traces_of_every_length(translator: Translator) -> None:
     for text in ("a", SENTENCES[4], " ".join(["dogs"] * 200)):
         assert_same(traced := translator.translate(text), Trace.from_json(traced.to_json()))

@@ -1,4 +1,4 @@
-"""`Translator`: what it refuses and how it says so, whatever is typed, and model folders that are not whole."""
+"""`Translator`: input that it refuses, random input, and damaged model folders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.strategies import texts
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n\t ", "\u200b", "\x00", "\u00a0\u3000"])
-def test_blank_text(translator: Translator, blank: str, snapshot: SnapshotAssertion) -> None:
+def test_blank_text_is_refused(translator: Translator, blank: str, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         translator.translate(blank)
     assert str(error.value) == snapshot
@@ -37,7 +37,7 @@ def test_blank_text(translator: Translator, blank: str, snapshot: SnapshotAssert
     assert str(error.value) == snapshot
 
 
-def test_text_that_is_too_long(translator: Translator, snapshot: SnapshotAssertion) -> None:
+def test_too_long_text_is_refused(translator: Translator, snapshot: SnapshotAssertion) -> None:
     assert translator.translate(" ".join(["dog"] * LONGEST_SENTENCE)).source_pieces
     with pytest.raises(AttnvizError) as error:
         translator.translate(" ".join(["dog"] * (LONGEST_SENTENCE + 1)))
@@ -51,20 +51,18 @@ def test_text_that_is_too_long(translator: Translator, snapshot: SnapshotAsserti
 
 
 @pytest.mark.parametrize("beam", [0, -1, 101, 10**9])
-def test_beams_out_of_range(translator: Translator, beam: int, snapshot: SnapshotAssertion) -> None:
+def test_beam_out_of_range_is_refused(translator: Translator, beam: int, snapshot: SnapshotAssertion) -> None:
     for call in (lambda: translator.translate("A dog.", beam=beam), lambda: translator.translate_batch([], beam=beam)):
         with pytest.raises(AttnvizError) as error:
             call()
         assert str(error.value) == snapshot
 
 
-def test_no_sentences_at_all(translator: Translator) -> None:
+def test_empty_batch_gives_empty_list(translator: Translator) -> None:
     assert translator.translate_batch([]) == []
 
 
-def test_a_trace_tells_which_weights_made_it_and_what_weighs_an_energy(
-    translator: Translator, model_folder: Path
-) -> None:
+def test_trace_records_weights_digest_and_score_vector(translator: Translator, model_folder: Path) -> None:
     trace = translator.translate("A dog.")
     assert trace.weights_digest == hashlib.sha256((model_folder / "model.safetensors").read_bytes()).hexdigest()
     units = np.tanh(trace.queries[:, None] + trace.keys)
@@ -72,14 +70,14 @@ def test_a_trace_tells_which_weights_made_it_and_what_weighs_an_energy(
 
 
 @pytest.mark.parametrize("attention", ["general", "none"])
-def test_only_additive_energies_have_a_score_vector(
+def test_only_additive_attention_has_a_score_vector(
     make_network: ModelFactory, tokenizer: Tokenizer, attention: str
 ) -> None:
     trace = Translator(make_network(attention), tokenizer).translate("A dog.")
     assert trace.score_vector.shape == (0,)
 
 
-def test_unknown_characters(translator: Translator) -> None:
+def test_unknown_characters_are_listed(translator: Translator) -> None:
     trace = translator.translate("A red \u5b57 bicycle \U0001f600.")
     assert trace.unknown_characters == ("\u5b57", "\U0001f600")
     assert trace.source_pieces.count("<unk>") == 2
@@ -87,14 +85,14 @@ def test_unknown_characters(translator: Translator) -> None:
     assert translator.translate("A red bicycle.").unknown_characters == ()
 
 
-def test_the_source_is_kept_as_typed(translator: Translator) -> None:
+def test_source_text_is_stored_as_typed(translator: Translator) -> None:
     typed = "  I don\u2019t  know. "
     assert translator.translate(typed).source_text == typed
     assert translator.translate(typed).source_ids == translator.translate("I don't know.").source_ids
 
 
 def _translate(translator: Translator, text: str, target: str | None = None) -> tuple[Trace | None, str]:
-    """Return the trace, or what was said instead; anything but an AttnvizError is a defect and ends the test."""
+    """Return the trace or the AttnvizError's message; any other exception fails the test."""
     try:
         return translator.translate(text, target=target), ""
     except AttnvizError as error:
@@ -107,7 +105,7 @@ def _translate(translator: Translator, text: str, target: str | None = None) -> 
 @example(text="\u0301" * 300)
 @example(text="\ufdfa" * 200)
 @example(text="</s>")
-def test_any_string_is_translated_or_refused_with_a_sentence(quick: Translator, text: str) -> None:
+def test_any_string_is_translated_or_refused(quick: Translator, text: str) -> None:
     trace, refusal = _translate(quick, text)
     if trace is None:
         assert refusal.endswith(".")
@@ -125,7 +123,7 @@ def test_any_string_may_be_the_target(quick: Translator, source: str, target: st
 
 @given(text=texts)
 @example(text="a lone \ud800 surrogate")
-def test_any_translation_is_saved_and_opened(quick: Translator, saved: Path, text: str) -> None:
+def test_any_trace_is_saved_and_opened(quick: Translator, saved: Path, text: str) -> None:
     trace, _ = _translate(quick, text)
     if trace:
         trace.save(saved)
@@ -147,7 +145,7 @@ def quick(make_network, tokenizer: Tokenizer) -> Translator:
     return Translator(network, tokenizer)
 
 
-def test_unknown_devices(model_folder: Path) -> None:
+def test_unknown_device_is_refused(model_folder: Path) -> None:
     for device in ("tpu", "cuda:99", "", "cpu:0:0"):
         with pytest.raises(AttnvizError, match="device"):
             Translator.load(model_folder, device=device)
@@ -242,7 +240,7 @@ def test_damaged_model_folders_name_the_file(model_folder: Path, tmp_path: Path,
     assert str(raised.value).endswith(".")
 
 
-def test_missing_model_folders(tmp_path: Path, model_folder: Path) -> None:
+def test_missing_model_folder_is_refused(tmp_path: Path, model_folder: Path) -> None:
     for path in (tmp_path / "nowhere", model_folder / "config.json"):
         with pytest.raises(AttnvizError, match=path.name):
             Translator.load(path)
@@ -250,7 +248,7 @@ def test_missing_model_folders(tmp_path: Path, model_folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.model"])
 @pytest.mark.parametrize("write", [pickle.dump, torch.save], ids=["pickle", "torch"])
-def test_nothing_is_unpickled(model_folder: Path, tmp_path: Path, name: str, write: Callable) -> None:
+def test_loading_model_unpickles_nothing(model_folder: Path, tmp_path: Path, name: str, write: Callable) -> None:
     folder = shutil.copytree(model_folder, tmp_path / "model")
     with (folder / name).open("wb") as file:
         write(Bomb(tmp_path / "exploded"), file)
@@ -259,13 +257,13 @@ def test_nothing_is_unpickled(model_folder: Path, tmp_path: Path, name: str, wri
     assert not (tmp_path / "exploded").exists()
 
 
-def test_a_wide_search_over_a_long_sentence_records_the_same(
+def test_wide_search_without_history_gives_the_same_trace(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = translator.translate(SENTENCES[2], beam=4)
+    with_history = translator.translate(SENTENCES[2], beam=4)
     monkeypatch.setattr("attnviz.translator._LONGEST_HISTORY", 0)
-    led = translator.translate(SENTENCES[2], beam=4)
-    assert led.target_ids == kept.target_ids
-    assert led.hypotheses == kept.hypotheses
-    np.testing.assert_allclose(led.alignment, kept.alignment, atol=1e-5)
-    np.testing.assert_allclose(led.states, kept.states, atol=1e-5)
+    without_history = translator.translate(SENTENCES[2], beam=4)
+    assert without_history.target_ids == with_history.target_ids
+    assert without_history.hypotheses == with_history.hypotheses
+    np.testing.assert_allclose(without_history.alignment, with_history.alignment, atol=1e-5)
+    np.testing.assert_allclose(without_history.states, with_history.states, atol=1e-5)

@@ -1,4 +1,4 @@
-"""The page says which Streamlit it needs, before it starts."""
+"""The check of Streamlit's version before the app starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.conftest import REPOSITORY
 
 
 @pytest.mark.parametrize("version", ["1.60.0", "1.65.9", "2.0.0", "0.99", ""])
-def test_another_streamlit_is_refused_with_what_to_install(
+def test_other_streamlit_version_is_refused_with_a_command(
     version: str, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     def found(_name: str) -> str:
@@ -30,12 +30,12 @@ def test_another_streamlit_is_refused_with_what_to_install(
 
 
 @pytest.mark.parametrize("version", ["1.66.0", "1.67.0", "1.100.2", "1.70.0rc1"])
-def test_a_streamlit_within_the_bounds_is_taken(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streamlit_version_within_bounds_is_accepted(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(versions.metadata, "version", lambda _: version)
     versions.check_streamlit()
 
 
-def test_the_lowest_is_that_of_the_package() -> None:
+def test_lowest_version_equals_package_requirement() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     (needed,) = [one for one in project["dependencies"] if one.startswith("streamlit")]
     assert tuple(map(int, re.findall(r"\d+", needed)[:2])) == versions.LOWEST

@@ -1,4 +1,4 @@
-"""NumPy analyses of a trace: measures, posterior attention, attributions, perturbations, comparison, verification."""
+"""NumPy analyses of a recorded translation: posterior attention, attributions, perturbations, comparison of two."""
 
 from attnviz.analysis.adversary import adversary
 from attnviz.analysis.agreement import Agreement, agreement

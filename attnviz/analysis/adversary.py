@@ -1,4 +1,4 @@
-"""Adversarial attention of Jain & Wallace (2019): as far as possible from alpha, with almost the same output.
+"""Adversarial attention of Jain & Wallace (2019): weights far from the model's own that give almost the same output.
 
 Their Eq. 4 to 6, for one step: the largest Jensen-Shannon divergence of alpha' from alpha with the total variation of
 p(w) within a bound. Projected gradient ascent may miss the maximum, but its result respects the bound.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.distributions import climb, jensen_shannon
+from attnviz.analysis.distributions import gradient_ascent, jensen_shannon
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import PerturbedStep, StepEvaluation
 from attnviz.trace import Trace
@@ -19,12 +19,15 @@ Array = NDArray[np.float64]
 BOUND = 0.01
 """Bound on the total variation of p(w), as in Jain & Wallace."""
 
-_INSIDE = 0.999
+_USED_SHARE = 0.999
 """Share of the bound that is used, so that a single-precision network stays below it too."""
-_STARTS, _STEPS = 3, 24
-_NEAR_REAL, _NEAR_STRONGEST = (1, 0.5, 0.25, 0.12, 0.06, 0.03, 0.01), (0, 0.05, 0.1, 0.2, 0.4)
-_PULLS, _PULL = 2, 0.99
-_NEAR, _DAMPING = 1e-3, 0.01
+_POINTS_PER_ORIGIN, _STEPS = 3, 24
+"""Starting points taken from the lines of each origin, and steps of the ascent."""
+_SHARES_FROM_ALPHA, _SHARES_FROM_STRONGEST = (1, 0.5, 0.25, 0.12, 0.06, 0.03, 0.01), (0, 0.05, 0.1, 0.2, 0.4)
+"""Positions of the candidate starting points on lines that begin at alpha, and at its strongest piece."""
+_MOST_PULLS, _PULL_FACTOR = 2, 0.99
+_DIFFERENCE_STEP, _DAMPING = 1e-3, 0.01
+"""Step of the finite differences, and share of the identity in the Fisher information."""
 _STEEPEST = 3.0
 """Largest slope of the divergence, which is infinite where a weight leaves 0."""
 
@@ -33,38 +36,41 @@ def adversary(trace: Trace, weights: Weights, step: int, bound: float = BOUND) -
     """Return the perturbation farthest from alpha_i, by Jensen-Shannon divergence, that changes p(w) within `bound`.
 
     Change of p(w) is total variation. Projected gradient ascent starts from several distributions that respect the
-    bound; its result is at least as far as any of them, and not always the farthest. Raise AttnvizError and IndexError
-    as `perturbation_tests`, ValueError for a bound outside 0 to 1.
+    bound; its result is at least as far as any of them, and not always the farthest. Raise AttnvizError where
+    the model has no attention or the weights are another model's, IndexError where there is no such step, ValueError
+    for a bound outside 0 to 1.
     """
     evaluation = StepEvaluation(trace, weights, step)
-    return evaluation.perturbed(farthest(evaluation, bound)[None])[0]
+    return evaluation.perturbed(adversarial_weights(evaluation, bound)[None])[0]
 
 
-def farthest(evaluation: StepEvaluation, bound: float = BOUND) -> Array:
+def adversarial_weights(evaluation: StepEvaluation, bound: float = BOUND) -> Array:
     """Return the weights of `adversary`, (Tx,); raise ValueError for a bound outside 0 to 1."""
     if not 0 <= bound <= 1:
         raise ValueError(f"the bound must be from 0 to 1, not {bound!r}")
-    real, limit = evaluation.alignment, _INSIDE * bound
-    starts = _starts(evaluation, limit)
+    alignment, limit = evaluation.alignment, _USED_SHARE * bound
+    start_points = _start_points(evaluation, limit)
     # Climb from each start twice: along the gradient, and along the natural gradient of p(w).
-    metrics = np.repeat(np.stack([np.eye(len(real)), _stride(evaluation)]), len(starts), axis=0)
+    metrics = np.repeat(
+        np.stack([np.eye(len(alignment)), _inverse_fisher_information(evaluation)]), len(start_points), axis=0
+    )
 
-    def settle(attentions: Array) -> tuple[Array, Array]:
+    def evaluate(attentions: Array) -> tuple[Array, Array]:
         # Pull points outside the bound back towards alpha; the change grows almost linearly along that line.
         attentions, change = attentions.copy(), evaluation.change(attentions)
-        for _ in range(_PULLS):
+        for _ in range(_MOST_PULLS):
             over = change > limit
             if over.any():
-                shares = _PULL * limit / change[over]
-                attentions[over] = real + shares[:, None] * (attentions[over] - real)
+                shares = _PULL_FACTOR * limit / change[over]
+                attentions[over] = alignment + shares[:, None] * (attentions[over] - alignment)
                 change[over] = evaluation.change(attentions[over])
-        return attentions, np.where(change <= limit, jensen_shannon(attentions, real), -np.inf)
+        return attentions, np.where(change <= limit, jensen_shannon(attentions, alignment), -np.inf)
 
-    def slope(attentions: Array) -> Array:
-        gradient = np.log(np.maximum(attentions, 1e-12) / np.maximum(attentions + real, 1e-12))
-        gradient = _level(np.maximum(gradient - gradient.max(axis=1, keepdims=True), -_STEEPEST))
+    def direction(attentions: Array) -> Array:
+        gradient = np.log(np.maximum(attentions, 1e-12) / np.maximum(attentions + alignment, 1e-12))
+        gradient = _projected(np.maximum(gradient - gradient.max(axis=1, keepdims=True), -_STEEPEST))
         change, change_gradient = evaluation.change_and_slopes(attentions)
-        change_gradient = _level(change_gradient)
+        change_gradient = _projected(change_gradient)
         ascent, change_ascent = (np.einsum("nj,njk->nk", vectors, metrics) for vectors in (gradient, change_gradient))
         # Near the bound, move along it and not across it.
         overlap, sizes = (ascent * change_gradient).sum(axis=1), (change_ascent * change_gradient).sum(axis=1)
@@ -74,22 +80,25 @@ def farthest(evaluation: StepEvaluation, bound: float = BOUND) -> Array:
         tangent: Array = ascent - shares[:, None] * change_ascent
         return tangent
 
-    points, divergences = climb(np.concatenate([starts, starts]), slope, settle, _STEPS)
+    points, divergences = gradient_ascent(np.concatenate([start_points, start_points]), direction, evaluate, _STEPS)
     return _within_bound(evaluation, points[divergences.argmax()], bound)
 
 
-def _stride(evaluation: StepEvaluation) -> Array:
+def _inverse_fisher_information(evaluation: StepEvaluation) -> Array:
     """Return the matrix that turns a gradient into a natural gradient of p(w), (Tx, Tx).
 
     It is the inverse of the Fisher information of the weights at alpha, damped by a multiple of the identity.
     """
-    real, ends = evaluation.alignment, np.eye(len(evaluation.alignment))
-    before, after = evaluation.probabilities, evaluation.distributions(real + _NEAR * (ends - real))
-    turns = (after - before) / _NEAR
-    information = (turns / np.maximum(before, 1e-300)) @ turns.T
-    size = max(float(np.trace(information)) / len(real), 1e-300)
-    stride = np.linalg.inv(information / size + _DAMPING * ends)
-    return np.asarray(stride, dtype=np.float64)
+    alignment, vertices = evaluation.alignment, np.eye(len(evaluation.alignment))
+    probabilities, vertex_probabilities = (
+        evaluation.probabilities,
+        evaluation.distributions(alignment + _DIFFERENCE_STEP * (vertices - alignment)),
+    )
+    derivatives = (vertex_probabilities - probabilities) / _DIFFERENCE_STEP
+    information = (derivatives / np.maximum(probabilities, 1e-300)) @ derivatives.T
+    scale = max(float(np.trace(information)) / len(alignment), 1e-300)
+    inverse = np.linalg.inv(information / scale + _DAMPING * vertices)
+    return np.asarray(inverse, dtype=np.float64)
 
 
 def _within_bound(evaluation: StepEvaluation, attention: Array, bound: float) -> Array:
@@ -101,24 +110,26 @@ def _within_bound(evaluation: StepEvaluation, attention: Array, bound: float) ->
     return evaluation.alignment
 
 
-def _starts(evaluation: StepEvaluation, limit: float) -> Array:
+def _start_points(evaluation: StepEvaluation, limit: float) -> Array:
     """Return starting distributions (N, Tx) whose change is at most `limit`, where there are any.
 
     They are alpha, and the farthest points on lines from alpha, and from its strongest piece alone, to each source
     piece and to the uniform distribution without the strongest piece.
     """
-    real, strongest = evaluation.alignment, np.eye(len(evaluation.alignment))[evaluation.alignment.argmax()]
-    ends = np.concatenate([np.eye(len(real)), (1 - strongest)[None] / max(len(real) - 1, 1)])
-    starts = [real[None]]
-    for begin, shares in ((real, _NEAR_REAL), (strongest, _NEAR_STRONGEST)):
-        attentions = (begin + np.array(shares)[:, None, None] * (ends - begin)).reshape(-1, len(real))
-        far = np.where(evaluation.change(attentions) <= limit, jensen_shannon(attentions, real), -np.inf)
-        # Where too few are within the bound, `settle` pulls the others back.
-        starts.append(attentions[np.argsort(-far, kind="stable")[:_STARTS]])
-    return np.concatenate(starts)
+    alignment, strongest = evaluation.alignment, np.eye(len(evaluation.alignment))[evaluation.alignment.argmax()]
+    line_ends = np.concatenate([np.eye(len(alignment)), (1 - strongest)[None] / max(len(alignment) - 1, 1)])
+    start_points = [alignment[None]]
+    for line_start, shares in ((alignment, _SHARES_FROM_ALPHA), (strongest, _SHARES_FROM_STRONGEST)):
+        attentions = (line_start + np.array(shares)[:, None, None] * (line_ends - line_start)).reshape(
+            -1, len(alignment)
+        )
+        divergences = np.where(evaluation.change(attentions) <= limit, jensen_shannon(attentions, alignment), -np.inf)
+        # Where too few are within the bound, `evaluate` pulls the others back.
+        start_points.append(attentions[np.argsort(-divergences, kind="stable")[:_POINTS_PER_ORIGIN]])
+    return np.concatenate(start_points)
 
 
-def _level(directions: Array) -> Array:
+def _projected(directions: Array) -> Array:
     """Return `directions` (N, Tx) projected onto the simplex: without their mean."""
     levelled: Array = directions - directions.mean(axis=1, keepdims=True)
     return levelled

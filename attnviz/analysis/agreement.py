@@ -1,4 +1,4 @@
-"""Agreement of several attribution methods: same top piece, same order, same shares."""
+"""Pairwise agreement of attribution methods: same top piece, order (Kendall's tau), and shares (total variation)."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def kendall(values: Array) -> Array:
 
 def _mean(by_step: Array) -> Array:
     """Return the mean over the first axis without nan, (S, A, A) to (A, A); nan where all are nan."""
-    known = np.isfinite(by_step)
-    counts = known.sum(axis=0)
-    totals = np.where(known, by_step, 0).sum(axis=0)
+    finite = np.isfinite(by_step)
+    counts = finite.sum(axis=0)
+    totals = np.where(finite, by_step, 0).sum(axis=0)
     means: Array = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
     return means

@@ -1,4 +1,4 @@
-"""Alignment error rate: links between words against gold links (Och & Ney 2003)."""
+"""Alignment error rate (Och & Ney 2003) of links between words, and the mutual links of an attention matrix."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ class ErrorRate:
     """Share of the sure links that were found."""
 
 
-def error_rate(found: Iterable[Iterable[Link]], gold: Sequence[SureAndPossible]) -> ErrorRate:
+def error_rate(found_links: Iterable[Iterable[Link]], gold: Sequence[SureAndPossible]) -> ErrorRate:
     """Return AER = 1 - (|A n S| + |A n (S u P)|) / (|A| + |S|), with counts summed over all sentences.
 
     Raise ValueError where the numbers of sentences differ or there are neither found nor sure links.
     """
     sure_hits = possible_hits = size = sure_size = 0
-    for sentence_links, sentence in zip(found, gold, strict=True):
+    for sentence_links, sentence_gold in zip(found_links, gold, strict=True):
         chosen = set(sentence_links)
-        sure_hits += len(chosen & sentence.sure)
-        possible_hits += len(chosen & (sentence.sure | sentence.possible))
+        sure_hits += len(chosen & sentence_gold.sure)
+        possible_hits += len(chosen & (sentence_gold.sure | sentence_gold.possible))
         size += len(chosen)
-        sure_size += len(sentence.sure)
+        sure_size += len(sentence_gold.sure)
     if not size + sure_size:
         raise ValueError("there are no links to compare")
     return ErrorRate(

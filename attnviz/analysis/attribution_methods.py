@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.posterior import erased_logarithms, posterior_of
+from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.trace import Trace
 from attnviz.trace.attributions import Attributions
@@ -50,7 +50,7 @@ class AttributionMethods:
 
         Each entry is divided by the sum of absolute values of its row. A row of zeros stays.
         """
-        return _over(self.matrices[name], np.abs(self.matrices[name]))
+        return _divided_by_row_sums(self.matrices[name], np.abs(self.matrices[name]))
 
     def support(self, name: AttributionMethod) -> Array:
         """Return the positive part of an attribution, (Ty, Tx), normalised so that rows sum to 1.
@@ -58,7 +58,7 @@ class AttributionMethods:
         A row without positive entries is nan.
         """
         positive = np.maximum(self.matrices[name], 0)
-        shares = _over(positive, positive)
+        shares = _divided_by_row_sums(positive, positive)
         shares[~positive.any(axis=1)] = np.nan
         return shares
 
@@ -94,7 +94,7 @@ def attribution_methods(trace: Trace, weights: Weights, attributions: Attributio
         "attention": readouts.alignment,
         "posterior": posterior_of(readouts, "posterior"),
         "logit_attribution": readouts.alignment * readouts.fit(),
-        "erased": erased_logarithms(readouts),
+        "erased": erasure_log_drops(readouts),
     }
     if attributions is not None:
         matrices |= {"gradient": attributions.gradient, "erased_input": attributions.erased}
@@ -104,13 +104,14 @@ def attribution_methods(trace: Trace, weights: Weights, attributions: Attributio
 def added_logits(trace: Trace, weights: Weights) -> Array:
     """Return what each source piece adds to the logit of the written piece, (Ty, Tx), signed.
 
-    These are the source terms of the logit attribution of every step. Raise as `attribution_methods`.
+    These are the source terms of the logit attribution of every step. Raise AttnvizError where the
+    model has no attention or the weights are another model's.
     """
     readouts = Readouts(trace, weights)
     return readouts.alignment * readouts.fit(centred=False)
 
 
-def _over(values: Array, amounts: Array) -> Array:
+def _divided_by_row_sums(values: Array, amounts: Array) -> Array:
     totals = amounts.sum(axis=1, keepdims=True)
     shares: Array = np.divide(values, totals, out=np.zeros(values.shape), where=totals > 0)
     return shares

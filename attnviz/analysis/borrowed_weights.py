@@ -1,4 +1,4 @@
-"""Attention weights for a step taken from gold links or from another model."""
+"""Attention weights to force on a step, taken from gold links or from another model's attention."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def weights_from_trace(trace: Trace, step: int, other: Trace) -> Array:
     return weights
 
 
-def _overlaps(ours: Sequence[str], theirs: Sequence[str]) -> Array:
-    """Return the share of each of their pieces that lies in each of ours, (ours, theirs); columns sum to 1.
+def _overlaps(pieces: Sequence[str], other_pieces: Sequence[str]) -> Array:
+    """Return the share of each of `other_pieces` in each of `pieces`, (pieces, other pieces); columns sum to 1.
 
     The last piece of both is `</s>`. A piece that is only a space belongs to the next.
     """
-    texts = [[piece.replace(SPACE, "") for piece in side[:-1]] + ["\0"] for side in (ours, theirs)]
+    texts = [[piece.replace(SPACE, "") for piece in side[:-1]] + ["\0"] for side in (pieces, other_pieces)]
     if "".join(texts[0]) != "".join(texts[1]):
         raise AttnvizError(
             gettext(
@@ -78,9 +78,9 @@ def _overlaps(ours: Sequence[str], theirs: Sequence[str]) -> Array:
             )
         )
     owners = [index for index, text in enumerate(texts[0]) for _ in text]
-    shares, place = np.zeros((len(ours), len(theirs))), 0
+    shares, offset = np.zeros((len(pieces), len(other_pieces))), 0
     for column, text in enumerate(texts[1]):
-        covered = owners[place : place + max(1, len(text))]
+        covered = owners[offset : offset + max(1, len(text))]
         np.add.at(shares[:, column], covered, 1 / len(covered))
-        place += len(text)
+        offset += len(text)
     return shares

@@ -1,4 +1,7 @@
-"""Recurrent cells with torch.nn's equations in NumPy float64: one step, and both directions over a sentence."""
+"""GRU and LSTM cells with torch.nn's equations in NumPy float64: one step, and bidirectional layers over a sentence.
+
+Sizes: Tx inputs, i the size of an input, n of a state, m of each direction.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def names(layer: int, direction: str = "") -> list[str]:
     return [name.format(layer=layer) + direction for name in _GATES]
 
 
-def cell(weights: Sequence[Array], inputs: Array, state: Array, memory: Array) -> CellOutput:
+def cell_output(weights: Sequence[Array], inputs: Array, state: Array, memory: Array) -> CellOutput:
     """Return one step of torch's GRU or LSTM, from an input (i,), state (n,) and cell state (n,).
 
     The number of gates decides which. In torch's GRU the reset gate acts after the recurrent product.
@@ -47,24 +50,24 @@ def cell(weights: Sequence[Array], inputs: Array, state: Array, memory: Array) -
     (x_r, x_z, x_n), (u_r, u_z, u_n) = np.split(from_inputs, 3), np.split(from_state, 3)
     reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
     candidate = np.tanh(x_n + reset * u_n)
-    after = (1 - update) * candidate + update * state
-    return CellOutput(after, after, np.stack([reset, update, candidate]))
+    new_state = (1 - update) * candidate + update * state
+    return CellOutput(new_state, new_state, np.stack([reset, update, candidate]))
 
 
-def bidirectional(weights: Mapping[str, Array], words: Array, layers: int) -> Array:
+def bidirectional_states(weights: Mapping[str, Array], words: Array, layers: int) -> Array:
     """Return the annotations (Tx, 2m) of the last of several bidirectional layers over `words` (Tx, embedding size)."""
     for layer in range(layers):
-        forward = _run([weights[name] for name in names(layer)], words)
-        backward = _run([weights[name] for name in names(layer, "_reverse")], words[::-1])[::-1]
+        forward = _states([weights[name] for name in names(layer)], words)
+        backward = _states([weights[name] for name in names(layer, "_reverse")], words[::-1])[::-1]
         words = np.concatenate([forward, backward], axis=1)
     return words
 
 
-def _run(gates: Sequence[Array], words: Array) -> Array:
+def _states(gates: Sequence[Array], words: Array) -> Array:
     state = memory = np.zeros(gates[1].shape[1])
     states = []
     for word in words:
-        state, memory, _ = cell(gates, word, state, memory)
+        state, memory, _ = cell_output(gates, word, state, memory)
         states.append(state)
     return np.stack(states)
 

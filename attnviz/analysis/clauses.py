@@ -1,4 +1,4 @@
-"""Split a long sentence into clauses, and compare translators on its growing beginnings."""
+"""Split an English sentence into clauses by rules; scores of several models on its first clause, first two, so on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 LEAST_WORDS = 4
 """Words of the shortest clause."""
-_OPENING = frozenset(
+_CLAUSE_OPENERS = frozenset(
     {
         "that",
         "which",
@@ -43,7 +43,7 @@ _OPENING = frozenset(
     }
 )
 """Words that may begin a clause without a preceding mark: conjunctions, pronouns, prepositions."""
-_STRONG = frozenset(
+_STRONG_OPENERS = frozenset(
     {
         "that",
         "which",
@@ -61,13 +61,13 @@ _STRONG = frozenset(
         "based",
     }
 )
-"""The subset at which a clause ends as soon as it is long enough."""
-_PATIENCE = 8
-"""Words after which a clause ends at the next word of either set."""
+"""The subset before which a clause of at least LEAST_WORDS words ends."""
+_LONG_CLAUSE = 8
+"""Number of words from which a clause ends before the next word of either set."""
 
 
 def clauses(sentence: str) -> tuple[str, ...]:
-    """Return the clauses of `sentence`, which joined by spaces are the sentence.
+    """Return the clauses of `sentence`; joined by spaces, they are the sentence.
 
     Cuts are after commas, semicolons, colons and sentence ends, and before words that begin clauses, without a grammar.
     Each clause has at least `LEAST_WORDS` words; the last one takes the rest. A blank sentence has none.
@@ -80,15 +80,15 @@ def clauses(sentence: str) -> tuple[str, ...]:
             continue
         opening = re.sub(r"^\W+|\W+$", "", words[place]).lower()
         after_mark = words[place - 1].rstrip("\"”’'»")[-1:] in tuple(",;:.!?")
-        if after_mark or opening in _STRONG or (length >= _PATIENCE and opening in _OPENING):
+        if after_mark or opening in _STRONG_OPENERS or (length >= _LONG_CLAUSE and opening in _CLAUSE_OPENERS):
             cuts.append(place)
             start = place
     return tuple(" ".join(words[begin:end]) for begin, end in zip(cuts, [*cuts[1:], len(words)], strict=True) if words)
 
 
-def beginnings(parts: tuple[str, ...]) -> tuple[str, ...]:
+def beginnings(clauses: tuple[str, ...]) -> tuple[str, ...]:
     """Return the beginnings of a sentence: its first clause, its first two clauses, and so on."""
-    return tuple(" ".join(parts[: count + 1]) for count in range(len(parts)))
+    return tuple(" ".join(clauses[: count + 1]) for count in range(len(clauses)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +101,14 @@ class Growth:
     """Each model's kind of attention: "additive", "general" or "none"."""
     translations: tuple[tuple[str, ...], ...]
     """For each model, its translations of the N beginnings."""
-    judge: str
+    reference_model: str
     """The reference model."""
     references: tuple[str, ...]
     """The reference model's translations of the N beginnings."""
     scores: NDArray[np.float64]
     """chrF2 of each translation against the reference of the same beginning, (M, N), from 0 to 100."""
     baseline: NDArray[np.float64]
-    """Baseline, (N,): mean chrF2 of unrelated text, as many words of the reference model's other translations."""
+    """Baseline, (N,): mean chrF2 of unrelated text of equal length, from the reference model's other translations."""
 
     @property
     def words(self) -> tuple[int, ...]:

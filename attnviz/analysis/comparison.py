@@ -85,7 +85,7 @@ class Comparison:
         """Return the step of the other side that wrote the same word as 0-based `step` of this `side`.
 
         In a word of several pieces, the piece of the same number, or its last. None where the other side lacks the
-        word. Raise as `row_of`.
+        word. Raise IndexError where this side has no such step.
         """
         row = self.row_of(step, side)
         theirs = self.steps["other" if side == "first" else "first"][row]
@@ -105,7 +105,7 @@ def compare(
     They may be of one sentence by two models, of two sentences, or before and after an intervention. Pieces compare
     poorly where the tokenizers differ. Words are merged as in `grid`, and shared as in `shared_axis`. A `face` other
     than "before" needs the `posteriors` of both, (Ty, Tx), as `analysis.posterior` returns them, except for a model
-    without attention. Raise as `grid` does.
+    without attention. Raise AttnvizError where one is missing, ValueError for an unknown `by` or `face`.
     """
     faces: list[Face] = [face if record.attends else "before" for record in (trace, other)]
     first_grid, other_grid = (
@@ -121,29 +121,29 @@ def compare(
         face,
         source,
         target,
-        _placed(trace, first_grid, target.first, source.first),
-        _placed(other, other_grid, target.other, source.other),
-        _logs(trace, first_grid, target.first),
-        _logs(other, other_grid, target.other),
+        _on_common_axes(trace, first_grid, target.first, source.first),
+        _on_common_axes(other, other_grid, target.other, source.other),
+        _row_log_probabilities(trace, first_grid, target.first),
+        _row_log_probabilities(other, other_grid, target.other),
         {"first": _groups(first_grid.steps, target.first), "other": _groups(other_grid.steps, target.other)},
         {"first": _groups(first_grid.pieces, source.first), "other": _groups(other_grid.pieces, source.other)},
         both_attend=trace.attends and other.attends,
     )
 
 
-def _placed(record: Record, cells: Grid, rows: Sequence[int | None], columns: Sequence[int | None]) -> Array:
+def _on_common_axes(record: Record, own_grid: Grid, rows: Sequence[int | None], columns: Sequence[int | None]) -> Array:
     """Return the cells of one translation on the common axes, (R, C)."""
     placed = np.full((len(rows), len(columns)), np.nan)
     if record.attends:
-        own = [[k for k, word in enumerate(places) if word is not None] for places in (rows, columns)]
-        placed[np.ix_(*own)] = cells.shown
+        present = [[k for k, word in enumerate(places) if word is not None] for places in (rows, columns)]
+        placed[np.ix_(*present)] = own_grid.shown
     return placed
 
 
-def _logs(record: Record, cells: Grid, rows: Sequence[int | None]) -> Array:
+def _row_log_probabilities(record: Record, own_grid: Grid, rows: Sequence[int | None]) -> Array:
     """Return the log probability of the word in each row, (R,)."""
     logs = record.log_probabilities.astype(np.float64)
-    return np.array([np.nan if word is None else logs[list(cells.steps[word])].sum() for word in rows])
+    return np.array([np.nan if word is None else logs[list(own_grid.steps[word])].sum() for word in rows])
 
 
 def _groups(groups: Groups, places: Sequence[int | None]) -> Groups:

@@ -1,4 +1,4 @@
-"""Decompose a context vector by source words, in the units that distinguish it."""
+"""Decompose a step's context vector into terms of source words, in the units that differ most from other steps."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ def context_units(trace: Trace, step: int, count: int = UNITS) -> ContextUnits:
     groups = [list(group) for group in trace.words().source_groups]
     shares = np.array([alpha[group].sum() for group in groups])
     chosen = np.sort(np.argsort(-shares, kind="stable")[:WORDS])
-    taken = [groups[k] for k in chosen]
-    rest = [j for k, group in enumerate(groups) if k not in chosen for j in group]
-    taken += [rest] if rest else []
+    term_groups = [groups[k] for k in chosen]
+    other_pieces = [j for k, group in enumerate(groups) if k not in chosen for j in group]
+    term_groups += [other_pieces] if other_pieces else []
     return ContextUnits(
         units,
         mean[units],
         tuple(chosen.tolist()),
-        np.stack([alpha[group] @ annotations[np.ix_(group, units)] for group in taken]),
-        np.array([alpha[group].sum() for group in taken]),
+        np.stack([alpha[group] @ annotations[np.ix_(group, units)] for group in term_groups]),
+        np.array([alpha[group].sum() for group in term_groups]),
         contexts[step, units],
         _cosines(contexts[step], annotations),
     )

@@ -2,6 +2,8 @@
 
 Written from the equations, without code of `attnviz.network`. Every sum over positions is rounded once, at its end
 (`math.fsum`), so that the order of the pieces does not change a bit of the verdict.
+
+Symbols and sizes are those of `trace.decomposable_quantities`.
 """
 
 from __future__ import annotations

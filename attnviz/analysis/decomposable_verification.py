@@ -1,4 +1,4 @@
-"""Verify a verdict: recompute every number in NumPy float64, without code of the network.
+"""Verify a result of decomposable attention: recompute every number in NumPy, without code of the network.
 
 Each number is computed from the saved weights and the recorded operands.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.decomposable_recomputation import Array, recompute_decomposable
-from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit
+from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit_message
 from attnviz.analysis.verification import Pairs, Verification, Verifier
 from attnviz.trace import Judgement
 from attnviz.trace.quantity import check_shapes
@@ -44,7 +44,7 @@ class JudgementVerifier(Verifier):
 
 
 def verify_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> Verification:
-    """Return the comparison of every quantity of a verdict; errors as for `JudgementVerifier`."""
+    """Return the comparison of every quantity of a verdict; raise MisfitError for weights of another model."""
     return JudgementVerifier(judgement, weights).verify(0)
 
 
@@ -54,7 +54,7 @@ def check_judgement_fit(judgement: Judgement, weights: Mapping[str, NDArray[Any]
         check_shapes(judgement)
         expected = _weight_shapes(judgement.config)
     except (ValueError, KeyError, IndexError) as error:
-        raise MisfitError(misfit(judgement, error)) from error
+        raise MisfitError(misfit_message(judgement, error)) from error
     check_weight_shapes(judgement, weights, expected)
 
 

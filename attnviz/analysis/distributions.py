@@ -1,4 +1,4 @@
-"""Distances between distributions, and gradient ascent on the simplex."""
+"""Distances between distributions (total variation, Jensen-Shannon), and gradient ascent on the simplex."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ Array = NDArray[np.float64]
 _LENGTHS = 0.25 ** np.arange(3)
 """Fractions of a move to try, the whole move first."""
 _FIRST, _LONGEST, _SHORTEST = 0.3, 2.0, 1e-6
+"""Step lengths: the first, the largest, and the one below which the ascent ends."""
 
 
 def total_variation(p: NDArray[np.floating], q: NDArray[np.floating]) -> Array:
@@ -37,7 +38,7 @@ def _relative_entropy(p: Array, q: Array) -> Array:
     return bits
 
 
-def onto_simplex(points: Array) -> Array:
+def simplex_projection(points: Array) -> Array:
     """Return the distributions nearest to the `points` (N, Tx), (N, Tx) (Duchi et al. 2008)."""
     ordered = -np.sort(-points, axis=1)
     surplus = (ordered.cumsum(axis=1) - 1) / np.arange(1, points.shape[1] + 1)
@@ -47,27 +48,29 @@ def onto_simplex(points: Array) -> Array:
     return distributions
 
 
-Settle = Callable[[Array], tuple[Array, Array]]
-"""Maps distributions (M, Tx) to where they end, in the same shape, and to the objective there, (M,)."""
+Evaluate = Callable[[Array], tuple[Array, Array]]
+"""Maps distributions (M, Tx) to allowed ones nearby, in the same shape, and to their objectives, (M,)."""
 
 
-def climb(starts: Array, slope: Callable[[Array], Array], settle: Settle, steps: int) -> tuple[Array, Array]:
-    """Return the distributions (N, Tx) that projected gradient ascent reaches from `starts`, and their objectives (N,).
+def gradient_ascent(
+    start_points: Array, direction: Callable[[Array], Array], evaluate: Evaluate, steps: int
+) -> tuple[Array, Array]:
+    """Return the distributions (N, Tx) that projected gradient ascent reaches, and their objectives (N,).
 
-    The objectives are never below those of the starts. `slope` maps distributions (M, Tx) to directions (M, Tx);
-    `settle` may move a point back into an allowed region, or give it the objective -inf. Each of the `steps` steps
-    tries the full projected move and shorter ones; the step length shrinks after a failed move and grows after a full
-    one.
+    The objectives are never below those of the `start_points`. `direction` maps distributions (M, Tx) to directions
+    (M, Tx); `evaluate` may move a point back into an allowed region, or give it the objective -inf. Each of the `steps`
+    steps tries the full projected move and shorter ones; the step length shrinks after a failed move and grows after a
+    full one.
     """
-    points, objectives = settle(starts)
-    lengths, rows = np.full(len(starts), _FIRST), np.arange(len(starts))
+    points, objectives = evaluate(start_points)
+    lengths, rows = np.full(len(start_points), _FIRST), np.arange(len(start_points))
     for _ in range(steps):
-        directions = slope(points)
+        directions = direction(points)
         directions -= directions.mean(axis=1, keepdims=True)
         sizes = np.abs(directions).max(axis=1, keepdims=True)
-        moved = onto_simplex(points + lengths[:, None] * directions / np.maximum(sizes, _SHORTEST))
+        moved = simplex_projection(points + lengths[:, None] * directions / np.maximum(sizes, _SHORTEST))
         candidates = points[:, None] + _LENGTHS[:, None] * (moved - points)[:, None]
-        ends, candidate_objectives = settle(candidates.reshape(-1, candidates.shape[-1]))
+        ends, candidate_objectives = evaluate(candidates.reshape(-1, candidates.shape[-1]))
         ends, candidate_objectives = ends.reshape(candidates.shape), candidate_objectives.reshape(candidates.shape[:2])
         best = candidate_objectives.argmax(axis=1)
         better = candidate_objectives[rows, best] > objectives

@@ -1,4 +1,4 @@
-"""Choose the few units that represent a vector in a figure."""
+"""Choose the few units that represent a vector in figures: those with the largest variance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Units = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class DrawnUnits:
-    """The displayed units (0-based, rising) of each kind of vector, the same for the whole translation."""
+    """The displayed units (0-based, ascending) of each kind of vector, the same for the whole translation."""
 
     annotation: Units
     """Forward units, then as many backward units."""
@@ -38,6 +38,6 @@ def drawn_units(trace: Trace | Seq2SeqTrace) -> DrawnUnits:
 
 
 def most_varied(vectors: NDArray[np.floating], count: int = SQUARES) -> Units:
-    """Return the `count` units with the largest variance over `vectors`, (R, n), rising; of equals the first."""
+    """Return the `count` units with the largest variance over `vectors`, (R, n), ascending; of equals the first."""
     spread = vectors.astype(np.float64).var(axis=0)
     return np.sort(np.argsort(-spread, kind="stable")[:count])

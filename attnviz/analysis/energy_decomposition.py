@@ -1,4 +1,7 @@
-"""Energy decomposition: one energy as the sum of its alignment units."""
+"""Decompose an attention score (energy) of a recurrent model or a transformer head into contributions of units.
+
+Symbols and sizes are those of `trace.quantities`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.heads import OpenHead
-from attnviz.analysis.recomputation import Weights, below
+from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Recurrent
 
@@ -87,13 +90,13 @@ def score_vector(trace: Recurrent, weights: Weights | None) -> Array:
     if trace.score_vector.size:
         decoder["attention.score"] = trace.score_vector
     elif weights is not None:
-        decoder = below(weights, "decoder.")
+        decoder = submodule_weights(weights, "decoder.")
     try:
         return scorer_of(trace.config).score_vector(decoder, trace.keys.shape[1])
     except KeyError:
         raise ValueError("the trace lacks v_a, and the model that made it is not here") from None
 
 
-def saturated(units: EnergyDecomposition) -> NDArray[np.bool_]:
+def saturated(decomposition: EnergyDecomposition) -> NDArray[np.bool_]:
     """Return which units of an additive energy are saturated, (n',); products never are."""
-    return (np.abs(units.activation) >= SATURATED) & units.bounded
+    return (np.abs(decomposition.activation) >= SATURATED) & decomposition.bounded

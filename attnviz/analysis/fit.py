@@ -1,4 +1,4 @@
-"""Check that weights have the shapes of the model that made a trace."""
+"""Check that a model's weights fit a trace, by names and shapes; `MisfitError` where they do not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_fit(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
     try:
         check_shapes(trace)
     except (ValueError, KeyError, IndexError) as error:
-        raise MisfitError(misfit(trace, error)) from error
+        raise MisfitError(misfit_message(trace, error)) from error
     check_model(trace, weights)
 
 
@@ -35,23 +35,23 @@ def check_model(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
     try:
         expected = _weight_shapes(trace, weights, np.shape(weights["decoder.embedding.weight"])[-1])
     except (ValueError, KeyError, IndexError) as error:
-        raise MisfitError(misfit(trace, error)) from error
+        raise MisfitError(misfit_message(trace, error)) from error
     check_weight_shapes(trace, weights, expected)
 
 
 def check_weight_shapes(
     trace: Computation, weights: Mapping[str, NDArray[Any]], expected: Mapping[str, tuple[int, ...]]
 ) -> None:
-    """Raise MisfitError, naming the first odd one, unless `weights` have exactly the `expected` names and shapes."""
-    odd = sorted(set(expected) ^ set(weights))
-    odd += [name for name, shape in expected.items() if name in weights and np.shape(weights[name]) != shape]
-    if odd:
-        raise MisfitError(misfit(trace, odd[0]))
+    """Raise MisfitError, naming a difference, unless `weights` have exactly the `expected` names and shapes."""
+    unexpected = sorted(set(expected) ^ set(weights))
+    unexpected += [name for name, shape in expected.items() if name in weights and np.shape(weights[name]) != shape]
+    if unexpected:
+        raise MisfitError(misfit_message(trace, unexpected[0]))
 
 
-def misfit(trace: Computation, what: object) -> str:
-    """Return the message that a trace does not fit the weights, with the reason `what`."""
-    return gettext("This translation does not fit the weights of “{model}”: {what}.", model=trace.model, what=what)
+def misfit_message(trace: Computation, reason: object) -> str:
+    """Return the message that a trace does not fit the weights, with the `reason`."""
+    return gettext("This translation does not fit the weights of “{model}”: {what}.", model=trace.model, what=reason)
 
 
 def _weight_shapes(trace: Trace, weights: Mapping[str, NDArray[Any]], m: int) -> dict[str, tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""Gold links of one sentence pair, and the errors of an alignment against them."""
+"""Gold links of a sentence pair: reading, validation, and the errors of an alignment against them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class GoldLinks:
 
     def text(self) -> str:
         """Return the links as text, `0-0 1?2`, sorted by target word."""
-        drawn = [*((i, j, "-") for j, i in self.sure), *((i, j, "?") for j, i in self.possible)]
-        return " ".join(f"{j}{mark}{i}" for i, j, mark in sorted(drawn))
+        signed = [*((i, j, "-") for j, i in self.sure), *((i, j, "?") for j, i in self.possible)]
+        return " ".join(f"{j}{mark}{i}" for i, j, mark in sorted(signed))
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,14 @@ class LinkErrors:
     missed: tuple[Link, ...]
     """Sure links that were not found."""
     false: tuple[Link, ...]
-    """Found links that are not even possible."""
+    """Found links that are neither sure nor possible."""
     rate: ErrorRate | None
     """Error rate of the found links; None where there is nothing to compare."""
     mutual: ErrorRate | None
     """Error rate of the found links that are also the largest share of their source word."""
 
 
-def counted_words(words: Words) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def linkable_words(words: Words) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the source and target words that links may join: all except `</s>`."""
     source, target = (side[:-1] if side[-1] == "</s>" else side for side in (words.source, words.target))
     return source, target
@@ -78,13 +78,13 @@ def read_links(text: str, words: Words) -> GoldLinks:
 
 def validated(gold: GoldLinks, words: Words) -> GoldLinks:
     """Return `gold`; raise AttnvizError where a link is out of range of the words, or there are too many."""
-    drawn = gold.sure | gold.possible
-    if len(drawn) > MOST_LINKS:
+    all_links = gold.sure | gold.possible
+    if len(all_links) > MOST_LINKS:
         raise AttnvizError(
-            gettext("There are {count} links; at most {most} can be shown.", count=len(drawn), most=MOST_LINKS)
+            gettext("There are {count} links; at most {most} can be shown.", count=len(all_links), most=MOST_LINKS)
         )
-    source, target = counted_words(words)
-    for j, i in sorted(drawn, key=lambda link: link[::-1]):
+    source, target = linkable_words(words)
+    for j, i in sorted(all_links, key=lambda link: link[::-1]):
         link = f"{j}{'-' if (j, i) in gold.sure else '?'}{i}"
         if j >= len(source):
             raise AttnvizError(
@@ -109,9 +109,9 @@ def stored_links(trace: Aligned) -> GoldLinks:
     """Return the gold links stored in a record, which only an `Attention` has; links of `</s>` are dropped."""
     if not isinstance(trace, Attention):
         return GoldLinks()
-    source, target = map(len, counted_words(trace.words()))
+    source, target = map(len, linkable_words(trace.words()))
     sure, possible = (
-        frozenset((j, i) for j, i in drawn if j < source and i < target) for drawn in (trace.sure, trace.possible)
+        frozenset((j, i) for j, i in pairs if j < source and i < target) for pairs in (trace.sure, trace.possible)
     )
     return GoldLinks(sure, possible - sure)
 
@@ -122,11 +122,11 @@ def link_errors(words: Words, gold: GoldLinks, shares: NDArray[np.floating] | No
     As in `attnviz evaluate`, each target word except `</s>` is linked to the source word of its largest share.
     `shares`, (N, M), target by source words, replace the alignment, for posterior attention.
     """
-    source, target = map(len, counted_words(words))
-    between = np.asarray(words.alignment if shares is None else shares, dtype=np.float64)[:target, :source]
-    if not between.size:
+    source, target = map(len, linkable_words(words))
+    word_weights = np.asarray(words.alignment if shares is None else shares, dtype=np.float64)[:target, :source]
+    if not word_weights.size:
         return LinkErrors((), (), (), None, None)
-    found, mutual = links(between), mutual_links(between)
+    found, mutual = links(word_weights), mutual_links(word_weights)
     return LinkErrors(
         found=_in_order(set(found)),
         missed=_in_order(gold.sure - set(found)),

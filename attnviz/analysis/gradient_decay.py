@@ -64,7 +64,7 @@ def gradient_quartiles(signals: Signals) -> GradientDecay:
             steps_between >= np.quantile(steps_between, 0.75),
         )
     )
-    return GradientDecay(means, start, contexts, near, far, _tenth(steps_between, signals.start))
+    return GradientDecay(means, start, contexts, near, far, _steps_to_a_tenth(steps_between, signals.start))
 
 
 def gradient_share(signals: Signals, attended: NDArray[np.integer]) -> tuple[float, float]:
@@ -77,10 +77,10 @@ def gradient_share(signals: Signals, attended: NDArray[np.integer]) -> tuple[flo
     return float(shares[np.arange(len(attended)), attended].mean()), 1 / signals.whole.shape[1]
 
 
-def _tenth(steps_between: NDArray[np.int64], lengths: Array) -> float:
+def _steps_to_a_tenth(steps_between: NDArray[np.int64], lengths: Array) -> float:
     """Return the number of steps over which a gradient falls to a tenth, by the line through its logarithms."""
-    known = lengths > 0
-    if len(np.unique(steps_between[known])) < 2:
+    positive = lengths > 0
+    if len(np.unique(steps_between[positive])) < 2:
         return np.inf
-    slope = float(np.polyfit(steps_between[known], np.log10(lengths[known]), 1)[0])
+    slope = float(np.polyfit(steps_between[positive], np.log10(lengths[positive]), 1)[0])
     return -1 / slope if slope < 0 else np.inf

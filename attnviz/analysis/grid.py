@@ -1,4 +1,4 @@
-"""Rows and columns of an alignment, by words or pieces, before or after the word: the data of heatmaps and tables."""
+"""The data of a heatmap or its table: rows, columns, and attention, posterior or difference by words or pieces."""
 
 from __future__ import annotations
 
@@ -80,28 +80,28 @@ def grid(
     replace the alignment, such as those of one head of a transformer. Raise AttnvizError where a posterior is missing,
     and ValueError for an unknown `by` or `face`.
     """
-    chosen = trace.alignment if weights is None else weights
-    numbers = _numbers(trace, chosen, face, posterior)
+    piece_weights = trace.alignment if weights is None else weights
+    piece_values = _piece_values(trace, piece_weights, face, posterior)
     if by == "words":
         words = trace.words()
         source, target, steps = words.source, words.target, words.target_groups
         alpha = words.alignment if weights is None else words.merged(weights)
         pieces = words.source_groups
-        shown = alpha if face == "before" else words.merged(numbers)
+        shown = alpha if face == "before" else words.merged(piece_values)
     elif by == "pieces":
         source = tuple(piece_name(piece) for piece in trace.source_pieces)
         target = tuple(piece_name(piece) for piece in trace.target_pieces)
-        alpha, steps = chosen, tuple((i,) for i in range(len(target)))
-        pieces, shown = tuple((j,) for j in range(len(source))), numbers
+        alpha, steps = piece_weights, tuple((i,) for i in range(len(target)))
+        pieces, shown = tuple((j,) for j in range(len(source))), piece_values
     else:
         raise ValueError(f"by must be words or pieces, not {by!r}")
     rows, columns = alpha.shape
     if not end:
         columns -= trace.source_pieces[-1] == "</s>" and columns > 1
         rows -= trace.target_pieces[-1] == "</s>" and rows > 1
-    bits = entropy(chosen if posterior is None or face == "before" else posterior)
+    bits = entropy(piece_weights if posterior is None or face == "before" else posterior)
     if face == "difference":
-        bits = bits - entropy(chosen)
+        bits = bits - entropy(piece_weights)
     return Grid(
         source[:columns],
         target[:rows],
@@ -115,10 +115,10 @@ def grid(
     )
 
 
-def _numbers(
+def _piece_values(
     trace: AttentionMatrix, alignment: FloatArray, face: Face, posterior: NDArray[np.float64] | None
 ) -> NDArray[np.floating]:
-    """Return the values of the cells of pieces, (Ty, Tx); raise as `grid` does."""
+    """Return the values of the cells by pieces, (Ty, Tx); raise AttnvizError where a posterior is missing."""
     if face not in FACES:
         raise ValueError(f"face must be one of {', '.join(FACES)}, not {face!r}")
     if face == "before":
@@ -139,9 +139,9 @@ def _numbers(
     return posterior if face == "after" else posterior - alignment
 
 
-def rows_of_steps(cells: Grid, count: int) -> list[int | None]:
+def rows_of_steps(heatmap: Grid, count: int) -> list[int | None]:
     """Return the row that each of `count` steps wrote; None where it is not drawn."""
-    return places_of_pieces(cells.steps, count)
+    return places_of_pieces(heatmap.steps, count)
 
 
 def places_of_pieces(groups: tuple[tuple[int, ...], ...], count: int) -> list[int | None]:

@@ -1,4 +1,4 @@
-"""One head of one of a transformer's three attentions: its numbers, and its matrix as a displayable alignment."""
+"""Attention heads of a transformer: one as a displayable alignment with its numbers, and functions to select heads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BLOCKS = ("attention", "cross", "feedforward")
 """Blocks of a decoder layer, in order; an encoder layer has no cross-attention."""
 Kind = Literal["encoder", "decoder", "cross"]
 """Encoder self-attention, decoder self-attention, or cross-attention."""
-_BLOCK: Mapping[Kind, tuple[int, int]] = {"encoder": (2, 0), "decoder": (3, 0), "cross": (3, 1)}
+_BLOCK_POSITION: Mapping[Kind, tuple[int, int]] = {"encoder": (2, 0), "decoder": (3, 0), "cross": (3, 1)}
 """For each kind, the number of blocks of a layer, and the index of the attention block."""
 
 
@@ -38,29 +38,29 @@ class OpenHead:
     head: int
     kind: Kind = "cross"
 
-    def _own(self, name: str) -> FloatArray:
+    def _array_of_head(self, name: str) -> FloatArray:
         array: FloatArray = getattr(self.trace, f"{self.kind}_{name}")[self.layer, self.head]
         return array
 
     @property
     def queries(self) -> FloatArray:
         """q_i, (queries, d/H)."""
-        return self._own("queries")
+        return self._array_of_head("queries")
 
     @property
     def keys(self) -> FloatArray:
         """k_j, (keys, d/H)."""
-        return self._own("keys")
+        return self._array_of_head("keys")
 
     @property
     def values(self) -> FloatArray:
         """v_j, (keys, d/H)."""
-        return self._own("values")
+        return self._array_of_head("values")
 
     @property
     def scores(self) -> FloatArray:
         """s_ij = q_i . k_j / sqrt(d/H), (queries, keys); -inf where the causal mask applies."""
-        return self._own("scores")
+        return self._array_of_head("scores")
 
     @property
     def finite_scores(self) -> FloatArray:
@@ -70,7 +70,7 @@ class OpenHead:
     @property
     def weights(self) -> FloatArray:
         """alpha_ij = softmax_j(s_ij), (queries, keys); rows sum to 1."""
-        return self._own("weights")
+        return self._array_of_head("weights")
 
     @property
     def outputs(self) -> FloatArray:
@@ -80,7 +80,7 @@ class OpenHead:
     @property
     def block(self) -> int:
         """0-based block of the head, within the encoder or decoder."""
-        blocks_per_layer, index = _BLOCK[self.kind]
+        blocks_per_layer, index = _BLOCK_POSITION[self.kind]
         return blocks_per_layer * self.layer + index
 
     @property
@@ -98,7 +98,7 @@ class OpenHead:
         """Names of the blocks of a layer on the querying side, from `BLOCKS`."""
         return tuple(name for name in BLOCKS if name != "cross") if self.kind == "encoder" else BLOCKS
 
-    def seen(self, row: int) -> int:
+    def visible_key_count(self, row: int) -> int:
         """Return how many keys a 0-based row may attend to: decoder self-attention is causal."""
         return row + 1 if self.kind == "decoder" else len(self.source_pieces)
 
@@ -107,7 +107,7 @@ class OpenHead:
         """Name in URLs and files, counted from 1: "cross.2.3" is head 3 of layer 2."""
         return f"{self.kind}.{self.layer + 1}.{self.head + 1}"
 
-    # The rest implements the protocol `trace.attention_matrix.Looks`, which figures need.
+    # The rest implements the protocol `trace.attention_matrix.AttentionMatrix`, which figures need.
 
     @property
     def alignment(self) -> FloatArray:
@@ -187,7 +187,7 @@ def open_head(trace: TransformerTrace | OpenHead) -> OpenHead:
 
 def named_head(trace: TransformerTrace, name: str) -> OpenHead | None:
     """Return the head of `trace` with this `name`, such as "cross.2.3"; None where there is none."""
-    by_name = {head.name: head for kind in _BLOCK for head in heads_of(trace, kind)}
+    by_name = {head.name: head for kind in _BLOCK_POSITION for head in heads_of(trace, kind)}
     return by_name.get(name)
 
 

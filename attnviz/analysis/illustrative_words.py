@@ -24,11 +24,11 @@ CLEAR = 0.5
 """Smallest share of the strongest source word in clear attention."""
 LEAD = 0.2
 """Smallest lead of the strongest source word over every other in clear attention."""
-SHARED = 0.95
+LARGEST_SHARED = 0.95
 """Largest share that leaves visible attention to other words."""
 MOVED = 0.1
 """Smallest total variation between attention and posterior attention that counts as a change."""
-_ALIKE = 1e-6
+_TOLERANCE = 1e-6
 """Shares that differ by less are equal."""
 
 
@@ -48,7 +48,7 @@ class WordAttention:
     def strongest(self, word: int) -> tuple[int, ...]:
         """Return all source words with the largest share of a target word."""
         row = self.shares[word]
-        return tuple(int(k) for k in np.flatnonzero(row >= row.max() - _ALIKE))
+        return tuple(int(k) for k in np.flatnonzero(row >= row.max() - _TOLERANCE))
 
     def makes_sense(self, word: int) -> bool:
         """Return whether a target word and its strongest source word both have a letter or digit and known pieces."""
@@ -69,10 +69,10 @@ class WordAttention:
         """Return whether a target word crosses a neighbour."""
         if not self._is_illustrative(word):
             return False
-        here, sources = self.sources[word], self.sources
-        before = word > 0 and self._is_illustrative(word - 1) and sources[word - 1] > here
-        after = word + 1 < len(sources) and self._is_illustrative(word + 1) and sources[word + 1] < here
-        return before or after
+        source, sources = self.sources[word], self.sources
+        crosses_previous = word > 0 and self._is_illustrative(word - 1) and sources[word - 1] > source
+        crosses_next = word + 1 < len(sources) and self._is_illustrative(word + 1) and sources[word + 1] < source
+        return crosses_previous or crosses_next
 
     def _is_illustrative(self, word: int) -> bool:
         return self.makes_sense(word) and self.is_clear(word)
@@ -102,17 +102,17 @@ def illustrative_word(record: Record) -> IllustrativeWord:
 
     def rank(word: int) -> tuple[float, ...]:
         source, share = attention.sources[word], float(shares[word].max())
-        whole = len(words.target_groups[word]) == len(words.source_groups[source]) == 1
-        by_hand = record.attends_once and bool(interventions_at(record.interventions, int(first[word])))
+        single_pieces = len(words.target_groups[word]) == len(words.source_groups[source]) == 1
+        edited = record.attends_once and bool(interventions_at(record.interventions, int(first[word])))
         return (
             attention.makes_sense(word),
-            not by_hand,
+            not edited,
             attention.is_clear(word),
             attention.crosses(word),
             source != word,
             is_content(words.target[word], "target"),
-            whole,
-            share <= SHARED,
+            single_pieces,
+            share <= LARGEST_SHARED,
             share,
         )
 
@@ -120,21 +120,23 @@ def illustrative_word(record: Record) -> IllustrativeWord:
     return IllustrativeWord(best, int(first[best]), attention.sources[best])
 
 
-def most_changed_word(record: Record, after: Array) -> int:
+def most_changed_word(record: Record, posterior_weights: Array) -> int:
     """Return the target word whose posterior attention differs most from its attention.
 
-    `after` is the posterior by words, (Ty, Tx) in words. Words that make sense before and after, with clear posterior
-    attention, come first; among them the largest total variation wins. Words of one piece that attend to such words and
-    change by at least `MOVED` are preferred, since the page then shows the same shares for words and pieces.
+    `posterior_weights` are by words, (Ty, Tx) in words. Words that make sense with both, with clear posterior, come
+    first; among them the largest total variation wins. Words of one piece that attend to such words and change by
+    at least `MOVED` are preferred, since the page then shows the same shares for words and pieces.
     """
-    words, before = record.words(), record.words().alignment
-    attention, posterior = WordAttention(record, before), WordAttention(record, after)
-    change = 0.5 * np.abs(after - before).sum(axis=1)
+    words, weights = record.words(), record.words().alignment
+    attention, posterior = WordAttention(record, weights), WordAttention(record, posterior_weights)
+    change = 0.5 * np.abs(posterior_weights - weights).sum(axis=1)
 
     def rank(word: int) -> tuple[float, ...]:
         sources = {attention.sources[word], posterior.sources[word]}
-        whole = {len(words.target_groups[word]), *(len(words.source_groups[source]) for source in sources)} == {1}
+        single_pieces = {len(words.target_groups[word]), *(len(words.source_groups[source]) for source in sources)} == {
+            1
+        }
         sensible = posterior.makes_sense(word) and attention.makes_sense(word) and posterior.is_clear(word)
-        return sensible, whole and change[word] >= MOVED, change[word]
+        return sensible, single_pieces and change[word] >= MOVED, change[word]
 
     return max(range(len(change)), key=rank)

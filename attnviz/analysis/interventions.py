@@ -1,4 +1,4 @@
-"""Apply interventions on the attention in NumPy float64, for the recomputation."""
+"""Apply interventions on the attention (weights, energies, temperature, exclusion) in NumPy, for the recomputation."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Measure the attention at a moment of training: weights on gold links, by the class of their words.
+"""Measures of what attention has learnt at a checkpoint: weights on gold links by word class, word order, diagonality.
 
-Only sure links that share neither word with another link count: one row and one cell then describe a word. Rows and
-columns are words without `</s>`, so that a row may sum to less than 1.
+Links count where they are sure and neither word has another sure link: one row and one cell then describe a word. Each
+measure has baselines. Rows and columns are words without `</s>`, so that a row may sum to less than 1.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CLASSES = ("marks", "content", "nouns", "articles", "exchanged")
 """Classes of links."""
 
 
-class Gold(Protocol):
+class LinkedPair(Protocol):
     """A sentence pair with gold links."""
 
     @property
@@ -50,7 +50,7 @@ class MeasuredValue:
     """Number of links, pairs of neighbours or sentences that it averages over."""
 
 
-def learnt(gold: Sequence[Gold], alignments: Sequence[Alignment]) -> dict[str, MeasuredValue]:
+def learning_measures(gold: Sequence[LinkedPair], alignments: Sequence[Alignment]) -> dict[str, MeasuredValue]:
     """Return the measures of the alignments of the sentence pairs `gold`.
 
     - `marks`, `content`, `nouns`, `articles`, `exchanged`: mean of alpha_ij over the links of the class
@@ -66,38 +66,38 @@ def learnt(gold: Sequence[Gold], alignments: Sequence[Alignment]) -> dict[str, M
         for name, links in link_classes(pair).items():
             collected.setdefault(name, []).extend(float(alignment[i, j]) for j, i in sorted(links))
         for i, j in exchanged_neighbours(pair):
-            own = alignment[i, j + 1] > alignment[i, j] and alignment[i + 1, j] > alignment[i + 1, j + 1]
-            collected.setdefault("order", []).append(float(own))
+            uncrossed = alignment[i, j + 1] > alignment[i, j] and alignment[i + 1, j] > alignment[i + 1, j + 1]
+            collected.setdefault("order", []).append(float(uncrossed))
         if min(alignment.shape) > 1:
             collected.setdefault("diagonal", []).append(diagonality(alignment))
     return {name: MeasuredValue(float(np.mean(values)), len(values)) for name, values in collected.items() if values}
 
 
-def learning_baselines(gold: Sequence[Gold]) -> dict[str, dict[str, float]]:
-    """Return the baselines of each measure of `learnt`: attention that needs no training, and the gold links.
+def learning_baselines(gold: Sequence[LinkedPair]) -> dict[str, dict[str, float]]:
+    """Return the baselines of each of the `learning_measures`: attention without training, and the gold links.
 
     These are `alike` (uniform), `diagonal`, and `links`, which gives each target word uniform weights on its sure
     links.
     """
-    baselines: Mapping[str, Callable[[Gold], Alignment]] = {
+    baselines: Mapping[str, Callable[[LinkedPair], Alignment]] = {
         "alike": uniform_attention,
         "diagonal": diagonal_attention,
         "links": link_attention,
     }
     levels: dict[str, dict[str, float]] = {}
     for name, baseline in baselines.items():
-        for measure, measured in learnt(gold, [baseline(pair) for pair in gold]).items():
+        for measure, measured in learning_measures(gold, [baseline(pair) for pair in gold]).items():
             levels.setdefault(measure, {})[name] = measured.value
     return levels
 
 
-def single_links(pair: Gold) -> set[Link]:
+def single_links(pair: LinkedPair) -> set[Link]:
     """Return the sure links whose words have no other sure link."""
     sources, targets = Counter(j for j, _ in pair.sure), Counter(i for _, i in pair.sure)
     return {(j, i) for j, i in pair.sure if sources[j] == targets[i] == 1}
 
 
-def exchanged_neighbours(pair: Gold) -> list[Link]:
+def exchanged_neighbours(pair: LinkedPair) -> list[Link]:
     """Return (i, j) where target words i and i + 1 have single links to source words j + 1 and j.
 
     Such neighbours have changed places, as most adjectives and nouns do between English and French.
@@ -106,12 +106,12 @@ def exchanged_neighbours(pair: Gold) -> list[Link]:
     return sorted((i, j - 1) for j, i in single if (j - 1, i + 1) in single)
 
 
-def link_classes(pair: Gold) -> dict[str, set[Link]]:
+def link_classes(pair: LinkedPair) -> dict[str, set[Link]]:
     """Return the single links of each class.
 
     `exchanged` are those of `exchanged_neighbours`. Of the others, `marks` join two punctuation marks, `articles` two
     articles, and `content` two content words (`analysis.word_classes`); the rest has no class. These classes are
-    disjoint. `nouns` are the links in `content` that `join_nouns`.
+    disjoint. `nouns` are the links in `content` between nouns (`are_nouns`).
     """
     exchanged = {link for i, j in exchanged_neighbours(pair) for link in ((j + 1, i), (j, i + 1))}
     classes: dict[str, set[Link]] = {name: set() for name in CLASSES} | {"exchanged": exchanged}
@@ -123,18 +123,20 @@ def link_classes(pair: Gold) -> dict[str, set[Link]]:
             classes["articles"].add((j, i))
         elif is_content(source, "source") and is_content(target, "target"):
             classes["content"].add((j, i))
-    classes["nouns"] = {(j, i) for j, i in classes["content"] if join_nouns(pair, j, i)}
+    classes["nouns"] = {(j, i) for j, i in classes["content"] if are_nouns(pair, j, i)}
     return classes
 
 
-def join_nouns(pair: Gold, j: int, i: int) -> bool:
+def are_nouns(pair: LinkedPair, j: int, i: int) -> bool:
     """Return whether content words j and i, 0-based, are nouns by a rule that needs no tagger.
 
     Each directly follows an article, and the French word is no adjective that may precede a noun. Most nouns are
     missed.
     """
-    after = j > 0 and i > 0 and is_article(pair.source[j - 1], "source") and is_article(pair.target[i - 1], "target")
-    return after and not precedes_noun(pair.target[i])
+    follow_articles = (
+        j > 0 and i > 0 and is_article(pair.source[j - 1], "source") and is_article(pair.target[i - 1], "target")
+    )
+    return follow_articles and not precedes_noun(pair.target[i])
 
 
 def diagonality(alignment: Alignment) -> float:
@@ -144,19 +146,19 @@ def diagonality(alignment: Alignment) -> float:
     rows.
     """
     rows, columns = alignment.shape
-    across, down = (np.arange(columns) + 0.5) / columns, (np.arange(rows) + 0.5) / rows
-    distances = np.abs(across - down[:, None])
+    source_positions, target_positions = (np.arange(columns) + 0.5) / columns, (np.arange(rows) + 0.5) / rows
+    distances = np.abs(source_positions - target_positions[:, None])
     sums = alignment.sum(axis=1, keepdims=True)
     shares = np.divide(alignment, sums, out=np.full(alignment.shape, 1 / columns), where=sums > 0)
     return float(1 - (shares * distances).sum(axis=1).mean() / distances.mean())
 
 
-def uniform_attention(pair: Gold) -> Alignment:
+def uniform_attention(pair: LinkedPair) -> Alignment:
     """Return uniform attention: 1/J for each of J source words."""
     return np.full((len(pair.target), len(pair.source)), 1 / len(pair.source))
 
 
-def diagonal_attention(pair: Gold) -> Alignment:
+def diagonal_attention(pair: LinkedPair) -> Alignment:
     """Return attention of each target word to the source word at the same relative position."""
     rows, columns = len(pair.target), len(pair.source)
     places = ((np.arange(rows) + 0.5) * columns / rows).astype(int)
@@ -164,7 +166,7 @@ def diagonal_attention(pair: Gold) -> Alignment:
     return attention
 
 
-def link_attention(pair: Gold) -> Alignment:
+def link_attention(pair: LinkedPair) -> Alignment:
     """Return uniform attention of each target word to its sure links; words without links have uniform attention."""
     linked = np.zeros((len(pair.target), len(pair.source)))
     for j, i in pair.sure:

@@ -1,10 +1,12 @@
-"""Evaluate all steps of a translation with other contexts, in NumPy float64, with gradients by the attention weights.
+"""`Readouts`: output probabilities of all steps with other context vectors, in NumPy, and gradients by the weights.
 
 The rest of each step stays unchanged. A context enters the readout, and with `readout_state="current"` the state before
 it, through matrix products, which are linear: mixtures of annotations are projected by mixing the projections.
 
 Most time goes into the sum over the vocabulary that normalises a probability. Only its terms are float32, which halves
 the time: the logarithm of the sum is correct to about 1e-6, and it cancels in rows of shares.
+
+Symbols and sizes are those of `trace.quantities`.
 """
 
 from __future__ import annotations
@@ -55,26 +57,30 @@ class Readouts:
         check_fit(trace, weights)
         self.trace, self._weights = trace, weights
         self.current = trace.config["readout_state"] == "current"
-        self.alignment = _exact(trace.alignment)
+        self.alignment = _float64(trace.alignment)
         """alpha after interventions, (Ty, Tx)."""
-        annotations, states = _exact(trace.annotations), _exact(trace.previous_states)
-        words = _exact(weights["decoder.embedding.weight"][list(trace.previous_ids)])
-        self._by_context = annotations @ self._of("readout_context.weight").T
-        self._rest = words @ self._of("readout_word.weight").T + self._of("readout_state.bias")
+        annotations, states = _float64(trace.annotations), _float64(trace.previous_states)
+        words = _float64(weights["decoder.embedding.weight"][list(trace.previous_ids)])
+        self._annotation_terms = annotations @ self._decoder_weight("readout_context.weight").T
+        self._fixed_terms = words @ self._decoder_weight("readout_word.weight").T + self._decoder_weight(
+            "readout_state.bias"
+        )
         if self.current:
-            inputs, m = self._of("gru.weight_ih"), words.shape[1]
-            self._into_gates = annotations @ inputs[:, m:].T
-            self._gates = words @ inputs[:, :m].T + self._of("gru.bias_ih")
-            self._memory = states @ self._of("gru.weight_hh").T + self._of("gru.bias_hh")
-            self._states, self._by_state = states, self._of("readout_state.weight")
+            inputs, m = self._decoder_weight("gru.weight_ih"), words.shape[1]
+            self._annotation_gate_terms = annotations @ inputs[:, m:].T
+            self._word_gate_terms = words @ inputs[:, :m].T + self._decoder_weight("gru.bias_ih")
+            self._state_gate_terms = states @ self._decoder_weight("gru.weight_hh").T + self._decoder_weight(
+                "gru.bias_hh"
+            )
+            self._states, self._state_weight = states, self._decoder_weight("readout_state.weight")
         else:
-            self._rest += states @ self._of("readout_state.weight").T
-        self._output, self._bias = self._of("output.weight"), self._of("output.bias")
+            self._fixed_terms += states @ self._decoder_weight("readout_state.weight").T
+        self._output, self._bias = self._decoder_weight("output.weight"), self._decoder_weight("output.bias")
         self._output32, self._bias32 = self._output.astype(np.float32), self._bias.astype(np.float32)
-        self._chosen = np.array(trace.target_ids)
+        self._target_ids = np.array(trace.target_ids)
 
-    def _of(self, name: str) -> Array:
-        return _exact(self._weights[f"decoder.{name}"])
+    def _decoder_weight(self, name: str) -> Array:
+        return _float64(self._weights[f"decoder.{name}"])
 
     @cached_property
     def alone(self) -> Array:
@@ -86,20 +92,20 @@ class Readouts:
 
         The contexts are c = h_j, or c = sum_k mixtures[i, j, k] h_k for `mixtures` (S, C, Tx).
         """
-        chosen = range(len(self._chosen))[steps]
-        count = self._by_context.shape[0] if mixtures is None else mixtures.shape[1]
+        chosen = range(len(self._target_ids))[steps]
+        count = self._annotation_terms.shape[0] if mixtures is None else mixtures.shape[1]
         result = np.empty((len(chosen), count))
         for block in self.blocks(count, len(chosen)):
-            of_trace = slice(chosen.start + block.start, min(chosen.start + block.stop, chosen.stop))
-            readouts = self.maxout(self.wide(of_trace, None if mixtures is None else mixtures[block]))
-            pieces = self._chosen[of_trace]
+            trace_steps = slice(chosen.start + block.start, min(chosen.start + block.stop, chosen.stop))
+            readouts = self.maxout(self.wide(trace_steps, None if mixtures is None else mixtures[block]))
+            pieces = self._target_ids[trace_steps]
             logits = np.einsum("scl,sl->sc", readouts, self._output[pieces]) + self._bias[pieces, None]
             result[block] = logits - self._log_sum(readouts)
         return result
 
     def _log_sum(self, readouts: Array) -> Array:
         """Return log sum_w exp(W_o[w] . t + b_o[w]) of readouts (S, C, l), (S, C)."""
-        logits = self._rough(readouts)
+        logits = self._float32_logits(readouts)
         largest = logits.max(axis=1, keepdims=True)
         logits -= largest
         total: Array = np.log(np.exp(logits, out=logits).sum(axis=1, dtype=np.float64)) + largest[:, 0]
@@ -112,7 +118,7 @@ class Readouts:
         `mixtures` (S, C, Tx) as for `log_likelihood`.
         """
         readouts = self.maxout(self.wide(steps, mixtures))
-        return self._rough(readouts).reshape(*readouts.shape[:2], -1)
+        return self._float32_logits(readouts).reshape(*readouts.shape[:2], -1)
 
     def logits(self, step: int, mixtures: Array) -> Array:
         """Return the logits of one 0-based step for each of the contexts `mixtures` (C, Tx): (C, K)."""
@@ -127,36 +133,42 @@ class Readouts:
         logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
         return logits
 
-    def of_readouts(self, of_logits: NDArray[np.floating]) -> Array:
+    def readout_gradients(self, logit_gradients: NDArray[np.floating]) -> Array:
         """Return W_o^T g: gradients by the logits (..., K) as gradients by the readouts (..., l)."""
-        return _exact(of_logits @ (self._output32 if of_logits.dtype == np.float32 else self._output))
+        return _float64(logit_gradients @ (self._output32 if logit_gradients.dtype == np.float32 else self._output))
 
     def output_rows(self, pieces: NDArray[np.integer]) -> Array:
         """Return W_o[w] of these ids, of any shape: (..., l)."""
         rows: Array = self._output[pieces]
         return rows
 
-    def gradient(self, steps: slice, mixtures: Array, of_readouts: Array) -> Array:
+    def gradient(self, steps: slice, mixtures: Array, readout_gradients: Array) -> Array:
         """Return the gradients by the `mixtures` (S, C, Tx) of these steps, given those by the readouts t_i, (S, C, l).
 
         They pass through the maxout's winners and, with `readout_state="current"`, through s_i as well. At a tie, where
         a maxout has no gradient, the first of the pair counts.
         """
         wide = self.wide(steps, mixtures)
-        won = wide[..., 0::2] >= wide[..., 1::2]
-        of_wide = np.empty(wide.shape)
-        of_wide[..., 0::2], of_wide[..., 1::2] = of_readouts * won, of_readouts * ~won
-        gradients: Array = of_wide @ self._by_context.T
+        first_wins = wide[..., 0::2] >= wide[..., 1::2]
+        wide_gradients = np.empty(wide.shape)
+        wide_gradients[..., 0::2], wide_gradients[..., 1::2] = (
+            readout_gradients * first_wins,
+            readout_gradients * ~first_wins,
+        )
+        gradients: Array = wide_gradients @ self._annotation_terms.T
         if self.current:
-            gradients += self._of_gates(steps, mixtures, of_wide @ self._by_state) @ self._into_gates.T
+            gradients += (
+                self._gate_gradients(steps, mixtures, wide_gradients @ self._state_weight)
+                @ self._annotation_gate_terms.T
+            )
         return gradients
 
     def wide(self, steps: slice, mixtures: Array | None = None) -> Array:
         """Return t~_i for each context of these steps, (S, C, 2l), `mixtures` (S, C, Tx) as for `log_likelihood`."""
-        context = self._mixed(self._by_context, mixtures)
-        wide: Array = self._rest[steps, None] + context
+        context = self._mix(self._annotation_terms, mixtures)
+        wide: Array = self._fixed_terms[steps, None] + context
         if self.current:
-            wide += self._following(steps, mixtures) @ self._by_state.T
+            wide += self._new_states(steps, mixtures) @ self._state_weight.T
         return wide
 
     def fit(self, centred: bool = True) -> Array:
@@ -166,8 +178,8 @@ class Readouts:
         """
         pairs = self.wide(slice(None), self.alignment[:, None])[:, 0]
         winners = np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2)
-        rows = self._output[self._chosen] - (self._output.mean(axis=0) if centred else 0)
-        fits: Array = np.einsum("il,jil->ij", rows, self._by_context[:, winners], optimize=True)
+        rows = self._output[self._target_ids] - (self._output.mean(axis=0) if centred else 0)
+        fits: Array = np.einsum("il,jil->ij", rows, self._annotation_terms[:, winners], optimize=True)
         return fits
 
     @staticmethod
@@ -175,45 +187,49 @@ class Readouts:
         """Return the larger of each pair of neighbours: (..., 2l) to (..., l)."""
         return np.maximum(wide[..., 0::2], wide[..., 1::2])
 
-    def _following(self, steps: slice, mixtures: Array | None) -> Array:
+    def _new_states(self, steps: slice, mixtures: Array | None) -> Array:
         """Return s_i for each context, (S, C, n)."""
-        _, update, candidate = self._gates_of(steps, mixtures)
+        _, update, candidate = self._gate_values(steps, mixtures)
         following: Array = (1 - update) * candidate + update * self._states[steps, None]
         return following
 
-    def _gates_of(self, steps: slice, mixtures: Array | None) -> tuple[Array, Array, Array]:
+    def _gate_values(self, steps: slice, mixtures: Array | None) -> tuple[Array, Array, Array]:
         """Return r_i, z_i and the candidate for each context, (S, C, n) each."""
-        x_r, x_z, x_n = np.split(self._gates[steps, None] + self._mixed(self._into_gates, mixtures), 3, axis=-1)
-        u_r, u_z, u_n = np.split(self._memory[steps, None], 3, axis=-1)
+        x_r, x_z, x_n = np.split(
+            self._word_gate_terms[steps, None] + self._mix(self._annotation_gate_terms, mixtures), 3, axis=-1
+        )
+        u_r, u_z, u_n = np.split(self._state_gate_terms[steps, None], 3, axis=-1)
         reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
         return reset, update, np.tanh(x_n + reset * u_n)
 
-    def _of_gates(self, steps: slice, mixtures: Array, of_state: Array) -> Array:
+    def _gate_gradients(self, steps: slice, mixtures: Array, state_gradients: Array) -> Array:
         """Return the gradients by the inputs of r, z and the candidate, (S, C, 3n), given those by s_i, (S, C, n)."""
-        reset, update, candidate = self._gates_of(steps, mixtures)
-        of_candidate = of_state * (1 - update) * (1 - candidate**2)
-        of_reset = of_candidate * self._memory[steps, None, -reset.shape[-1] :] * reset * (1 - reset)
-        of_update = of_state * (self._states[steps, None] - candidate) * update * (1 - update)
-        return np.concatenate([of_reset, of_update, of_candidate], axis=-1)
+        reset, update, candidate = self._gate_values(steps, mixtures)
+        candidate_gradients = state_gradients * (1 - update) * (1 - candidate**2)
+        reset_gradients = (
+            candidate_gradients * self._state_gate_terms[steps, None, -reset.shape[-1] :] * reset * (1 - reset)
+        )
+        update_gradients = state_gradients * (self._states[steps, None] - candidate) * update * (1 - update)
+        return np.concatenate([reset_gradients, update_gradients, candidate_gradients], axis=-1)
 
-    def _rough(self, readouts: Array) -> NDArray[np.float32]:
+    def _float32_logits(self, readouts: Array) -> NDArray[np.float32]:
         """Return the float32 logits of readouts (S, C, l), flattened to (S C, K)."""
         logits: NDArray[np.float32] = readouts.reshape(-1, readouts.shape[-1]).astype(np.float32) @ self._output32.T
         logits += self._bias32
         return logits
 
     @staticmethod
-    def _mixed(projected: Array, mixtures: Array | None) -> Array:
+    def _mix(projected: Array, mixtures: Array | None) -> Array:
         return projected[None] if mixtures is None else mixtures @ projected
 
     def blocks(self, contexts: int, steps: int | None = None) -> Iterator[slice]:
-        """Yield slices of `steps` (or all steps) whose logits, with so many contexts each, fit in memory."""
+        """Yield slices of `steps` (or all steps) whose logits with this number of contexts fit in memory."""
         size = max(1, _BLOCK // (contexts * len(self._bias)))
-        for start in range(0, len(self._chosen) if steps is None else steps, size):
+        for start in range(0, len(self._target_ids) if steps is None else steps, size):
             yield slice(start, start + size)
 
 
-def _exact(values: NDArray[Any]) -> Array:
+def _float64(values: NDArray[Any]) -> Array:
     return np.asarray(values, dtype=np.float64)
 
 

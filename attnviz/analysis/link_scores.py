@@ -57,7 +57,7 @@ class AlignmentError(LinkScore):
     """Scores of all sentences together, with those of each."""
 
     interval: tuple[float, float] = (0.0, 1.0)
-    """Bootstrap interval of the AER: percentiles over corpora of as many sentences, drawn with replacement."""
+    """Bootstrap interval of the AER: percentiles over samples of the sentences, drawn with replacement."""
     confidence: float = CONFIDENCE
     sentences: tuple[LinkScore, ...] = field(default=(), repr=False)
 
@@ -67,18 +67,18 @@ def _share(count: int, whole: int) -> float | None:
 
 
 def score_links(
-    found: Iterable[Iterable[Link]],
+    found_links: Iterable[Iterable[Link]],
     gold: Sequence[SureAndPossible],
     *,
     samples: int = SAMPLES,
     confidence: float = CONFIDENCE,
     seed: int = 1,
 ) -> AlignmentError:
-    """Return the scores of the links `found` in each sentence against its gold links.
+    """Return the scores of the `found_links` of each sentence against its gold links.
 
     Raise ValueError where the numbers of sentences differ, or there is no link at all.
     """
-    sentences = tuple(_score(set(links), sentence_gold) for links, sentence_gold in zip(found, gold, strict=True))
+    sentences = tuple(_score(set(links), sentence_gold) for links, sentence_gold in zip(found_links, gold, strict=True))
     counts = np.array(
         [[sentence.links, sentence.sure, sentence.sure_hits, sentence.possible_hits] for sentence in sentences]
     ).reshape(-1, 4)
@@ -102,10 +102,10 @@ def _score(links: set[Link], gold: SureAndPossible) -> LinkScore:
 
 def _interval(counts: NDArray[np.int64], samples: int, confidence: float, seed: int) -> tuple[float, float]:
     """Return the percentile interval of the AER over resampled sentences; counts (sentences, 4)."""
-    chance = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     rates = []
     for _ in range(samples):
-        links, sure, sure_hits, possible_hits = counts[chance.integers(0, len(counts), len(counts))].sum(axis=0)
+        links, sure, sure_hits, possible_hits = counts[generator.integers(0, len(counts), len(counts))].sum(axis=0)
         if links + sure:
             rates.append(1 - (sure_hits + possible_hits) / (links + sure))
     if not rates:

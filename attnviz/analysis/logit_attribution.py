@@ -7,6 +7,8 @@ Maxout is piecewise linear: with the winner of each pair fixed, the logit is lin
 so that it splits into bias, state, previous word, and a signed term per source piece, which add up to the logit. An
 imported translator with a linear readout needs no winners: logit_w = F_s s_i + F_y E y_{i-1} + sum_j alpha_ij F_c h_j +
 b.
+
+Symbols and sizes are those of `trace.quantities`.
 """
 
 from __future__ import annotations
@@ -93,13 +95,13 @@ def logit_attributions(
     parts = readout(trace, weights, once.tolist())
     # The logit's weights at the winning units, 0 at the losing ones: (cells, 2l).
     won = np.zeros((len(cells), parts.bias.size))
-    np.put_along_axis(won, parts.winners[places], _exact(weights["decoder.output.weight"][pieces]), axis=1)
-    bias = won @ parts.bias + _exact(weights["decoder.output.bias"][pieces])
+    np.put_along_axis(won, parts.winners[places], _float64(weights["decoder.output.weight"][pieces]), axis=1)
+    bias = won @ parts.bias + _float64(weights["decoder.output.bias"][pieces])
     by_state = np.einsum("cu,cu->c", won, parts.state[places])
     by_word = np.einsum("cu,cu->c", won, parts.previous_word[places])
-    annotations = _exact(trace.annotations)[:, : trace.contexts.shape[1]]
-    by_annotation = won @ _exact(weights["decoder.readout_context.weight"]) @ annotations.T
-    source = _exact(trace.alignment[steps]) * by_annotation
+    annotations = _float64(trace.annotations)[:, : trace.contexts.shape[1]]
+    by_annotation = won @ _float64(weights["decoder.readout_context.weight"]) @ annotations.T
+    source = _float64(trace.alignment[steps]) * by_annotation
     return [
         LogitAttribution(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
         for k, (step, piece) in enumerate(cells)
@@ -112,17 +114,17 @@ def _linear(trace: Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, in
         raise ValueError("a tanh stands between the contexts of this model and its logits")
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
     n, context_size = trace.states.shape[1], trace.contexts.shape[1]
-    rows, readouts = _exact(weights["decoder.output.weight"][pieces]), _exact(trace.readouts[steps])
+    rows, readouts = _float64(weights["decoder.output.weight"][pieces]), _float64(trace.readouts[steps])
     state, context, word = np.split(rows, [n, n + context_size], axis=1)
     by_state = np.einsum("cu,cu->c", state, readouts[:, :n])
     by_word = np.einsum("cu,cu->c", word, readouts[:, n + context_size :])
-    source = _exact(trace.alignment[steps]) * (context @ _exact(trace.annotations).T)
-    bias = _exact(weights["decoder.output.bias"][pieces])
+    source = _float64(trace.alignment[steps]) * (context @ _float64(trace.annotations).T)
+    bias = _float64(weights["decoder.output.bias"][pieces])
     return [
         LogitAttribution(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
         for k, (step, piece) in enumerate(cells)
     ]
 
 
-def _exact(values: NDArray[Any]) -> Array:
+def _float64(values: NDArray[Any]) -> Array:
     return np.asarray(values, dtype=np.float64)

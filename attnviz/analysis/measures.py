@@ -1,4 +1,4 @@
-"""Measures of an alignment, by pieces, as the network computed it, or by words."""
+"""Measures of an attention matrix: entropy, coverage, links by the largest weights, order of weights, uniformity."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[in
     """
     rows = np.asarray(alignment, dtype=np.float64)
     if threshold is None:
-        some = np.flatnonzero(rows.any(axis=1))
-        return sorted(zip(rows[some].argmax(axis=1).tolist(), some.tolist(), strict=True))
+        nonzero_rows = np.flatnonzero(rows.any(axis=1))
+        return sorted(zip(rows[nonzero_rows].argmax(axis=1).tolist(), nonzero_rows.tolist(), strict=True))
     i, j = np.nonzero(rows >= threshold)
     return sorted(zip(j.tolist(), i.tolist(), strict=True))
 

@@ -20,9 +20,11 @@ Array = NDArray[np.float64]
 Ids = NDArray[np.intp]
 
 _FOILS, _VERTICES = 4, 2
+"""Numbers of foils, and of pieces that alone lead to another choice soonest, that receive weight."""
 _GRID = (np.arange(1, 6) / 5) ** 1.5
 """Shares of the movable weight that are tried first."""
 _HALVINGS, _REFINEMENTS = 8, 2
+"""Steps of the bisection for the smallest share, and repetitions with a new gradient."""
 _CLEAR = 1e-4
 """Lead of a foil's logit that counts, above single-precision errors."""
 
@@ -58,7 +60,7 @@ def minimal_change(trace: Trace, weights: Weights) -> MinimalChange:
         distances, attentions = np.where(better, shorter, distances), np.where(better[:, None], refined, attentions)
     _, second = moves.leads(attentions[:, None])
     return MinimalChange(
-        distances, attentions, moves.first, np.where(np.isfinite(distances), second[:, 0], moves.first)
+        distances, attentions, moves.first_ids, np.where(np.isfinite(distances), second[:, 0], moves.first_ids)
     )
 
 
@@ -67,12 +69,12 @@ class _Moves:
 
     def __init__(self, readouts: Readouts) -> None:
         self.readouts = readouts
-        self.real = readouts.alignment / readouts.alignment.sum(axis=1, keepdims=True)
+        self.alignment = readouts.alignment / readouts.alignment.sum(axis=1, keepdims=True)
         logits = np.concatenate(
-            [readouts.rough_logits(steps, self.real[steps, None])[:, 0] for steps in readouts.blocks(1)]
+            [readouts.rough_logits(steps, self.alignment[steps, None])[:, 0] for steps in readouts.blocks(1)]
         )
         order = np.argsort(-logits[:, EOS:], axis=1)[:, : _FOILS + 1] + EOS
-        self.first, self.foils = order[:, 0], order[:, 1:]
+        self.first_ids, self.foils = order[:, 0], order[:, 1:]
         """Ids of the likeliest piece, (S,), and of its foils, (S, at most _FOILS)."""
 
     def leads(self, attentions: Array) -> tuple[Array, Ids]:
@@ -83,23 +85,27 @@ class _Moves:
         leads, ids = np.empty(attentions.shape[:2]), np.empty(attentions.shape[:2], dtype=np.intp)
         for steps in self.readouts.blocks(attentions.shape[1]):
             logits = self.readouts.rough_logits(steps, attentions[steps])
-            first = self.first[steps, None, None]
-            own = np.take_along_axis(logits, first, axis=2)[..., 0]
-            np.put_along_axis(logits, first, -np.inf, axis=2)
+            first_ids = self.first_ids[steps, None, None]
+            own = np.take_along_axis(logits, first_ids, axis=2)[..., 0]
+            np.put_along_axis(logits, first_ids, -np.inf, axis=2)
             ids[steps] = logits[..., EOS:].argmax(axis=2) + EOS
             leads[steps] = np.take_along_axis(logits, ids[steps, :, None], axis=2)[..., 0] - own
         return leads, ids
 
     def first_moves(self) -> tuple[Ids, Array]:
         """Return receivers (S, C) and slopes (S, C, Tx) for `shortest`."""
-        real, count = self.real, self.real.shape[1]
-        alone, ids = self.leads(np.broadcast_to(np.eye(count), (len(real), count, count)))
-        now, _ = self.leads(real[:, None])
+        alignment, count = self.alignment, self.alignment.shape[1]
+        vertex_leads, ids = self.leads(np.broadcast_to(np.eye(count), (len(alignment), count, count)))
+        current_leads, _ = self.leads(alignment[:, None])
         # Distance to the crossing on the way to each vertex, if the lead grew linearly.
-        way = np.where(alone > _CLEAR, now / np.minimum(now - alone, -_CLEAR) * (1 - real), np.inf)
-        vertices = np.argsort(way, axis=1)[:, :_VERTICES]
+        crossings = np.where(
+            vertex_leads > _CLEAR,
+            current_leads / np.minimum(current_leads - vertex_leads, -_CLEAR) * (1 - alignment),
+            np.inf,
+        )
+        vertices = np.argsort(crossings, axis=1)[:, :_VERTICES]
         foils = np.concatenate([self.foils, np.take_along_axis(ids, vertices, axis=1)], axis=1)
-        slopes = self._slopes(np.broadcast_to(real[:, None], (*foils.shape, count)), foils)
+        slopes = self._slopes(np.broadcast_to(alignment[:, None], (*foils.shape, count)), foils)
         by_slope = slopes[:, : self.foils.shape[1]].argmax(axis=2)
         return np.concatenate([by_slope, vertices], axis=1), slopes
 
@@ -115,17 +121,17 @@ class _Moves:
         Each move gives weight to one of the `receivers` (S, C), from the others in the order of `slopes` (S, C, Tx),
         smallest first. Where no move does, return inf and alpha.
         """
-        real = np.broadcast_to(self.real[:, None], slopes.shape)
-        giving = _without(real, receivers)
+        alignment = np.broadcast_to(self.alignment[:, None], slopes.shape)
+        donors = _without(alignment, receivers)
         order = np.argsort(slopes, axis=2)
-        ordered = np.take_along_axis(giving, order, axis=2)
-        before = np.empty(slopes.shape)
-        np.put_along_axis(before, order, np.cumsum(ordered, axis=2) - ordered, axis=2)
-        movable = giving.sum(axis=2)
+        ordered = np.take_along_axis(donors, order, axis=2)
+        cumulative = np.empty(slopes.shape)
+        np.put_along_axis(cumulative, order, np.cumsum(ordered, axis=2) - ordered, axis=2)
+        movable = donors.sum(axis=2)
 
         def moved(shares: Array) -> Array:
             amounts = shares * movable
-            attentions: Array = real - np.clip(amounts[..., None] - before, 0, giving)
+            attentions: Array = alignment - np.clip(amounts[..., None] - cumulative, 0, donors)
             np.put_along_axis(attentions, receivers[..., None], 0, axis=2)
             np.put_along_axis(attentions, receivers[..., None], 1 - attentions.sum(axis=2, keepdims=True), axis=2)
             return attentions
@@ -136,8 +142,8 @@ class _Moves:
         inside = np.where(place > 0, _GRID[place - 1], 0)
         for _ in range(_HALVINGS):
             middle = np.where(np.isfinite(outside), 0.5 * (inside + outside), 0)
-            beyond = self.leads(moved(middle))[0] > _CLEAR
-            outside, inside = np.where(beyond, middle, outside), np.where(beyond, inside, middle)
+            changes_choice = self.leads(moved(middle))[0] > _CLEAR
+            outside, inside = np.where(changes_choice, middle, outside), np.where(changes_choice, inside, middle)
         succeeds = np.isfinite(outside)
         # A receiver that already has all the weight gains none.
         lengths = np.multiply(2 * outside, movable, out=np.full(movable.shape, np.inf), where=succeeds)
@@ -146,7 +152,7 @@ class _Moves:
 
     def _slopes(self, attentions: Array, foils: Ids) -> Array:
         """Return the gradients of the foils' leads (S, C) by the `attentions` (S, C, Tx), in their shape."""
-        rows = self.readouts.output_rows(foils) - self.readouts.output_rows(self.first)[:, None]
+        rows = self.readouts.output_rows(foils) - self.readouts.output_rows(self.first_ids)[:, None]
         return self.readouts.gradient(slice(None), attentions, rows)
 
 

@@ -1,4 +1,4 @@
-"""Count the multiplications that the energies of a sentence take."""
+"""Count the multiplications that all energies of a sentence take, with additive or general attention."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Work:
+class Multiplications:
     """Multiplications for all energies of a sentence, by purpose."""
 
     keys: int
@@ -26,7 +26,7 @@ class Work:
         return self.keys + self.queries + self.pairs
 
 
-def work(config: Mapping[str, Any], source: int, target: int) -> Work:
+def count_multiplications(config: Mapping[str, Any], source: int, target: int) -> Multiplications:
     """Return the counts for a model's `config`, additive or general, `source` pieces Tx and `target` pieces Ty.
 
     Additive, with n' alignment units: 2n n' Tx + n n' Ty + n' Tx Ty, and n' Tx Ty tanh. General: 2n n Tx + n Tx Ty.
@@ -34,9 +34,9 @@ def work(config: Mapping[str, Any], source: int, target: int) -> Work:
     """
     n, kind = int(config["hidden_size"]), str(config["attention"])
     if kind == "general":
-        return Work(2 * n * n * source, 0, n * source * target, 0)
+        return Multiplications(2 * n * n * source, 0, n * source * target, 0)
     if kind == "additive":
         units = int(config["alignment_size"])
         pairs = units * source * target
-        return Work(2 * n * units * source, n * units * target, pairs, pairs)
+        return Multiplications(2 * n * units * source, n * units * target, pairs, pairs)
     raise ValueError(f"nothing is counted for attention {kind!r}")

@@ -35,29 +35,29 @@ def nearest(
     query: NDArray[Any],
     count: int = 10,
     metric: Metric = "cosine",
-    without: NDArray[np.bool_] | None = None,
-    single: Single | None = None,
+    excluded: NDArray[np.bool_] | None = None,
+    to_single: Single | None = None,
 ) -> list[Neighbour]:
     """Return the `count` vectors of `vectors` (N, d) nearest to `query` (d,), nearest first, of equals the first.
 
     The search is exact: candidates by cosine or Euclidean distance are found in single precision, block by block, and
-    sorted in double precision. Rows in `without`, (N,), are skipped. `single` converts blocks to single precision where
-    something is faster than NumPy. Raise ValueError for another metric.
+    sorted in double precision. Rows in `excluded`, (N,), are skipped. `to_single` converts blocks to single precision,
+    for functions faster than NumPy. Raise ValueError for another metric.
     """
     if metric not in METRICS:
         raise ValueError(f"the metric must be one of {', '.join(METRICS)}, not {metric!r}")
     scores = (
         np.concatenate(
             [
-                _scores((single or _single)(vectors[start : start + _BLOCK]), query.astype(np.float32), metric)
+                _scores((to_single or _single)(vectors[start : start + _BLOCK]), query.astype(np.float32), metric)
                 for start in range(0, len(vectors), _BLOCK)
             ]
         )
         if len(vectors)
         else np.zeros(0, np.float32)
     )
-    if without is not None:
-        scores[without] = -np.inf
+    if excluded is not None:
+        scores[excluded] = -np.inf
     candidate_count = min(count + _SPARE, int(np.isfinite(scores).sum()))
     if not candidate_count or count < 1:
         return []

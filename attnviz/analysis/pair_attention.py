@@ -1,4 +1,4 @@
-"""One direction of decomposable attention between two sentences, as a displayable alignment."""
+"""Decomposable attention between two sentences as a displayable alignment, and the effect of swapping words."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ class PairAttention:
     judgement: Judgement
     query_side: Literal["source", "target"] = "target"
 
-    def _of(self, name: str, *, asks: bool) -> Any:
+    def _side_value(self, name: str, *, of_query: bool) -> Any:
         sides = ("source", "target") if self.query_side == "source" else ("target", "source")
-        return getattr(self.judgement, f"{sides[0] if asks else sides[1]}_{name}")
+        return getattr(self.judgement, f"{sides[0] if of_query else sides[1]}_{name}")
 
     @property
     def alignment(self) -> FloatArray:
         """Attention weights, (queries, keys); rows sum to 1."""
-        weights: FloatArray = self._of("alignment", asks=True)
+        weights: FloatArray = self._side_value("alignment", of_query=True)
         return weights
 
     @property
     def target_pieces(self) -> tuple[str, ...]:
         """The query pieces."""
-        pieces: tuple[str, ...] = self._of("pieces", asks=True)
+        pieces: tuple[str, ...] = self._side_value("pieces", of_query=True)
         return pieces
 
     @property
     def source_pieces(self) -> tuple[str, ...]:
         """The key pieces."""
-        pieces: tuple[str, ...] = self._of("pieces", asks=False)
+        pieces: tuple[str, ...] = self._side_value("pieces", of_query=False)
         return pieces
 
     @property
     def source_surfaces(self) -> tuple[str, ...]:
         """The key pieces as they were typed."""
-        surfaces: tuple[str, ...] = self._of("surfaces", asks=False)
+        surfaces: tuple[str, ...] = self._side_value("surfaces", of_query=False)
         return surfaces
 
     @property
     def target_ids(self) -> tuple[int, ...]:
         """Ids of the query pieces."""
-        ids: tuple[int, ...] = self._of("ids", asks=True)
+        ids: tuple[int, ...] = self._side_value("ids", of_query=True)
         return ids
 
     @property
@@ -94,7 +94,7 @@ class PairAttention:
         return words_of(self, self.source_surfaces)
 
 
-def reordered(first: Judgement, other: Judgement) -> list[int] | None:
+def matching_positions(first: Judgement, other: Judgement) -> list[int] | None:
     """Return for each source piece of `other` the 0-based position of the same piece in `first`, each position once.
 
     None where the pieces are not a permutation of each other.
@@ -107,7 +107,7 @@ def reordered(first: Judgement, other: Judgement) -> list[int] | None:
     return [places[piece].pop(0) for piece in other.source_ids]
 
 
-def swapped(text: str, first: int, second: int) -> str:
+def with_words_swapped(text: str, first: int, second: int) -> str:
     """Return `text` with two of its words, separated by spaces, exchanged; both are 0-based."""
     words = text.split()
     words[first], words[second] = words[second], words[first]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.adversary import BOUND, farthest
+from attnviz.analysis.adversary import BOUND, adversarial_weights
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import PerturbedStep, StepEvaluation
 from attnviz.trace import Trace
@@ -77,11 +77,11 @@ def perturbation_tests(
             np.full((1, count), 1 / count),
             without_strongest(evaluation.alignment)[None],
             permuted(evaluation.alignment, permutations, seed, evaluation.step),
-            farthest(evaluation, bound)[None],
+            adversarial_weights(evaluation, bound)[None],
         ]
     )
-    real, uniform, without, *drawn, adversary = evaluation.perturbed(attentions)
-    return PerturbationTests(evaluation.step, real, uniform, tuple(drawn), without, adversary)
+    real, uniform, without_largest, *permuted_steps, adversary = evaluation.perturbed(attentions)
+    return PerturbationTests(evaluation.step, real, uniform, tuple(permuted_steps), without_largest, adversary)
 
 
 def permuted(alignment: Array, count: int, seed: int, step: int) -> Array:
@@ -89,9 +89,9 @@ def permuted(alignment: Array, count: int, seed: int, step: int) -> Array:
 
     They depend only on `seed` and `step`.
     """
-    chance = np.random.default_rng((seed, step))
-    drawn: Array = chance.permuted(np.broadcast_to(alignment, (count, len(alignment))), axis=1)
-    return drawn
+    generator = np.random.default_rng((seed, step))
+    permutations: Array = generator.permuted(np.broadcast_to(alignment, (count, len(alignment))), axis=1)
+    return permutations
 
 
 def without_strongest(alignment: Array) -> Array:

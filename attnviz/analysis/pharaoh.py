@@ -1,4 +1,4 @@
-"""Word links as text in Pharaoh format, which alignment tools exchange: `i-j i-j …`."""
+"""Write and read word links as text in Pharaoh format, which alignment tools exchange: `i-j i-j …`."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def links_text(record: Aligned, threshold: float | None = None) -> str:
     ends = [len(side) - (side[-1] == "</s>") for side in (words.source, words.target)]
     linked = {(int(record.source_word_of[j]), int(record.target_word_of[i])) for j, i in record.links}
     possible = {*record.possible} - {*record.sure}
-    written = [(j, i, "?" if (j, i) in possible else "-") for j, i in linked if j < ends[0] and i < ends[1]]
-    return " ".join(f"{j}{mark}{i}" for j, i, mark in sorted(written))
+    signed = [(j, i, "?" if (j, i) in possible else "-") for j, i in linked if j < ends[0] and i < ends[1]]
+    return " ".join(f"{j}{mark}{i}" for j, i, mark in sorted(signed))
 
 
 def read_pharaoh(text: str) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Posterior attention: which source piece a step was about, given the piece that it wrote.
+"""Posterior attention: which source piece a step was about, given the piece that it wrote; likelihood; erasure.
 
 Attention is computed before y_i is known: its query is s_{i-1}. Taken as a prior over annotations, Bayes' rule gives
 the posterior (Deng et al. 2018; Shankar & Sarawagi 2019)
@@ -6,6 +6,8 @@ the posterior (Deng et al. 2018; Shankar & Sarawagi 2019)
     alpha'_ij = alpha_ij p(y_i | s_{i-1}, y_{i-1}, c = h_j) / sum_k alpha_ik p(y_i | s_{i-1}, y_{i-1}, c = h_k)
 
 Other kinds are defined in `posterior`. None of them says what caused the choice.
+
+Symbols and sizes are those of `trace.quantities`.
 """
 
 from __future__ import annotations
@@ -71,7 +73,7 @@ def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Array:
     - "balanced": alpha_ij^(3/4) p(y_i | c = h_j)^(3/4) exp(fit_ij / 4), normalised, divided by the square root of its
       column's sum, and normalised again: a piece that other steps are about counts less for this one.
 
-    Raise AttnvizError as `likelihood` does, and ValueError for another kind.
+    Raise AttnvizError where the model has no attention or the weights are another model's, ValueError for another kind.
     """
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
@@ -80,15 +82,15 @@ def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Array:
 
 def posterior_of(readouts: OtherContexts, kind: Kind = DEFAULT) -> Array:
     """Return `posterior`, (Ty, Tx), of a translation from its `readouts`."""
-    return _shares(_SCORES[kind](readouts))
+    return _softmax(_SCORES[kind](readouts))
 
 
 def bayes(alignment: Array, log_likelihood: Array) -> Array:
     """Return alpha_ij p(y_i | c = h_j), normalised over rows, given alpha and log p, (S, Tx) each: (S, Tx)."""
-    return _shares(_log(alignment) + log_likelihood)
+    return _softmax(_log(alignment) + log_likelihood)
 
 
-def erased_logarithms(readouts: Readouts) -> Array:
+def erasure_log_drops(readouts: Readouts) -> Array:
     """Return the drop of log p(y_i) when j is excluded and the other weights are renormalised, (Ty, Tx), in nats.
 
     Negative where the probability rises; 0 where the difference is rounding.
@@ -98,14 +100,14 @@ def erased_logarithms(readouts: Readouts) -> Array:
     totals = remaining.sum(axis=2, keepdims=True)
     # Where no weight is left to renormalise, the context is 0.
     remaining = np.divide(remaining, totals, out=remaining, where=totals > 0)
-    lost = readouts.log_likelihood(alignment[:, None]) - readouts.log_likelihood(remaining)
-    return np.where(np.abs(lost) > _EXACT, lost, 0)
+    drops = readouts.log_likelihood(alignment[:, None]) - readouts.log_likelihood(remaining)
+    return np.where(np.abs(drops) > _EXACT, drops, 0)
 
 
 def posterior_words(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Words:
     """Return the words of `trace` with posterior attention between them, merged as `Trace.words` merges alpha.
 
-    Raise as `posterior` does.
+    Raise AttnvizError where the model has no attention or the weights are another model's, ValueError for another kind.
     """
     words = trace.words()
     return dataclasses.replace(words, alignment=words.merged(posterior(trace, weights, kind)))
@@ -121,7 +123,7 @@ def _fit(readouts: OtherContexts) -> Array:
 
 def _balanced(readouts: OtherContexts) -> Array:
     scores = 0.75 * _bayes(readouts) + 0.25 * readouts.fit()
-    balanced: Array = scores - 0.5 * np.log(_shares(scores).sum(axis=0) + _FAINT)
+    balanced: Array = scores - 0.5 * np.log(_softmax(scores).sum(axis=0) + _FAINT)
     return balanced
 
 
@@ -130,7 +132,7 @@ def _log(values: Array) -> Array:
     return np.log(values, out=np.full_like(values, -np.inf), where=values > 0)
 
 
-def _shares(scores: Array) -> Array:
+def _softmax(scores: Array) -> Array:
     """Return the softmax of each row of `scores` (Ty, Tx)."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares: Array = powers / powers.sum(axis=1, keepdims=True)

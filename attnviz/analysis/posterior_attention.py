@@ -1,4 +1,4 @@
-"""Prior, likelihood and posterior of the attention of every step."""
+"""`PosteriorAttention`: prior, likelihood and posterior of the attention of every step, as one result."""
 
 from __future__ import annotations
 

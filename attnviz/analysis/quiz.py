@@ -52,34 +52,34 @@ class Odds:
 
 
 def questions(
-    record: Record, after: Array | None, most: int = QUESTIONS, answered: Collection[int] = ()
+    record: Record, posterior_weights: Array | None, most: int = QUESTIONS, answered: Collection[int] = ()
 ) -> tuple[Question, ...]:
     """Return up to `most` questions in the order of the translation.
 
-    `after` is the posterior attention by words, (Ty, Tx) in words, where known; `answered` are words whose answers were
-    given before. A word is suitable if the question makes sense and alpha is clear (see `illustrative_words`). For
-    variety, each of KINDS in turn gets the remaining word with the clearest attention. Words that need no guess come
-    after all others: those `answered`, and those spelled like their source word. Repetitions of a word come last.
+    `posterior_weights` are by words, (Ty, Tx) in words, None where unknown; `answered` words were asked about before. A
+    word is suitable if the question makes sense and alpha is clear (see `illustrative_words`). For variety, each of
+    KINDS in turn gets the remaining word with the clearest attention. Words that need no guess come after all others:
+    `answered` ones, and those spelled like their source word. Repetitions of a word come last.
     """
     words = record.words()
     attention, posterior = (
         WordAttention(record, words.alignment),
-        None if after is None else WordAttention(record, after),
+        None if posterior_weights is None else WordAttention(record, posterior_weights),
     )
-    fit = [word for word in range(len(words.target)) if attention.makes_sense(word) and attention.is_clear(word)]
-    fit.sort(key=lambda word: -float(attention.shares[word].max()))
-    seen: set[str] = set()
-    first: list[int] = []
-    known: list[int] = []
-    again: list[int] = []
-    for word in sorted(fit, key=lambda word: word in answered):  # of two equal words, prefer the one not in `answered`
+    suitable = [word for word in range(len(words.target)) if attention.makes_sense(word) and attention.is_clear(word)]
+    suitable.sort(key=lambda word: -float(attention.shares[word].max()))
+    texts: set[str] = set()
+    new: list[int] = []
+    easy: list[int] = []
+    repeated: list[int] = []
+    for word in sorted(suitable, key=lambda word: word in answered):  # of two equal words, prefer the unanswered one
         text = words.target[word].lower()
-        alike = text == words.source[attention.sources[word]].lower()
-        (again if text in seen else known if alike or word in answered else first).append(word)
-        seen.add(text)
-    kinds = {word: _kind(attention, posterior, word) for word in fit}
+        same_spelling = text == words.source[attention.sources[word]].lower()
+        (repeated if text in texts else easy if same_spelling or word in answered else new).append(word)
+        texts.add(text)
+    kinds = {word: _kind(attention, posterior, word) for word in suitable}
     chosen: list[int] = []
-    for remaining in (first, known, again):
+    for remaining in (new, easy, repeated):
         while remaining and len(chosen) < most:
             for kind in KINDS:
                 best = next((word for word in remaining if kinds[word] == kind), None)
@@ -92,15 +92,15 @@ def questions(
     )
 
 
-def odds(record: Record, asked: tuple[Question, ...]) -> Odds:
-    """Return the expected number of correct answers to the questions `asked` without knowledge."""
+def odds(record: Record, asked_questions: tuple[Question, ...]) -> Odds:
+    """Return the expected number of correct answers to `asked_questions` without knowledge."""
     words = record.words()
     sources, targets = len(words.source), len(words.target)
-    on_diagonal = {question.word: _along(question.word, targets, sources) for question in asked}
+    on_diagonal = {question.word: _diagonal_source(question.word, targets, sources) for question in asked_questions}
     return Odds(
-        sum(len(question.attended) for question in asked) / sources,
-        sum(len(question.meant) for question in asked) / sources,
-        sum(on_diagonal[question.word] in question.attended for question in asked),
+        sum(len(question.attended) for question in asked_questions) / sources,
+        sum(len(question.meant) for question in asked_questions) / sources,
+        sum(on_diagonal[question.word] in question.attended for question in asked_questions),
     )
 
 
@@ -115,7 +115,7 @@ def _kind(attention: WordAttention, posterior: WordAttention | None, word: int) 
     return "content" if is_content(text, "target") else "other"
 
 
-def _along(word: int, targets: int, sources: int) -> int:
+def _diagonal_source(word: int, targets: int, sources: int) -> int:
     """Return the source word nearest to the diagonal in the row of a target word, the left one of two.
 
     Both sentences end with their end marks.

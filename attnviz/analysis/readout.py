@@ -1,4 +1,7 @@
-"""The readout before its maxout, recomputed because a trace does not store it."""
+"""The readout of steps before its maxout, as a sum of terms; recomputed, because a trace does not store it.
+
+Symbols and sizes are those of `trace.quantities`.
+"""
 
 from __future__ import annotations
 
@@ -47,21 +50,21 @@ def readout(trace: Trace, weights: Weights, steps: Sequence[int]) -> Readout:
 
     `weights` are those of the model that made the trace (`load_weights`).
     """
-    current, chosen = trace.config["readout_state"] == "current", np.array(steps, dtype=np.intp)
+    current, step_indices = trace.config["readout_state"] == "current", np.array(steps, dtype=np.intp)
 
-    def exact(name: str) -> Array:
+    def float64_weight(name: str) -> Array:
         # Models may be saved in half precision, which is too coarse for sums.
         return np.asarray(weights[f"decoder.{name}"], dtype=np.float64)
 
-    def through(name: str, inputs: NDArray[np.floating]) -> Array:
-        return np.asarray(inputs, dtype=np.float64) @ exact(f"readout_{name}.weight").T
+    def term(name: str, inputs: NDArray[np.floating]) -> Array:
+        return np.asarray(inputs, dtype=np.float64) @ float64_weight(f"readout_{name}.weight").T
 
     words = weights["decoder.embedding.weight"][[trace.previous_ids[step] for step in steps]]
     return Readout(
-        through("state", (trace.states if current else trace.previous_states)[chosen]),
-        through("word", words),
-        through("context", trace.contexts[chosen]),
-        exact("readout_state.bias"),
+        term("state", (trace.states if current else trace.previous_states)[step_indices]),
+        term("word", words),
+        term("context", trace.contexts[step_indices]),
+        float64_weight("readout_state.bias"),
     )
 
 

@@ -1,7 +1,10 @@
 """Recompute RNNsearch for one sentence in NumPy float64, for verification.
 
 Written from the equations, without code of `attnviz.network`. The GRU is torch.nn.GRU's: the reset gate acts after the
-recurrent product, and z keeps the old state.
+recurrent product, and z keeps the old state. `load_weights` and the functions that other recomputations share are here
+too.
+
+Symbols and sizes are those of `trace.quantities`.
 """
 
 from __future__ import annotations
@@ -65,19 +68,19 @@ def recompute(
     `readout_state` of `config` are used.
     """
     exact = {name: np.asarray(value, dtype=np.float64) for name, value in weights.items()}
-    encoder, decoder = below(exact, "encoder."), below(exact, "decoder.")
+    encoder, decoder = submodule_weights(exact, "encoder."), submodule_weights(exact, "decoder.")
     annotations = encode(encoder, source_ids)
     n = annotations.shape[1] // 2
     initial = np.tanh(decoder["initial.weight"] @ annotations[0, n:] + decoder["initial.bias"])
     keys = scorer_of(config).keys(decoder, annotations)
     steps: dict[str, list[Array]] = {}
-    state, weights_before = initial, np.zeros(len(annotations))
-    for i, previous in enumerate((BOS, *target_ids[:-1])):
-        word = decoder["embedding.weight"][previous]
+    state, previous_alignment = initial, np.zeros(len(annotations))
+    for i, previous_id in enumerate((BOS, *target_ids[:-1])):
+        word = decoder["embedding.weight"][previous_id]
         step = decode_step(
-            decoder, config, annotations, keys, state, word, weights_before, interventions_at(interventions, i)
+            decoder, config, annotations, keys, state, word, previous_alignment, interventions_at(interventions, i)
         )
-        state, weights_before = step["states"], step["alignment"]
+        state, previous_alignment = step["states"], step["alignment"]
         for name, value in step.items():
             steps.setdefault(name, []).append(value)
     by_step = {name: np.stack(rows) for name, rows in steps.items()}
@@ -88,7 +91,7 @@ def recompute(
 def encode(encoder: Weights, source_ids: Sequence[int]) -> Array:
     """Return h_j = [forward h_j ; backward h_j], (Tx, 2n)."""
     words = encoder["embedding.weight"][list(source_ids)]
-    forward, backward = below(encoder, "gru."), {}
+    forward, backward = submodule_weights(encoder, "gru."), {}
     for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
         backward[name] = forward[f"{name}_reverse"]
     return np.concatenate([_run_gru(forward, words), _run_gru(backward, words[::-1])[::-1]], axis=1)
@@ -101,16 +104,16 @@ def decode_step(
     keys: Array,
     state: Array,
     word: Array,
-    before: Array,
+    previous_alignment: Array,
     interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
     """Return one step of the decoder, named as in `trace.quantities`.
 
-    It is computed from annotations (Tx, 2n), keys (Tx, n'), s_{i-1} (n,), E y_{i-1} (m,) and alpha_{i-1}, `before`
-    (Tx,), which is 0 before the first step. `decoder` holds the decoder's weights, named without "decoder.";
-    `interventions` are those of this step.
+    It is computed from annotations (Tx, 2n), keys (Tx, n'), s_{i-1} (n,), E y_{i-1} (m,) and alpha_{i-1} (Tx,), the
+    `previous_alignment`, which is 0 before the first step. `decoder` holds the decoder's weights, named without
+    "decoder."; `interventions` are those of this step.
     """
-    attention = attend(decoder, config, keys, state, before, interventions)
+    attention = attend(decoder, config, keys, state, previous_alignment, interventions)
     return attention | decode_with_alignment(decoder, config, annotations, attention["alignment"], state, word)
 
 
@@ -119,16 +122,16 @@ def decode_with_alignment(
 ) -> dict[str, Array]:
     """Return the remainder of a step, given its alignment (Tx,); other arguments as for `decode_step`."""
     context = alignment @ annotations[:, : scorer_of(config).context_size(annotations.shape[1])]
-    rest = decode_from(decoder, config, context, state, word)
+    rest = decode_from_context(decoder, config, context, state, word)
     return {"entropy": _entropy(alignment), "contexts": context} | rest
 
 
-def decode_from(
+def decode_from_context(
     decoder: Weights, config: Mapping[str, Any], context: Array, state: Array, word: Array
 ) -> dict[str, Array]:
     """Return the rest of a step from its context (..., c), or from several contexts, named as by `decode_step`."""
     following, reset, update, candidate = gru_step(decoder, context, state, word)
-    readout = maxout(wide(decoder, context, following if config["readout_state"] == "current" else state, word))
+    readout = maxout(maxout_input(decoder, context, following if config["readout_state"] == "current" else state, word))
     logits = readout @ decoder["output.weight"].T + decoder["output.bias"]
     return {
         "states": following,
@@ -154,7 +157,7 @@ def gru_step(decoder: Weights, context: Array, state: Array, word: Array) -> tup
     )
 
 
-def wide(decoder: Weights, context: Array, state: Array, word: Array) -> Array:
+def maxout_input(decoder: Weights, context: Array, state: Array, word: Array) -> Array:
     """Return t~_i = U_o s + V_o E y_{i-1} + C_o c + b, (..., 2l), from contexts (..., c) and the state s (..., n)."""
     result: Array = (
         state @ decoder["readout_state.weight"].T
@@ -170,16 +173,16 @@ def attend(
     config: Mapping[str, Any],
     keys: Array,
     state: Array,
-    before: Array,
+    previous_alignment: Array,
     interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
     """Return query (n',), features (Tx, r), energies (Tx,) and alignment (Tx,) of one step, as in `trace.quantities`.
 
-    They are computed from keys (Tx, n'), s_{i-1} (n,) and alpha_{i-1}, `before` (Tx,). The energies are those before
+    They are computed from keys (Tx, n'), s_{i-1} (n,) and alpha_{i-1} (Tx,). The energies are those without the
     `interventions`. Other arguments as for `decode_step`.
     """
     scorer = scorer_of(config)
-    query, features = scorer.query(decoder, state), scorer.features(decoder, before)
+    query, features = scorer.query(decoder, state), scorer.features(decoder, previous_alignment)
     energies = scorer.energies(decoder, query, keys, features)
     alignment = softmax(changed_energies(energies, interventions))
     return {"queries": query, "features": features, "energies": energies, "alignment": alignment}
@@ -235,8 +238,8 @@ def softmax(energies: Array) -> Array:
 
 def log_softmax(logits: Array) -> Array:
     """Return log softmax(logits): (..., K) to (..., K), finite also where a probability underflows."""
-    lowered = logits - logits.max(axis=-1, keepdims=True)
-    result: Array = lowered - np.log(np.exp(lowered).sum(axis=-1, keepdims=True))
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    result: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
     return result
 
 
@@ -246,7 +249,7 @@ def _entropy(alignment: Array) -> Array:
     return np.asarray(-(positive @ np.log(positive)) / np.log(2))
 
 
-def below(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:
+def submodule_weights(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:
     """Return the arrays whose names begin with `prefix`, by the rest of their names."""
     return {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
 

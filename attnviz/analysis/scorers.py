@@ -1,7 +1,9 @@
-"""The kinds of attention in NumPy float64, for recomputation and energy decomposition.
+"""Score functions of the kinds of attention in NumPy float64, for recomputation and energy decomposition.
 
 `decoder` is always the decoder's weights, named without "decoder.", as in `attention.key.weight`. An annotation has 2n
 numbers, with *dot* attention n; features are r numbers for each source piece, r = 0 except in location-aware attention.
+
+Symbols and sizes are those of `trace.quantities`.
 """
 
 from __future__ import annotations
@@ -58,9 +60,9 @@ class Scorer(ABC):
     def score_vector(self, decoder: Decoder, units: int) -> Array:
         """Return the weight of each of the n' `units` of an energy, (n',); raise ValueError where there are none."""
 
-    def features(self, decoder: Decoder, before: Array) -> Array:
-        """Return f_ij from alpha_{i-1}, `before`: (Tx,) to (Tx, r). By default r is 0."""
-        return before[:, None][:, :0]
+    def features(self, decoder: Decoder, previous_alignment: Array) -> Array:
+        """Return f_ij from alpha_{i-1}: (Tx,) to (Tx, r). By default r is 0."""
+        return previous_alignment[:, None][:, :0]
 
     def energies(self, decoder: Decoder, query: Array, keys: Array, features: Array) -> Array:
         """Return e_ij, the weighted sum of the units: query (n',), keys (Tx, n') and features (Tx, r) to (Tx,)."""
@@ -164,17 +166,17 @@ class LocationAwareScorer(AdditiveScorer):
         own = {"attention.filters.weight": (10, 7), "attention.feature.weight": (units, 10)}
         return super().weight_shapes(hidden, units, positions) | own
 
-    def features(self, decoder: Decoder, before: Array) -> Array:
+    def features(self, decoder: Decoder, previous_alignment: Array) -> Array:
         """Return f_ij = sum_k F_k alpha_{i-1, j+k}, k from -3 to 3: (Tx,) to (Tx, r).
 
         alpha is 0 outside the sentence.
         """
         filters = np.asarray(decoder["attention.filters.weight"], dtype=np.float64)
-        result = np.zeros((len(before), len(filters)))
-        for j in range(len(before)):
+        result = np.zeros((len(previous_alignment), len(filters)))
+        for j in range(len(previous_alignment)):
             for k in range(-3, 4):
-                if 0 <= j + k < len(before):
-                    result[j] += filters[:, k + 3] * before[j + k]
+                if 0 <= j + k < len(previous_alignment):
+                    result[j] += filters[:, k + 3] * previous_alignment[j + k]
         return result
 
 

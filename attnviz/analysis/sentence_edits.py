@@ -31,7 +31,7 @@ def next_word(text: str, word: int) -> int | None:
     return next((k for k in range(word + 1, len(words)) if _is_word(words[k])), None)
 
 
-def swapped(text: str, word: int) -> str:
+def with_next_swapped(text: str, word: int) -> str:
     """Return a sentence in which 0-based `word` and its `next_word` are swapped; unchanged where it has none.
 
     Raise IndexError where there is no such word.

@@ -9,6 +9,8 @@ For Joey NMT, whose query is s_i, computed from y_{i-1}:
 
     s_i = RNN([E y_{i-1} ; t_{i-1}], s_{i-1}) with t_0 = 0,  e_ij = v . tanh(W_a s_i + U_a h_j) or s_i . U_a h_j
     t_i = tanh(W_t [s_i ; c_i] + b_t),  o_i = W_o t_i
+
+Sizes: Tx source pieces; n state, m each encoder direction, n' alignment, r readout; L decoder layers; K vocabulary.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.cells import CellOutput, bidirectional, cell, names
-from attnviz.analysis.recomputation import Weights, below, softmax
+from attnviz.analysis.cells import CellOutput, bidirectional_states, cell_output, names
+from attnviz.analysis.recomputation import Weights, softmax, submodule_weights
 from attnviz.text import BOS
 
 Array = NDArray[np.float64]
@@ -38,7 +40,7 @@ class DecoderState(NamedTuple):
     """t_i, (r,)."""
 
 
-def exact(weights: Weights) -> dict[str, NDArray[Any]]:
+def to_float64(weights: Weights) -> dict[str, NDArray[Any]]:
     """Return the weights in float64; embeddings, of which a step reads one row, stay unchanged."""
     return {n: v if n.endswith("embedding.weight") else np.asarray(v, np.float64) for n, v in weights.items()}
 
@@ -47,7 +49,7 @@ def encode(weights: Weights, config: Config, source_ids: Sequence[int]) -> Array
     """Return h_j, (Tx, 2m)."""
     words = np.asarray(weights["encoder.embedding.weight"][list(source_ids)], np.float64)
     words = words * np.sqrt(words.shape[1]) if config["source_scaled"] else words
-    return bidirectional(below(weights, "encoder.rnn."), words, int(config["encoder_layers"]))
+    return bidirectional_states(submodule_weights(weights, "encoder.rnn."), words, int(config["encoder_layers"]))
 
 
 def first_state(weights: Weights, config: Config, annotations: Array) -> Array:
@@ -79,43 +81,47 @@ def score_of(weights: Weights) -> Array:
     return np.asarray(weights.get("decoder.score", np.zeros(0)), np.float64)
 
 
-def word_of(weights: Weights, config: Config, previous: int) -> Array:
+def word_of(weights: Weights, config: Config, previous_id: int) -> Array:
     """Return E y_{i-1}, (embedding size,), scaled as by the config."""
-    word = np.asarray(weights["decoder.embedding.weight"][previous], np.float64)
+    word = np.asarray(weights["decoder.embedding.weight"][previous_id], np.float64)
     return word * np.sqrt(len(word)) if config["target_scaled"] else word
 
 
-def start(config: Config, first: Array) -> DecoderState:
+def start_state(config: Config, initial_state: Array) -> DecoderState:
     """Return the decoder's state before the first step, from s_0, (n,)."""
-    states = np.repeat(first[None], int(config["layers"]), axis=0)
-    size = len(first) if config["family"] == "joey" else 0
+    states = np.repeat(initial_state[None], int(config["layers"]), axis=0)
+    size = len(initial_state) if config["family"] == "joey" else 0
     return DecoderState(states, states if config["cell"] == "lstm" else states[:0], np.zeros(size))
 
 
 def step(
-    weights: Weights, config: Config, annotations: Array, keys: Array, before: DecoderState, previous: int
+    weights: Weights, config: Config, annotations: Array, keys: Array, previous_state: DecoderState, previous_id: int
 ) -> tuple[dict[str, Array], DecoderState]:
     """Return one step, and the decoder's state after it.
 
-    From annotations (Tx, 2m), keys (Tx, n'), the state `before` and the id of y_{i-1}. The arrays are named as in
-    `trace.seq2seq_quantities`, with `logits` (K,) in addition.
+    From annotations (Tx, 2m), keys (Tx, n'), the decoder's `previous_state` and the id of y_{i-1}. The arrays are named
+    as in `trace.seq2seq_quantities`, with `logits` (K,) in addition.
     """
-    word = word_of(weights, config, previous)
+    word = word_of(weights, config, previous_id)
     arrays: dict[str, Array] = {}
     if config["family"] == "tutorial":
-        arrays |= _attend(weights, annotations, keys, before.states[-1])
+        arrays |= _attend(weights, annotations, keys, previous_state.states[-1])
         inputs = np.concatenate([word, arrays["contexts"]])
     else:
-        inputs = np.concatenate([word, before.readout]) if config["input_feeding"] else word
+        inputs = np.concatenate([word, previous_state.readout]) if config["input_feeding"] else word
     layers: list[CellOutput] = []
-    for layer, state in enumerate(before.states):
+    for layer, state in enumerate(previous_state.states):
         gates = [weights[f"decoder.rnn.{name}"] for name in names(layer)]
-        layers.append(cell(gates, inputs, state, before.memories[layer] if len(before.memories) else state))
+        layers.append(
+            cell_output(gates, inputs, state, previous_state.memories[layer] if len(previous_state.memories) else state)
+        )
         inputs = layers[-1].state
     arrays["gates"], arrays["layer_states"] = (
         np.stack([getattr(output, name) for output in layers]) for name in ("gates", "state")
     )
-    arrays["memories"] = np.stack([output.memory for output in layers]) if len(before.memories) else before.memories
+    arrays["memories"] = (
+        np.stack([output.memory for output in layers]) if len(previous_state.memories) else previous_state.memories
+    )
     if config["family"] == "joey":
         arrays |= _attend(weights, annotations, keys, inputs)
     arrays["readouts"] = _readout(weights, config, inputs, arrays["contexts"], word)
@@ -130,7 +136,7 @@ def recompute(
 
     These are the results of `step`, stacked, with annotations, first state, keys and score vector.
     """
-    weights = exact(weights)
+    weights = to_float64(weights)
     annotations = encode(weights, config, source_ids)
     encoded = {
         "annotations": annotations,
@@ -138,9 +144,9 @@ def recompute(
         "keys": keys_of(weights, annotations),
         "score_vector": score_of(weights),
     }
-    state, steps = start(config, encoded["initial_state"]), list[dict[str, Array]]()
-    for previous in (BOS, *target_ids[:-1]):
-        arrays, state = step(weights, config, annotations, encoded["keys"], state, previous)
+    state, steps = start_state(config, encoded["initial_state"]), list[dict[str, Array]]()
+    for previous_id in (BOS, *target_ids[:-1]):
+        arrays, state = step(weights, config, annotations, encoded["keys"], state, previous_id)
         steps.append(arrays)
     return encoded | {name: np.stack([step_arrays[name] for step_arrays in steps]) for name in steps[0]}
 

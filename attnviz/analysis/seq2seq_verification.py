@@ -1,6 +1,6 @@
 """Verify a step of an imported translator: recompute every number in NumPy float64, without code of the network.
 
-Each number is computed from the saved weights and the recorded numbers of the step before.
+Each number is computed from the saved weights, the recorded annotations and keys, and the recorded step before.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from attnviz.analysis import seq2seq_recomputation
 from attnviz.analysis.cells import names
 from attnviz.analysis.energy_decomposition import energy_decomposition
-from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit
+from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit_message
 from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.recomputation import log_softmax, softmax
@@ -35,7 +35,7 @@ class Seq2SeqVerifier(Verifier):
         Raise MisfitError where they are of a model of another kind or size.
         """
         check_seq2seq_fit(trace, weights)
-        self.trace, self.weights = trace, seq2seq_recomputation.exact(weights)
+        self.trace, self.weights = trace, seq2seq_recomputation.to_float64(weights)
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
         """Return all numbers of 0-based `step`, as displayed and as recomputed.
@@ -69,7 +69,7 @@ class Seq2SeqVerifier(Verifier):
     def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
         """Numbers that are the same at every step, as displayed and as recomputed."""
         trace, weights, config = self.trace, self.weights, self.trace.config
-        annotations = _exact(trace.annotations)
+        annotations = _float64(trace.annotations)
         return {
             "annotations": (trace.annotations, seq2seq_recomputation.encode(weights, config, trace.source_ids)),
             "initial_state": (trace.initial_state, seq2seq_recomputation.first_state(weights, config, annotations)),
@@ -80,12 +80,16 @@ class Seq2SeqVerifier(Verifier):
     @cached_property
     def _steps(self) -> list[dict[str, Array]]:
         """Every step, recomputed from the recorded step before it."""
-        trace, annotations, keys = self.trace, _exact(self.trace.annotations), _exact(self.trace.keys)
-        before, steps = seq2seq_recomputation.start(trace.config, _exact(trace.initial_state)), []
-        for i, previous in enumerate(trace.previous_ids):
-            steps.append(seq2seq_recomputation.step(self.weights, trace.config, annotations, keys, before, previous)[0])
-            before = seq2seq_recomputation.DecoderState(
-                *map(_exact, (trace.layer_states[i], trace.memories[i], trace.readouts[i]))
+        trace, annotations, keys = self.trace, _float64(self.trace.annotations), _float64(self.trace.keys)
+        previous_state, steps = seq2seq_recomputation.start_state(trace.config, _float64(trace.initial_state)), []
+        for i, previous_id in enumerate(trace.previous_ids):
+            steps.append(
+                seq2seq_recomputation.step(self.weights, trace.config, annotations, keys, previous_state, previous_id)[
+                    0
+                ]
+            )
+            previous_state = seq2seq_recomputation.DecoderState(
+                *map(_float64, (trace.layer_states[i], trace.memories[i], trace.readouts[i]))
             )
         return steps
 
@@ -96,11 +100,11 @@ def check_seq2seq_fit(trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) 
         check_shapes(trace)
         expected = weight_shapes(trace.config)
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise MisfitError(misfit(trace, error)) from error
+        raise MisfitError(misfit_message(trace, error)) from error
     check_weight_shapes(trace, weights, expected)
 
 
-_WEIGHED = ("additive",)
+_WITH_SCORE_VECTOR = ("additive",)
 """The kinds of attention with a vector that weights the units of an energy."""
 
 
@@ -117,7 +121,7 @@ def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         "decoder.key.weight": (units, context_size),
         "decoder.key.bias": (units,),
     }
-    if config["attention"] in _WEIGHED:
+    if config["attention"] in _WITH_SCORE_VECTOR:
         shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
     if config["first_state"] == "bridge":
         shapes |= {"decoder.bridge.weight": (n, context_size), "decoder.bridge.bias": (n,)}
@@ -133,11 +137,11 @@ def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
             inputs = first if layer == 0 else size * len(directions)
             for direction in directions:
                 rows = size * (3 if blocks[side] == "gru" else 4)
-                each = ((rows, inputs), (rows, size), (rows,), (rows,))
-                named = zip(names(layer, direction), each, strict=True)
+                gate_shapes = ((rows, inputs), (rows, size), (rows,), (rows,))
+                named = zip(names(layer, direction), gate_shapes, strict=True)
                 shapes |= {f"{side}.rnn.{name}": shape for name, shape in named}
     return shapes
 
 
-def _exact(values: NDArray[Any]) -> Array:
+def _float64(values: NDArray[Any]) -> Array:
     return np.asarray(values, dtype=np.float64)

@@ -38,9 +38,11 @@ def shared_axis(first: Sequence[str], other: Sequence[str]) -> SharedAxis:
     This is the algorithm of Ratcliff & Obershelp (1988), as in `difflib`, ignoring case. Between shared words, those of
     the first sentence come first. A word that moved is shared in one place at most.
     """
-    folded, other_folded = ([word.casefold() for word in words] for words in (first, other))
+    first_folded, other_folded = ([word.casefold() for word in words] for words in (first, other))
     places: list[tuple[int | None, int | None]] = []
-    for kind, start, end, other_start, other_end in SequenceMatcher(None, folded, other_folded, False).get_opcodes():
+    for kind, start, end, other_start, other_end in SequenceMatcher(
+        None, first_folded, other_folded, False
+    ).get_opcodes():
         if kind == "equal":
             places += zip(range(start, end), range(other_start, other_end), strict=True)
         else:

@@ -32,7 +32,8 @@ class Shuffled:
 def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS, seed: int = 0) -> Shuffled:
     """Return the effect of the permutations of `perturbation_tests` on every step, correct to about 1e-6.
 
-    The same `seed` gives the same permutations. Raise as `perturbation_tests` does.
+    The same `seed` gives the same permutations. Raise AttnvizError where the model has no attention or the weights are
+    another model's, ValueError for fewer than one permutation.
     """
     if permutations < 1:
         raise ValueError(f"there must be at least one permutation, not {permutations!r}")

@@ -64,19 +64,19 @@ def step_change(before: Trace, after: Trace, step: int, *, most: int = 10) -> St
     """
     step = range(len(after.target_ids))[step]
     if step >= len(before.target_ids):
-        known = {}
+        recorded_before = {}
         moment: Moment = "none"
     else:
-        known = _known(before, step)
+        recorded_before = _recorded_pieces(before, step)
         moment = "same" if before.target_ids[:step] == after.target_ids[:step] else "other words"
-    now = _known(after, step)
+    recorded_after = _recorded_pieces(after, step)
     changes = {
         piece: PieceChange(
             piece,
-            (now.get(piece) or known[piece])[0],
-            *(side[piece][1] if piece in side else None for side in (known, now)),
+            (recorded_after.get(piece) or recorded_before[piece])[0],
+            *(side[piece][1] if piece in side else None for side in (recorded_before, recorded_after)),
         )
-        for piece in {**now, **known}
+        for piece in {**recorded_after, **recorded_before}
     }
     written = changes[after.target_ids[step]]
     written_before = None if moment == "none" else changes[before.target_ids[step]]
@@ -84,8 +84,8 @@ def step_change(before: Trace, after: Trace, step: int, *, most: int = 10) -> St
         (0.0, 0.0)
         if moment == "none"
         else (
-            _relative(before.contexts[step], after.contexts[step]),
-            _relative(before.states[step], after.states[step]),
+            _relative_change(before.contexts[step], after.contexts[step]),
+            _relative_change(before.states[step], after.states[step]),
         )
     )
     return StepChange(
@@ -95,19 +95,19 @@ def step_change(before: Trace, after: Trace, step: int, *, most: int = 10) -> St
         _likeliest(changes, most, written, written_before),
         written,
         written_before,
-        (_least(before, step), _least(after, step)),
+        (_smallest_probability(before, step), _smallest_probability(after, step)),
     )
 
 
-def _known(trace: Trace, step: int) -> dict[int, tuple[str, float]]:
+def _recorded_pieces(trace: Trace, step: int) -> dict[int, tuple[str, float]]:
     """Return name and probability of the recorded pieces of a step, by id."""
     recorded = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
-    known = {piece: (name, float(p)) for piece, name, p in recorded}
-    known.setdefault(trace.target_ids[step], (trace.target_pieces[step], float(trace.probabilities[step])))
-    return known
+    pieces = {piece: (name, float(p)) for piece, name, p in recorded}
+    pieces.setdefault(trace.target_ids[step], (trace.target_pieces[step], float(trace.probabilities[step])))
+    return pieces
 
 
-def _least(trace: Trace, step: int) -> float:
+def _smallest_probability(trace: Trace, step: int) -> float:
     return float(trace.top_probabilities[step].min()) if step < len(trace.target_ids) else 1.0
 
 
@@ -123,6 +123,6 @@ def _likeliest(
     return tuple(sorted(chosen, key=lambda change: (-(change.after or 0), -(change.before or 0))))
 
 
-def _relative(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
+def _relative_change(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
     old, new = before.astype(np.float64), after.astype(np.float64)
     return float(np.linalg.norm(new - old) / max(np.linalg.norm(old), np.finfo(np.float64).tiny))

@@ -54,7 +54,7 @@ class StepEvaluation:
         """
         self.readouts = Readouts(trace, weights) if readouts is None else readouts
         self.step = range(len(trace.target_ids))[step]
-        self.chosen = trace.target_ids[self.step]
+        self.target_id = trace.target_ids[self.step]
         """Id of y_i."""
         # In single precision the sum differs slightly from 1, which would show in double-precision comparisons.
         row = self.readouts.alignment[self.step]
@@ -80,15 +80,15 @@ class StepEvaluation:
             total_variation(distributions, self.probabilities),
         )
         return [
-            PerturbedStep(weights, p, float(bits), float(distance), float(p[self.chosen]))
+            PerturbedStep(weights, p, float(bits), float(distance), float(p[self.target_id]))
             for weights, p, bits, distance in zip(attentions, distributions, divergences, distances, strict=True)
         ]
 
-    def slopes(self, attentions: Array, of_logits: NDArray[np.floating]) -> Array:
+    def slopes(self, attentions: Array, logit_gradients: NDArray[np.floating]) -> Array:
         """Return gradients by the `attentions` (N, Tx), given those by the logits (N, K), in float32 or float64."""
         steps = slice(self.step, self.step + 1)
-        of_readouts = self.readouts.of_readouts(of_logits)
-        gradients: Array = self.readouts.gradient(steps, attentions[None], of_readouts[None])[0]
+        readout_gradients = self.readouts.readout_gradients(logit_gradients)
+        gradients: Array = self.readouts.gradient(steps, attentions[None], readout_gradients[None])[0]
         return gradients
 
     def change(self, attentions: Array) -> Array:
@@ -96,21 +96,21 @@ class StepEvaluation:
 
         It is single precision, correct to about 1e-6, for searches; `perturbed` is double precision.
         """
-        return total_variation(self._rough(attentions), self._probabilities32)
+        return total_variation(self._float32_probabilities(attentions), self._probabilities32)
 
     def change_and_slopes(self, attentions: Array) -> tuple[Array, Array]:
         """Return `change` of the `attentions` (N, Tx) and its gradients by them, (N, Tx).
 
         Where a probability is unchanged, at which |x| has no gradient, 0 is used.
         """
-        distributions = self._rough(attentions)
+        distributions = self._float32_probabilities(attentions)
         differences = distributions - self._probabilities32
         signs = 0.5 * np.sign(differences)
         signs -= (distributions * signs).sum(axis=1, keepdims=True)
         change: Array = 0.5 * np.abs(differences).sum(axis=1, dtype=np.float64)
         return change, self.slopes(attentions, distributions * signs)
 
-    def _rough(self, attentions: Array) -> NDArray[np.float32]:
+    def _float32_probabilities(self, attentions: Array) -> NDArray[np.float32]:
         """Return p(w) in float32 for each of the `attentions` (N, Tx): (N, K)."""
         powers: NDArray[np.float32] = self.readouts.rough_logits(slice(self.step, self.step + 1), attentions[None])[0]
         powers -= powers.max(axis=1, keepdims=True)
@@ -125,6 +125,6 @@ class StepEvaluation:
     def log_likelihood_and_slopes(self, attentions: Array, piece_id: int) -> tuple[Array, Array]:
         """Return log p of a piece for each of the `attentions` (N, Tx), (N,), and its gradients by them, (N, Tx)."""
         logarithms = self.readouts.log_probabilities(self.step, attentions)
-        of_logits = -np.exp(logarithms)
-        of_logits[:, piece_id] += 1
-        return logarithms[:, piece_id], self.slopes(attentions, of_logits)
+        logit_gradients = -np.exp(logarithms)
+        logit_gradients[:, piece_id] += 1
+        return logarithms[:, piece_id], self.slopes(attentions, logit_gradients)

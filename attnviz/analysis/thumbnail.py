@@ -1,4 +1,4 @@
-"""Reduce a large matrix to a thumbnail."""
+"""Reduce a large matrix to a thumbnail by the maximum of each block."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Written from the equations of Vaswani et al. (2017), with normalisation before each block, x_{b+1} = x_b +
 Block_b(LayerNorm(x_b)), and without code of `attnviz.network`.
+
+Sizes are those of `trace.transformer_quantities`.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import Weights, below
+from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.text import BOS
 from attnviz.trace import TransformerTrace
 from attnviz.trace.transformer_quantities import RECORDED
@@ -70,22 +72,22 @@ def recompute_transformer(
     layers = range(int(config["layers"]))
     stream = network.store("encoder_streams", network.embed(source_ids))
     for layer in layers:
-        within = f"encoder.{layer}"
-        normal = network.normalised(f"{within}.attention_norm", stream)
-        added = network.attend("encoder", f"{within}.attention", normal, normal)
+        prefix = f"encoder.{layer}"
+        normal = network.normalised(f"{prefix}.attention_norm", stream)
+        added = network.attend("encoder", f"{prefix}.attention", normal, normal)
         stream = network.store("encoder_streams", stream + added)
-        stream = network.store("encoder_streams", stream + network.feed_forward(within, stream))
+        stream = network.store("encoder_streams", stream + network.feed_forward(prefix, stream))
     annotations = network.store("annotations", network.normalised("encoder_norm", stream))
     stream = network.store("decoder_streams", network.embed((BOS, *target_ids[:-1])))
     for layer in layers:
-        within = f"decoder.{layer}"
-        normal = network.normalised(f"{within}.attention_norm", stream)
-        added = network.attend("decoder", f"{within}.attention", normal, normal)
+        prefix = f"decoder.{layer}"
+        normal = network.normalised(f"{prefix}.attention_norm", stream)
+        added = network.attend("decoder", f"{prefix}.attention", normal, normal)
         stream = network.store("decoder_streams", stream + added)
-        normal = network.normalised(f"{within}.cross_norm", stream)
-        added = network.attend("cross", f"{within}.cross", normal, annotations)
+        normal = network.normalised(f"{prefix}.cross_norm", stream)
+        added = network.attend("cross", f"{prefix}.cross", normal, annotations)
         stream = network.store("decoder_streams", stream + added)
-        stream = network.store("decoder_streams", stream + network.feed_forward(within, stream))
+        stream = network.store("decoder_streams", stream + network.feed_forward(prefix, stream))
     readouts = network.store("readouts", network.normalised("decoder_norm", stream))
     logits = readouts @ network.weight("output.weight").T + network.weight("output.bias")
     single = {name: network.quantities.pop(name)[0] for name in ("annotations", "readouts")}
@@ -127,30 +129,30 @@ class _Pass:
         normal: Array = self.weight(f"{name}.weight") * centred / deviations + self.weight(f"{name}.bias")
         return normal
 
-    def attend(self, kind: str, name: str, querying: Array, attended: Array) -> Array:
+    def attend(self, kind: str, name: str, query_inputs: Array, key_inputs: Array) -> Array:
         """Return [head_1 ; ... ; head_H] W_O with head = softmax(q k^T / sqrt(d/H)) v: (Ty, d), (Tx, d) to (Ty, d)."""
-        matrices = below(self.weights, f"{name}.")
+        matrices = submodule_weights(self.weights, f"{name}.")
         queries, keys, values = (
             self.store(
                 f"{kind}_{plural}", self._heads(vectors @ np.asarray(matrices[f"{matrix}.weight"], np.float64).T)
             )
             for plural, matrix, vectors in (
-                ("queries", "query", querying),
-                ("keys", "key", attended),
-                ("values", "value", attended),
+                ("queries", "query", query_inputs),
+                ("keys", "key", key_inputs),
+                ("values", "value", key_inputs),
             )
         )
         scores = np.einsum("hid,hjd->hij", queries, keys) / np.sqrt(queries.shape[-1])
         if kind == "decoder":  # causal mask
-            scores = np.where(np.tri(len(querying), dtype=bool), scores, -np.inf)
+            scores = np.where(np.tri(len(query_inputs), dtype=bool), scores, -np.inf)
         shares = self.store(f"{kind}_weights", _softmax(self.store(f"{kind}_scores", scores)))
         heads = np.einsum("hij,hjd->ihd", shares, values)
-        output: Array = heads.reshape(len(querying), -1) @ np.asarray(matrices["projection.weight"], np.float64).T
+        output: Array = heads.reshape(len(query_inputs), -1) @ np.asarray(matrices["projection.weight"], np.float64).T
         return output
 
-    def feed_forward(self, within: str, stream: Array) -> Array:
+    def feed_forward(self, prefix: str, stream: Array) -> Array:
         """Return max(0, x W_1 + b_1) W_2 + b_2 of the normalised stream: (T, d) to (T, d)."""
-        normal, name = self.normalised(f"{within}.feedforward_norm", stream), f"{within}.feedforward"
+        normal, name = self.normalised(f"{prefix}.feedforward_norm", stream), f"{prefix}.feedforward"
         inner = normal @ self.weight(f"{name}.inner.weight").T + self.weight(f"{name}.inner.bias")
         outer: Array = np.maximum(inner, 0) @ self.weight(f"{name}.outer.weight").T + self.weight(f"{name}.outer.bias")
         return outer

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit
+from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit_message
 from attnviz.analysis.transformer_recomputation import Array, expected_arrays, recompute_transformer
 from attnviz.analysis.verification import Pairs, Verifier
 from attnviz.trace import TransformerTrace
@@ -65,7 +65,7 @@ def check_transformer_fit(trace: TransformerTrace, weights: Mapping[str, NDArray
         check_shapes(trace)
         expected = _weight_shapes(trace.config)
     except (ValueError, KeyError, IndexError) as error:
-        raise MisfitError(misfit(trace, error)) from error
+        raise MisfitError(misfit_message(trace, error)) from error
     check_weight_shapes(trace, weights, expected)
 
 

@@ -1,4 +1,4 @@
-"""A sample of a model's states, contexts and annotations on a corpus, each with its word, saved beside the table."""
+"""Vectors of a corpus (decoder states, contexts, annotations), each with its piece, and the file that stores them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VectorKind = Literal["state", "context", "annotation"]
 """s_i and c_i of a target piece; h_j of a source piece."""
 VECTOR_KINDS: tuple[VectorKind, ...] = get_args(VectorKind)
 MOST_VECTORS = 200_000
-"""Largest number of vectors of a kind: an exact search over as many takes a fraction of a second."""
+"""Largest number of vectors of a kind: an exact search over this many takes a fraction of a second."""
 _FORMAT, _VERSION = "attnviz-vectors", 1
 
 
@@ -95,7 +95,7 @@ class Vectors:
 
     @staticmethod
     def digest_in(path: Path) -> str:
-        """Return the SHA-256 of the weights of the model whose vectors a file has; raise as `load` does."""
+        """Return the SHA-256 of the weights of the model of a file of vectors; raise AttnvizError for another file."""
         with _read(path) as (metadata, _):
             return str(metadata["weights_digest"])
 
@@ -129,6 +129,6 @@ def _pair(fields: Mapping[str, Any]) -> VectorPair:
     return VectorPair(int(fields["number"]), str(fields["source"]), str(fields["target"]), *sides)
 
 
-def beside(table: Path) -> Path:
+def vectors_path(table: Path) -> Path:
     """Return the path of the vectors of a table."""
     return table.with_suffix(".vectors.npz")

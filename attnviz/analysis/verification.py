@@ -1,6 +1,9 @@
-"""Verify a step: recompute every displayed number in NumPy float64, without code of the network.
+"""Verify a step of RNNsearch: recompute every displayed number in NumPy float64, without code of the network.
 
-Each number is computed from the saved weights and the displayed operands.
+Each number is computed from the saved weights and the displayed operands. `Verifier`, the base class of the verifiers
+of all architectures, and the types of their results are here too.
+
+Symbols and sizes are those of `trace.quantities`.
 """
 
 from __future__ import annotations
@@ -23,7 +26,14 @@ from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.readout import pairs as readout_pairs
-from attnviz.analysis.recomputation import attend, below, decode_with_alignment, encode, log_softmax, softmax
+from attnviz.analysis.recomputation import (
+    attend,
+    decode_with_alignment,
+    encode,
+    log_softmax,
+    softmax,
+    submodule_weights,
+)
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
 from attnviz.trace.interventions import forced_words, interventions_at
@@ -118,7 +128,7 @@ class Verifier(ABC):
     def verify(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Verification:
         """Return the comparison of every quantity of 0-based `step`; arguments as for `pairs`."""
         pairs = self.pairs(step, pieces, reading=reading)
-        checks = tuple(compared(name, np.asarray(value), expected) for name, (value, expected) in pairs.items())
+        checks = tuple(compare_quantity(name, np.asarray(value), expected) for name, (value, expected) in pairs.items())
         return Verification(checks, self.missing)
 
 
@@ -133,8 +143,8 @@ class RNNsearchVerifier(Verifier):
         check_fit(trace, weights)
         self.trace, self.weights = trace, weights
         self.missing = scorer_of(trace.config).missing
-        decoder = below(weights, "decoder.")
-        self._decoder = {n: value if n == "embedding.weight" else _exact(value) for n, value in decoder.items()}
+        decoder = submodule_weights(weights, "decoder.")
+        self._decoder = {n: value if n == "embedding.weight" else _float64(value) for n, value in decoder.items()}
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:
         """Return all numbers of 0-based `step`, as displayed and as recomputed.
@@ -144,14 +154,14 @@ class RNNsearchVerifier(Verifier):
         likeliest ones and `pieces`, and likelihood and posterior of each source piece. With `reading`, also the
         heatmap's posterior attention, which takes all steps to recompute.
         """
-        trace, recomputed = self.trace, self._attended(step)
+        trace, recomputed = self.trace, self._attention_at(step)
         recomputed |= decode_with_alignment(
             self._decoder,
             trace.config,
-            _exact(trace.annotations),
+            _float64(trace.annotations),
             recomputed["alignment"],
-            _exact(trace.previous_states[step]),
-            _exact(self._decoder["embedding.weight"][trace.previous_ids[step]]),
+            _float64(trace.previous_states[step]),
+            _float64(self._decoder["embedding.weight"][trace.previous_ids[step]]),
         )
         probabilities, logits = recomputed["probabilities"], recomputed["logits"]
         pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
@@ -164,13 +174,13 @@ class RNNsearchVerifier(Verifier):
         pairs["entropy"] = entropy(trace.alignment[step]), recomputed["entropy"]
         pairs["coverage"] = coverage(trace.alignment), self._coverage
         if trace.attends and not self.missing:
-            open_ = np.flatnonzero(np.isfinite(recomputed["energies"]))  # masked ones are -inf, not their units' sum
-            sums = [energy_decomposition(trace, self.weights, step, position).energy for position in open_.tolist()]
-            pairs["energy sums"] = sums, recomputed["energies"][open_]
+            unmasked = np.flatnonzero(np.isfinite(recomputed["energies"]))  # masked ones are -inf, not their units' sum
+            sums = [energy_decomposition(trace, self.weights, step, position).energy for position in unmasked.tolist()]
+            pairs["energy sums"] = sums, recomputed["energies"][unmasked]
         if trace.attends:
             pairs |= self._posterior_pairs(step, recomputed["alignment"], reading=reading)
-        wide = readout_pairs(trace, self.weights, step)
-        pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), recomputed["readouts"]
+        maxout_inputs = readout_pairs(trace, self.weights, step)
+        pairs["maxout pairs"] = maxout_inputs.reshape(-1, 2).max(axis=1), recomputed["readouts"]
         shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
         entries = logit_attributions(trace, self.weights, [(step, piece) for piece in shown])
         pairs["attribution sums"] = [entry.logit for entry in entries], logits[shown]
@@ -178,27 +188,27 @@ class RNNsearchVerifier(Verifier):
             pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
         return pairs
 
-    def _attended(self, step: int) -> dict[str, Array]:
+    def _attention_at(self, step: int) -> dict[str, Array]:
         """Return the result of `attend` for 0-based `step`.
 
         For a kind of attention without a NumPy class, it is the alignment alone, from the displayed energies.
         """
-        trace, acting = self.trace, interventions_at(self.trace.interventions, step)
+        trace, interventions = self.trace, interventions_at(self.trace.interventions, step)
         if self.missing:
-            return {"alignment": softmax(changed_energies(_exact(trace.energies[step]), acting))}
-        state, before = _exact(trace.previous_states[step]), _exact(trace.previous_alignment[step])
-        return attend(self._decoder, trace.config, _exact(trace.keys), state, before, acting)
+            return {"alignment": softmax(changed_energies(_float64(trace.energies[step]), interventions))}
+        state, previous_alignment = _float64(trace.previous_states[step]), _float64(trace.previous_alignment[step])
+        return attend(self._decoder, trace.config, _float64(trace.keys), state, previous_alignment, interventions)
 
     def _posterior_pairs(self, step: int, alignment: Array, *, reading: bool) -> dict[str, tuple[Any, Array]]:
         """Return likelihood and posterior of 0-based `step`, as displayed and as recomputed from `alignment` (Tx,)."""
         trace, readouts = self.trace, Readouts(self.trace, self.weights)
         logarithms = readouts.log_likelihood(steps=slice(step, step + 1))
-        word = _exact(self._decoder["embedding.weight"][trace.previous_ids[step]])
+        word = _float64(self._decoder["embedding.weight"][trace.previous_ids[step]])
         expected = posterior_recomputation.log_likelihood(
             self._decoder,
             trace.config,
-            _exact(trace.annotations),
-            _exact(trace.previous_states[step]),
+            _float64(trace.annotations),
+            _float64(trace.previous_states[step]),
             word,
             trace.target_ids[step],
         )
@@ -211,19 +221,19 @@ class RNNsearchVerifier(Verifier):
             ),
         }
         if reading:
-            pairs["reading"] = posterior_of(readouts)[step], self._readings[step]
+            pairs["reading"] = posterior_of(readouts)[step], self._balanced_posterior[step]
         return pairs
 
     @cached_property
-    def _readings(self) -> Array:
+    def _balanced_posterior(self) -> Array:
         """The heatmap's posterior attention, recomputed, (Ty, Tx)."""
         trace = self.trace
         return posterior_recomputation.reading(
             self._decoder,
             trace.config,
-            _exact(trace.annotations),
-            _exact(trace.previous_states),
-            _exact(self._decoder["embedding.weight"][list(trace.previous_ids)]),
+            _float64(trace.annotations),
+            _float64(trace.previous_states),
+            _float64(self._decoder["embedding.weight"][list(trace.previous_ids)]),
             trace.target_ids,
             self._alignment,
         )
@@ -232,14 +242,17 @@ class RNNsearchVerifier(Verifier):
     def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
         """Quantities that are the same at every step, as displayed and as recomputed."""
         trace, decoder, scorer = self.trace, self._decoder, scorer_of(self.trace.config)
-        encoder = {n: v if n == "embedding.weight" else _exact(v) for n, v in below(self.weights, "encoder.").items()}
-        annotations = _exact(trace.annotations)
-        backward = annotations[0, annotations.shape[1] // 2 :]
+        encoder = {
+            n: v if n == "embedding.weight" else _float64(v)
+            for n, v in submodule_weights(self.weights, "encoder.").items()
+        }
+        annotations = _float64(trace.annotations)
+        first_backward = annotations[0, annotations.shape[1] // 2 :]
         pairs: dict[str, tuple[Any, Array]] = {
             "annotations": (trace.annotations, encode(encoder, trace.source_ids)),
             "initial_state": (
                 trace.initial_state,
-                np.tanh(decoder["initial.weight"] @ backward + decoder["initial.bias"]),
+                np.tanh(decoder["initial.weight"] @ first_backward + decoder["initial.bias"]),
             ),
         }
         if self.missing:
@@ -260,7 +273,7 @@ class RNNsearchVerifier(Verifier):
     @cached_property
     def _alignment(self) -> Array:
         """The recomputed alignment, (Ty, Tx)."""
-        return np.stack([self._attended(i)["alignment"] for i in range(len(self.trace.target_pieces))])
+        return np.stack([self._attention_at(i)["alignment"] for i in range(len(self.trace.target_pieces))])
 
 
 def verify(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Verification:
@@ -268,11 +281,11 @@ def verify(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Veri
     return RNNsearchVerifier(trace, weights).verify(step)
 
 
-def _exact(values: NDArray[Any]) -> Array:
+def _float64(values: NDArray[Any]) -> Array:
     return np.asarray(values, dtype=np.float64)
 
 
-def compared(quantity: str, shown: NDArray[Any], expected: Array) -> Check:
+def compare_quantity(quantity: str, shown: NDArray[Any], expected: Array) -> Check:
     """Compare all numbers of a quantity, arrays of any shape; a scalar counts as an array of length 1."""
     shown, expected = np.atleast_1d(shown), np.atleast_1d(expected)
     if shown.shape != expected.shape:
@@ -287,7 +300,7 @@ def compared(quantity: str, shown: NDArray[Any], expected: Array) -> Check:
     finite = np.abs(expected[np.isfinite(expected)])
     allowed = TOLERANCE * max(1.0, float(finite.max()) if finite.size else 0.0)
     difference = float(differences[worst])
-    wrong = None
+    discrepancy = None
     if difference > allowed:
-        wrong = Discrepancy(quantity, tuple(int(i) for i in worst), float(shown[worst]), float(expected[worst]))
-    return Check(quantity, int(shown.size), difference, wrong)
+        discrepancy = Discrepancy(quantity, tuple(int(i) for i in worst), float(shown[worst]), float(expected[worst]))
+    return Check(quantity, int(shown.size), difference, discrepancy)

@@ -1,4 +1,4 @@
-"""One declaration for each architecture: result type, quantities, recomputation, stages, sentences and payloads.
+"""Registry of architectures: for each, the result type, quantities, recomputation, stages, sentences and payloads.
 
 Code that displays, verifies or saves a result reads the declaration instead of checking the type of the result.
 """
@@ -18,7 +18,7 @@ from attnviz.architectures.rnnsearch import RNNSEARCH
 from attnviz.architectures.transformer import TRANSFORMER
 from attnviz.trace.saved import Saved
 
-__all__ = ["ARCHITECTURES", "Architecture", "StepTexts", "architecture_of", "could_be_of", "told", "verifier_of"]
+__all__ = ["ARCHITECTURES", "Architecture", "StepTexts", "architecture_of", "could_be_of", "step_texts", "verifier_of"]
 
 ARCHITECTURES: Mapping[str, Architecture] = {
     architecture.name: architecture

@@ -1,4 +1,4 @@
-"""`Architecture`: everything that depends on the kind of network, or of file, that the displayed numbers come from."""
+"""The class `Architecture`: everything that depends on the kind of network or file that displayed numbers come from."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _model_and_search(record: Record) -> str:
 
 @dataclass(frozen=True)
 class StepTexts:
-    """Functions of the sentences and equations of a step.
+    """Functions that return the sentences and equations of a step.
 
     Their first argument is a result of the architecture; the next is a 0-based step or piece.
     """
@@ -47,7 +47,7 @@ class StepTexts:
     texts_of_step: Callable[[Any, int, ThemeName], Texts] = lambda *_: {}
     texts_of_source: Callable[[Any, int], Texts] = lambda *_: {}
     texts_of_cells: Callable[[Any, int], dict[str, list[str]]] = lambda *_: {}
-    whose: Callable[[Any], str] = lambda _: ""
+    heads_text: Callable[[Any], str] = lambda _: ""
     """Names the heads that the alignment is of, where a step has several; "" where it has one distribution."""
     step_sentence: Callable[[Any, int, str], str] = stages.step_sentence
     """Sentence about a step; the text replaces a piece that consists of a blank only."""

@@ -1,4 +1,4 @@
-"""Decomposable attention, which classifies whether one sentence translates another: it has no steps."""
+"""Declaration of decomposable attention, which classifies whether one sentence translates another and has no steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recurrent translators that other people trained: the seq2seq tutorial's and Joey NMT's."""
+"""Declaration of imported recurrent translators: those of PyTorch's seq2seq tutorial and of Joey NMT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention that another program computed: two sentences and a matrix, without a model to recompute them."""
+"""Declaration of attention that another program computed: two sentences and a matrix, which cannot be recomputed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IMPORTED_ATTENTION = Architecture(
         imported_attention.narrate_attention,
         step_sentence=imported_attention.attention_step_sentence,
         made_by=imported_attention.made_by,
-        how=lambda trace: stages.capital(imported_attention.made_by(trace)),
+        how=lambda trace: stages.capitalised(imported_attention.made_by(trace)),
     ),
     payloads=frozenset(["facts", "look", "energy", "softmax"]),
 )

@@ -1,10 +1,10 @@
-"""Figures and payloads that RNNsearch and imported recurrent translators share: one attention distribution a step."""
+"""Names of figures and payloads that the declarations of translators share: all of them, or the recurrent ones."""
 
 from __future__ import annotations
 
 from attnviz.trace import Recurrent
 
-IDEA = {"energy": 1, "softmax": 2, "units": 3, "context": 3, "state": 4, "candidates": 5}
+IDEA_FIGURES = {"energy": 1, "softmax": 2, "units": 3, "context": 3, "state": 4, "candidates": 5}
 """Figures of a step at the level *Idea*, with the numbers of their stages."""
 EVERY_TRANSLATION = frozenset(
     ["facts", "verification", "foils", "tour", "candidates", "idea-facts", "idea-candidates"]
@@ -24,11 +24,11 @@ PAYLOADS = (
         "logit-attribution",
         "contrast",
     }
-    | {f"idea-{name}" for name in IDEA}
+    | {f"idea-{name}" for name in IDEA_FIGURES}
 )
 
 
 def idea_figures(trace: Recurrent) -> dict[str, int]:
     """Return the figures of a step: "context" instead of "units" where there is no attention."""
     left_out = "context" if trace.attends else "units"
-    return {name: stage for name, stage in IDEA.items() if name != left_out}
+    return {name: stage for name, stage in IDEA_FIGURES.items() if name != left_out}

@@ -1,4 +1,4 @@
-"""RNNsearch with its kinds of attention (`attention_kinds`)."""
+"""Declaration of RNNsearch (Bahdanau et al. 2014) with all its kinds of attention (`attention_kinds`)."""
 
 from __future__ import annotations
 

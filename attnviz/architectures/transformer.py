@@ -1,4 +1,4 @@
-"""The transformer: many attention heads at each step; the page displays one, or the mean of several."""
+"""Declaration of the transformer: many attention heads at each step; the page displays one, or the mean of several."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attnviz.languages import gettext
 from attnviz.trace import TransformerTrace
 from attnviz.wording import transformer_equations, transformer_idea, transformer_stages
 
-IDEA = {"scores": 1, "weights": 2, "looks": 3, "stream": 4, "candidates": 5}
+IDEA_FIGURES = {"scores": 1, "weights": 2, "looks": 3, "stream": 4, "candidates": 5}
 """Figures of a step at the level *Idea*, with the numbers of their stages."""
 
 TRANSFORMER = Architecture(
@@ -29,8 +29,8 @@ TRANSFORMER = Architecture(
         transformer_stages.shown_heads,
     ),
     {1: "scores", 2: "weights", 3: "values", 4: "stream", 5: "word of heads"},
-    lambda _: dict(IDEA),
-    EVERY_TRANSLATION | {"word", "values", "scores", "weights", "stream"} | {f"idea-{name}" for name in IDEA},
+    lambda _: dict(IDEA_FIGURES),
+    EVERY_TRANSLATION | {"word", "values", "scores", "weights", "stream"} | {f"idea-{name}" for name in IDEA_FIGURES},
     {
         "lab": lambda: gettext(
             "Attributions and perturbation tests need a model with one attention distribution per step. This "

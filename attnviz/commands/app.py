@@ -1,4 +1,4 @@
-"""The command `attnviz app`: start the page."""
+"""The command `attnviz app`: serve the app with Streamlit."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Replace this process by Streamlit, which serves the page; raise AttnvizError if one of them is missing."""
+    """Replace this process by Streamlit, which serves the page.
+
+    Raise AttnvizError if Streamlit, the page's app.py or a folder in the options is missing.
+    """
     check_streamlit()
     script = next((folder / "app.py" for folder in (Path.cwd(), ROOT) if (folder / "attnviz" / "ui").is_dir()), None)
     if script is None or not script.is_file():

@@ -69,8 +69,8 @@ def open_records(options: argparse.Namespace) -> AttentionRecords:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Describe or convert the file; raise AttnvizError where it cannot be read or written."""
-    from attnviz.export.attention_files import several
+    """Describe, draw or convert the file; raise AttnvizError where it cannot be read or written."""
+    from attnviz.export.attention_files import attention_file_content
     from attnviz.export.files import check_ending, save
 
     ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
         save(chosen[0], options.output)
     else:
         try:
-            options.output.write_bytes(several(chosen, ending))
+            options.output.write_bytes(attention_file_content(chosen, ending))
         except OSError as error:
             raise AttnvizError(f"{options.output} cannot be written: {error.strerror}.") from error
         if ending == "pharaoh":
@@ -104,15 +104,15 @@ def print_format(records: AttentionRecords, name: str = "") -> None:
 def print_remarks(records: list[Attention], name: str = "") -> None:
     """Print to standard error what was inferred or assumed, each remark once, with the number of pairs it holds for."""
     from attnviz.languages import gettext
-    from attnviz.wording.imported_attention import drawn_links, remarks_of
+    from attnviz.wording.imported_attention import gold_links_sentence, remark_sentences
 
     counts_by_remark: dict[str, int] = {}
     for record in records:
-        for remark in remarks_of(dataclasses.replace(record, sure=(), possible=())):
+        for remark in remark_sentences(dataclasses.replace(record, sure=(), possible=())):
             counts_by_remark[remark] = counts_by_remark.get(remark, 0) + 1
     if drawn := [record for record in records if record.sure or record.possible]:
         counts = (sum(len(record.sure) for record in drawn), sum(len(record.possible) for record in drawn))
-        counts_by_remark[drawn_links(*counts)] = len(drawn)
+        counts_by_remark[gold_links_sentence(*counts)] = len(drawn)
     for remark, count in counts_by_remark.items():
         part = "" if count == len(records) else gettext(" ({count} of {all} pairs)", count=count, all=len(records))
         print(f"{name}: {remark}{part}" if name else f"{remark}{part}", file=sys.stderr)

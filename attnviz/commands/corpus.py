@@ -1,4 +1,4 @@
-"""The command `attnviz corpus`: write a table with one row for each pair of a file."""
+"""The command `attnviz corpus`: write a table of the pairs of a file, or with Ray of each file in a folder; vectors."""
 
 from __future__ import annotations
 
@@ -223,17 +223,21 @@ def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> d
 
 def _write_vectors(options: argparse.Namespace) -> None:
     """Write the vectors of the finished table; raise AttnvizError where that fails."""
-    from attnviz.analysis.vectors import beside
+    from attnviz.analysis.vectors import vectors_path
     from attnviz.commands.shared import load_translator
     from attnviz.corpora.vectors import write_vectors
 
     translator = load_translator(options)
     with progress("vector", options.vectors) as bar:
         vectors = write_vectors(
-            options.output, beside(options.output), translator, options.vectors, lambda done: bar.update(done - bar.n)
+            options.output,
+            vectors_path(options.output),
+            translator,
+            options.vectors,
+            lambda done: bar.update(done - bar.n),
         )
     counts = ", ".join(f"{len(array)} {kind}s" for kind, array in vectors.arrays.items())
-    print(f"{counts} of {len(vectors.pairs)} pairs: {beside(options.output)}")
+    print(f"{counts} of {len(vectors.pairs)} pairs: {vectors_path(options.output)}")
 
 
 def _count(text: str) -> int:

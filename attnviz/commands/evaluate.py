@@ -1,6 +1,7 @@
-"""The command `attnviz evaluate`: choose files, models, report sections and output form.
+"""The command `attnviz evaluate`: measure models on files, and print the sections of a report.
 
-`attnviz.evaluation` measures, `attnviz.figures.bleu_by_length` draws the figure; this module combines them.
+`attnviz.evaluation` measures, `attnviz.figures.bleu_by_length` draws the figure. This module chooses files, models,
+sections and the output form: text, Markdown or JSON.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ def _drawn_objects(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
 def _attention(options: argparse.Namespace) -> Attention:
     """Return the attention in a file of another program, or of a checkpoint; print remarks on how the file was read."""
     from attnviz.importing.reading import read_attention
-    from attnviz.wording.imported_attention import remarks_of
+    from attnviz.wording.imported_attention import remark_sentences
 
     if options.face not in (None, "before"):
         raise AttnvizError("Attention alone has one face: posterior attention needs the whole model.")
@@ -223,7 +223,7 @@ def _attention(options: argparse.Namespace) -> Attention:
             )
         except AttnvizError as error:
             raise AttnvizError(f"{error} {_advice(records, pair, options)}".strip()) from error
-    for remark in remarks_of(trace):
+    for remark in remark_sentences(trace):
         print(remark, file=sys.stderr)
     return trace
 

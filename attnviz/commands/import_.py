@@ -1,6 +1,6 @@
 """The command `attnviz import`: convert a recurrent translator of another program into a model folder.
 
-Every other command and the page load the model folder by name.
+The other commands and the page load the model folder like that of any model.
 """
 
 from __future__ import annotations

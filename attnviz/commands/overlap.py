@@ -1,4 +1,4 @@
-"""The command `attnviz overlap`: count test pairs with a side that occurs in the training data."""
+"""The command `attnviz overlap`: count, or remove, test pairs with a side that occurs in the training data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print a Markdown table, one row for each test file; raise AttnvizError where reading or writing fails."""
+    """Print a Markdown table, one row for each test file, and write the files without those pairs if asked.
+
+    Raise AttnvizError where reading or writing fails.
+    """
     from attnviz.evaluation.overlap import LETTERS, lines_of, overlaps
     from attnviz.evaluation.tables import markdown_table
 

@@ -1,4 +1,4 @@
-"""The command line `attnviz`, with its subcommands.
+"""`main`: parse the command line `attnviz` and run one of its subcommands.
 
 Each subcommand is a module with its options and its action. Heavy modules are imported only when a subcommand needs
 them, so that `--help` is fast. Results go to standard output; progress, remarks and errors to standard error.

@@ -1,4 +1,4 @@
-"""Helpers of several commands: options of model, heads and beam, progress bars, input lines."""
+"""Helpers that several commands share: options and their checks, loading of the model, progress bars, input lines."""
 
 from __future__ import annotations
 
@@ -119,12 +119,12 @@ def load_translator(options: argparse.Namespace) -> Translator:
 
 
 @contextlib.contextmanager
-def about(place: str) -> Iterator[None]:
-    """Prefix the message of an AttnvizError with `place`."""
+def about(location: str) -> Iterator[None]:
+    """Prefix the message of an AttnvizError with `location`."""
     try:
         yield
     except AttnvizError as error:
-        raise AttnvizError(f"{place}: {error}") from error
+        raise AttnvizError(f"{location}: {error}") from error
 
 
 def progress(unit: str, total: int | None = None, hidden: bool = False) -> tqdm[NoReturn]:

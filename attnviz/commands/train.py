@@ -1,4 +1,4 @@
-"""The command `attnviz train`: one option for each field of a `TrainingConfig`."""
+"""The command `attnviz train`: train a model or resume a run, with one option for each field of `TrainingConfig`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Analyse a whole corpus: the measures of many sentence pairs, in a Parquet file with one row for each pair."""
+"""Analyse a whole corpus: measures of many sentence pairs, in a Parquet file with one row for each pair."""
 
 from __future__ import annotations
 

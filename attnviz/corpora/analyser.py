@@ -1,4 +1,4 @@
-"""Compute the rows of a batch of lines, independently of all other lines."""
+"""Turn batches of sentences or sentence pairs into rows of the table of a corpus, each independent of the others."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from attnviz.corpora.analysed_pair import AnalysedPair, pieces_of
 from attnviz.corpora.columns import SCHEMA
 from attnviz.corpora.forced_decoding import force_decode, pair_batches
 from attnviz.corpora.lines import Line
-from attnviz.corpora.pair_read import PairRead, pieces_of
 from attnviz.corpora.posterior_attention import BatchPosterior
 from attnviz.corpora.row import row_of
 from attnviz.corpora.settings import Settings
@@ -56,7 +56,7 @@ class Analyser:
 
     @classmethod
     def load(cls, folder: str | Path, settings: Settings | None = None, device: str = "auto") -> Analyser:
-        """Load the model of a folder; raise as `Translator.load` does."""
+        """Load the model of a folder; raise AttnvizError where it cannot be loaded."""
         settings = settings or Settings()
         settings.check()
         return cls(Translator.load(folder, device, settings.precision), settings)
@@ -72,10 +72,10 @@ class Analyser:
         targets = [entry.target or translations[entry.line.number] for entry in encoded]
         rows: dict[int, dict[str, Any]] = {}
         lengths = [len(entry.source) for entry in encoded], [len(target) for target in targets]
-        for batch in pair_batches(*lengths, self.settings.batch_size):
-            batch_rows = self._rows([encoded[place] for place in batch], [targets[place] for place in batch])
-            rows.update(zip(batch, batch_rows, strict=True))
-        return pa.Table.from_pylist([rows[place] for place in range(len(rows))], schema=SCHEMA), skipped
+        for indices in pair_batches(*lengths, self.settings.batch_size):
+            batch_rows = self._rows([encoded[index] for index in indices], [targets[index] for index in indices])
+            rows.update(zip(indices, batch_rows, strict=True))
+        return pa.Table.from_pylist([rows[index] for index in range(len(rows))], schema=SCHEMA), skipped
 
     def _encoded(self, lines: Sequence[Line]) -> tuple[list[_Encoded], list[Skipped]]:
         tokenizer, encoded, skipped = self._translator.tokenizer, [], []
@@ -102,28 +102,30 @@ class Analyser:
     def _rows(self, encoded: Sequence[_Encoded], targets: list[list[int]]) -> list[dict[str, Any]]:
         sources = [entry.source for entry in encoded]
         decoded = force_decode(self._translator, sources, targets)
-        after = self._posterior(decoded, sources, targets) if self._posterior else [None] * len(encoded)
+        posteriors = self._posterior(decoded, sources, targets) if self._posterior else [None] * len(encoded)
         rows = []
-        for place, (entry, target) in enumerate(zip(encoded, targets, strict=True)):
-            numbers = (
-                decoded.alignment[place, : len(target), : len(entry.source)],
-                decoded.log_probabilities[place, : len(target)],
+        for index, (entry, target) in enumerate(zip(encoded, targets, strict=True)):
+            arrays = (
+                decoded.alignment[index, : len(target), : len(entry.source)],
+                decoded.log_probabilities[index, : len(target)],
             )
-            rows.append(self._row(entry, target, *numbers, after[place]))
+            rows.append(self._row(entry, target, *arrays, posteriors[index]))
         return rows
 
-    def _row(self, entry: _Encoded, target: list[int], alignment: Any, likely: Any, after: Any) -> dict[str, Any]:
+    def _row(
+        self, entry: _Encoded, target: list[int], alignment: Any, log_probabilities: Any, posterior: Any
+    ) -> dict[str, Any]:
         translator, line = self._translator, entry.line
         forced = entry.target is not None
         text = line.target if forced else translator.tokenizer.decode(target)
-        pair = PairRead(
+        pair = AnalysedPair(
             *pieces_of(translator.tokenizer.source, entry.source, line.source),
             *pieces_of(translator.tokenizer, target, line.target if forced else None),
             alignment,
-            likely,
+            log_probabilities,
             translator.network.attends,
             translator.network.attends_once,
         )
         search = "forced" if forced else "greedy" if self.settings.beam == 1 else f"beam {self.settings.beam}"
-        row = row_of(line, pair, text or "", None if forced else line.target, after, self.settings.threshold)
+        row = row_of(line, pair, text or "", None if forced else line.target, posterior, self.settings.threshold)
         return {"model": translator.name, "search": search, **row}

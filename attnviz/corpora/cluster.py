@@ -20,7 +20,7 @@ import numpy as np
 
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.job import WINDOW, Job, Progress
-from attnviz.corpora.lines import bare_name, readable, spelt_endings
+from attnviz.corpora.lines import extensions_text, name_without_extensions, readable
 from attnviz.corpora.settings import Settings
 from attnviz.corpora.table_parts import TableMetadata, write_part
 from attnviz.errors import AttnvizError
@@ -41,7 +41,7 @@ class Cluster:
     address: str | None = None
     """Address of a running cluster, as for `ray.init`; None to start one on this machine for the run."""
     actors: int | None = None
-    """Number of actors; None for as many as the cluster has processors or GPUs for."""
+    """Number of actors; None for all that the cluster has processors or GPUs for."""
     gpus_per_actor: float = 0
     """GPUs of an actor; 0.5: two actors share one; 0: actors run on CPU cores."""
 
@@ -79,24 +79,24 @@ def analyse_folder(
     ]
     for job in jobs:
         job.check()
-    waiting = [job for job in jobs if job.finished_table() is None]
-    if waiting:
+    unfinished = [job for job in jobs if job.finished_table() is None]
+    if unfinished:
         Analyser.load(model, settings, "cpu")  # report an invalid model once instead of from every actor
-    for job in waiting:
+    for job in unfinished:
         job.begin()
-    tasks = [(job, job.existing_parts()) for job in waiting]
+    tasks = [(job, job.existing_parts()) for job in unfinished]
     progress = Progress.at_start(
-        sum(job.total for job in waiting), [part for _, existing in tasks for part in existing]
+        sum(job.total for job in unfinished), [part for _, existing in tasks for part in existing]
     )
     remaining = [job.total - Progress.at_start(job.total, existing).done for job, existing in tasks]
     report = advance or (lambda _: None)
     report(progress)
-    for place, lines, skipped in _computed(tasks, (model, settings), cluster) if any(remaining) else ():
+    for index, lines, skipped in _compute_windows(tasks, (model, settings), cluster) if any(remaining) else ():
         progress = progress.advanced_by(lines, skipped)
         report(progress)
-        remaining[place] -= lines
-        if not remaining[place]:
-            tasks[place][0].finish()
+        remaining[index] -= lines
+        if not remaining[index]:
+            tasks[index][0].finish()
     return {table: job.finished_table() or job.finish() for (_, table), job in zip(tables, jobs, strict=True)}
 
 
@@ -106,10 +106,10 @@ def _tables(path: Path, output: Path) -> list[tuple[Path, Path]]:
         raise AttnvizError(f"With --ray the output is a folder, and {output} is a file.")
     files = sorted(file for file in path.iterdir() if readable(file)) if path.is_dir() else [path]
     if not files:
-        raise AttnvizError(f"There is no file in {path} that ends in {spelt_endings()}.")
+        raise AttnvizError(f"There is no file in {path} that ends in {extensions_text()}.")
     tables: dict[Path, Path] = {}
     for file in files:
-        table = output / f"{bare_name(file)}.parquet"
+        table = output / f"{name_without_extensions(file)}.parquet"
         if table in tables:
             raise AttnvizError(f"The files {tables[table]} and {file} would have the same table: name one otherwise.")
         if table.resolve() in {input_file.resolve() for input_file in files}:
@@ -134,30 +134,30 @@ class _Actor:
         return {"task": batch["task"], "lines": [lines], "skipped": [skipped]}
 
 
-def _windows(batch: dict[str, Any], tasks: Sequence[Task]) -> Iterator[dict[str, Any]]:
+def _missing_windows(batch: dict[str, Any], tasks: Sequence[Task]) -> Iterator[dict[str, Any]]:
     """Yield the windows of a file that were missing when the run began.
 
     Repeated calls yield the same windows: Ray calls again where results were lost.
     """
-    place = int(batch["task"][0])
-    job, existing = tasks[place]
+    index = int(batch["task"][0])
+    job, existing = tasks[index]
     for part, window in job.missing_windows(existing):
         cell = np.empty(1, object)
         cell[0] = window
-        yield {"task": [place], "part": [str(part)], "window": cell}
+        yield {"task": [index], "part": [str(part)], "window": cell}
 
 
-def _computed(
-    tasks: Sequence[Task], loading: tuple[Path, Settings], cluster: Cluster
+def _compute_windows(
+    tasks: Sequence[Task], analyser_arguments: tuple[Path, Settings], cluster: Cluster
 ) -> Iterator[tuple[int, int, int]]:
     """Compute missing windows; yield for each the index of its task, its number of lines, and how many were skipped."""
     with _connected(cluster) as ray:
         actors = cluster.actors or _actor_count(ray, cluster)
         device = "cuda" if cluster.gpus_per_actor else "cpu"
-        files = ray.data.from_items([{"task": place} for place in range(len(tasks))], override_num_blocks=len(tasks))
+        files = ray.data.from_items([{"task": index} for index in range(len(tasks))], override_num_blocks=len(tasks))
         # Actors may occupy all processors, so readers reserve none.
         windows = files.map_batches(
-            _windows,
+            _missing_windows,
             fn_kwargs={"tasks": tasks},
             batch_size=1,
             num_cpus=0,
@@ -165,7 +165,7 @@ def _computed(
         )
         done = windows.map_batches(
             _Actor,
-            fn_constructor_args=(*loading, device),
+            fn_constructor_args=(*analyser_arguments, device),
             batch_size=1,
             num_cpus=1,
             num_gpus=cluster.gpus_per_actor,
@@ -175,22 +175,22 @@ def _computed(
             for row in done.iter_rows():
                 yield row["task"], row["lines"], row["skipped"]
         except ray.exceptions.RayError as error:
-            raise AttnvizError(_reason(error)) from error
+            raise AttnvizError(_error_message(error)) from error
 
 
 @contextlib.contextmanager
 def _connected(cluster: Cluster) -> Iterator[Any]:
     """Connect to the cluster, or start one, and restore the previous state at the end; yield the module `ray`."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage statistics
-    # Otherwise Ray's core warns on standard error about losing the arguments of actors, which the run itself holds.
+    # Otherwise Ray's core warns on standard error that arguments of actors may be lost; the run holds them itself.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     try:
         import ray
         import ray.data
     except ImportError as error:
         raise AttnvizError("Ray is not installed here. Install it with: pip install 'attnviz[ray]'") from error
-    begun = not ray.is_initialized()
-    if begun:
+    starts_ray = not ray.is_initialized()
+    if starts_ray:
         local: dict[str, Any] = {} if cluster.address else {"include_dashboard": False}
         try:
             with _silent_stderr():
@@ -210,7 +210,7 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
         with ray.data.DataContext.current(context):
             yield ray
     finally:
-        if begun:
+        if starts_ray:
             ray.shutdown()
 
 
@@ -237,7 +237,7 @@ def _actor_count(ray: Any, cluster: Cluster) -> int:
     return int(count)
 
 
-def _reason(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     """Return the AttnvizError message of an actor, or else Ray's."""
     cause = getattr(error, "cause", None)
     # Ray appends advice about retrying on further lines.

@@ -1,4 +1,4 @@
-"""Columns of the table of a corpus, and those that are measures."""
+"""Columns of the table of a corpus: names, types and meanings, and which of them are measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Forced decoding of a batch of pairs, with the numbers of every step that the measures need."""
+"""Forced decoding of a batch of pairs, with the numbers of every step that the measures need.
+
+Symbols and sizes are those of `trace.quantities`.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,13 @@ _MOST_PIECES, _MOST_CELLS = 2000, 20_000
 """Target pieces of a batch, and pairs of a target and a source piece, padding included: 20 MB of readouts."""
 
 
-def pair_batches(sources: Sequence[int], targets: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Yield the indices of the pairs of each batch, at most so many, given the lengths of both sides in pieces."""
-    for places in batches(targets, _MOST_PIECES):
-        cells = max(targets[place] for place in places) * max(sources[place] for place in places)
-        size = max(1, min(most, _MOST_CELLS // cells))
-        for start in range(0, len(places), size):
-            yield places[start : start + size]
+def pair_batches(sources: Sequence[int], targets: Sequence[int], batch_size: int) -> Iterator[list[int]]:
+    """Yield the indices of at most `batch_size` pairs of each batch, given the lengths of both sides in pieces."""
+    for indices in batches(targets, _MOST_PIECES):
+        cells = max(targets[index] for index in indices) * max(sources[index] for index in indices)
+        size = max(1, min(batch_size, _MOST_CELLS // cells))
+        for start in range(0, len(indices), size):
+            yield indices[start : start + size]
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def force_decode(translator: Translator[Any], sources: Ids, targets: Ids) -> Dec
         readouts, alignment, steps = _stepwise(translator, source, lengths, previous)
     else:
         readouts, alignment = network(source, lengths, previous)
-    chosen, likeliest = _of_words(translator, readouts, target)
+    chosen, likeliest = _target_logs_and_likeliest(translator, readouts, target)
     return DecodedBatch(alignment.float().cpu().numpy(), chosen.cpu().numpy(), likeliest.cpu().numpy(), steps)
 
 
@@ -133,7 +136,7 @@ def _stepwise(
     return torch.cat(readouts, 1), torch.cat(alignment, 1), steps
 
 
-def _of_words(translator: Translator[Any], readouts: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+def _target_logs_and_likeliest(translator: Translator[Any], readouts: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Return log p of each piece of the targets (S, Ty), and the ids of the likeliest, (S, Ty, 8); 0 at padding."""
     output = translator.prepared.decoder.output
     is_piece = target != PAD
@@ -141,8 +144,8 @@ def _of_words(translator: Translator[Any], readouts: Tensor, target: Tensor) -> 
     count = min(LIKELIEST, translator.network.config.vocabulary_size)
     log_probabilities = torch.zeros(target.shape, device=target.device)
     likeliest = torch.zeros((*target.shape, count), dtype=torch.long, device=target.device)
-    chosen_logs, best, most = [], [], max(1, LOGITS // translator.network.config.vocabulary_size)
-    for part, chosen in zip(rows.split(most), ids.split(most), strict=True):
+    chosen_logs, best, rows_at_once = [], [], max(1, LOGITS // translator.network.config.vocabulary_size)
+    for part, chosen in zip(rows.split(rows_at_once), ids.split(rows_at_once), strict=True):
         logits = output.logits(part)
         chosen_logs.append(logits.gather(1, chosen[:, None])[:, 0] - logits.logsumexp(1))
         best.append(largest(logits, count)[1])

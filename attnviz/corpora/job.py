@@ -1,4 +1,4 @@
-"""A file and the table to make from it: existing parts, missing windows, and the final merge.
+"""Resumable analysis of one file: the finished parts of its table, the lines still missing, and the final merge.
 
 Each window of lines becomes a part, a Parquet file written atomically in the folder `OUT.parts`. Progress is therefore
 known from the parts, which are the same whoever computes them.
@@ -19,7 +19,7 @@ from pathlib import Path
 from attnviz.corpora.columns import SCHEMA
 from attnviz.corpora.lines import Line, check_lines, check_name, count_lines, read_lines
 from attnviz.corpora.settings import Settings
-from attnviz.corpora.table_parts import TableMetadata, about, lines_of, merge_parts, skipped_of
+from attnviz.corpora.table_parts import TableMetadata, line_count_of, merge_parts, skipped_lines_of, table_metadata
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 from attnviz.text_files import Skipped
@@ -84,7 +84,7 @@ class Job:
 
     def finished_table(self) -> TableMetadata | None:
         """Return the metadata of a finished table of the same file, model and settings; None without one."""
-        table = about(self.output) if self.output.exists() else None
+        table = table_metadata(self.output) if self.output.exists() else None
         if table is None or table.fingerprint != self.fingerprint:
             return None
         shutil.rmtree(self.parts, ignore_errors=True)
@@ -95,22 +95,25 @@ class Job:
 
         Raise AttnvizError where it cannot be written.
         """
-        mark = self.parts / "run.txt"
+        fingerprint_file = self.parts / "run.txt"
         try:
-            if mark.is_file() and mark.read_text() == self.fingerprint:
+            if fingerprint_file.is_file() and fingerprint_file.read_text() == self.fingerprint:
                 return
             shutil.rmtree(self.parts, ignore_errors=True)
             self.parts.mkdir(parents=True)
         except OSError as error:
             raise AttnvizError(f"The folder {self.parts} cannot be written: {error.strerror or error}.") from error
-        replace_text(mark, self.fingerprint)
+        replace_text(fingerprint_file, self.fingerprint)
 
     def existing_parts(self) -> frozenset[Path]:
         """Return the existing parts."""
         return frozenset(self.parts.glob("*.parquet"))
 
     def missing_windows(self, existing: Collection[Path]) -> Iterator[tuple[Path, Window]]:
-        """Yield path of the part and window, in order, for parts that are not in `existing`; raise as `read_lines`."""
+        """Yield path of the part and window, in order, for parts that are not in `existing`.
+
+        Raise AttnvizError, naming the file, where it cannot be read.
+        """
         lines = itertools.islice(read_lines(self.file, self.gold), self.limit)
         for index in itertools.count():
             window = list(itertools.islice(lines, self.window))
@@ -141,8 +144,8 @@ class Progress:
     @classmethod
     def at_start(cls, total: int, existing: Collection[Path]) -> Progress:
         """Return the progress of a run of `total` lines with the parts in `existing`."""
-        done = sum(map(lines_of, existing))
-        return cls(done, total, sum(len(skipped_of(part)) for part in existing), done)
+        done = sum(map(line_count_of, existing))
+        return cls(done, total, sum(len(skipped_lines_of(part)) for part in existing), done)
 
     def advanced_by(self, lines: int, skipped: int) -> Progress:
         """Return the progress after that many more lines, of which some were skipped."""

@@ -36,9 +36,9 @@ ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """File extensions; the first three may be followed by `.gz` or `.xz`."""
 _LONGEST_LINE = 4 * (2 * 20 * LONGEST_SENTENCE + 1000)
 """Bytes read of a line: enough to see that it is too long."""
-_COLUMNS = (("source", "en", "english"), ("target", "fr", "french", "reference", "translation"))
+_COLUMN_NAMES = (("source", "en", "english"), ("target", "fr", "french", "reference", "translation"))
 """Names of the columns of a Parquet file."""
-_READ_AT_ONCE = 1000
+_ROWS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
         yield from _lines(path)
         return
     links = itertools.chain(read_text_lines(gold, _LONGEST_LINE), itertools.repeat(None))
-    for line, written in zip(_lines(path), links, strict=False):
-        if written is None:
+    for line, gold_line in zip(_lines(path), links, strict=False):
+        if gold_line is None:
             raise AttnvizError(
                 f"The file {gold} has fewer lines than {path}: give one for each pair, empty where no links were drawn."
             )
-        yield _with_gold(line, written)
+        yield _with_gold(line, gold_line)
     if next(links) is not None:
         raise AttnvizError(f"The file {gold} has more lines than {path}: one must stand for each pair.")
 
@@ -88,7 +88,7 @@ def check_lines(path: Path, limit: int | None = None) -> None:
         check_share(path, lines, skipped, (), skip_malformed=False)
     except AttnvizError:
         samples: list[str] = []
-        if _plain(path).suffix in (".tsv", ".txt"):
+        if _without_compression(path).suffix in (".tsv", ".txt"):
             numbers = {line.number for line in skipped}
             texts = enumerate(itertools.islice(read_text_lines(path, _LONGEST_LINE), limit), 1)
             samples = [text for number, text in texts if number in numbers]
@@ -98,25 +98,25 @@ def check_lines(path: Path, limit: int | None = None) -> None:
 def check_name(path: Path) -> None:
     """Raise AttnvizError unless the file exists and has a readable extension."""
     if not readable(path):
-        raise AttnvizError(f"The file {path} must end in {spelt_endings()}.")
+        raise AttnvizError(f"The file {path} must end in {extensions_text()}.")
     if not path.is_file():
         raise AttnvizError(f"There is no file {path}.")
 
 
-def spelt_endings() -> str:
+def extensions_text() -> str:
     """Return the readable extensions as text for a sentence."""
     return gettext("{endings} (all but the last may be followed by .gz or .xz)", endings=", ".join(ENDINGS))
 
 
 def readable(path: Path) -> bool:
     """Return whether a file has a readable extension."""
-    kind = _plain(path).suffix
+    kind = _without_compression(path).suffix
     return kind in ENDINGS and (kind != ".parquet" or path.suffix == kind)
 
 
-def bare_name(path: Path) -> str:
+def name_without_extensions(path: Path) -> str:
     """Return the name of a file without extensions of format and compression."""
-    return _plain(path).stem
+    return _without_compression(path).stem
 
 
 def count_lines(path: Path, limit: int | None = None) -> int:
@@ -124,7 +124,7 @@ def count_lines(path: Path, limit: int | None = None) -> int:
 
     With a `limit`, counting stops once it is reached.
     """
-    if _plain(path).suffix == ".parquet":
+    if _without_compression(path).suffix == ".parquet":
         with _reading(path):
             return int(parquet.ParquetFile(path).metadata.num_rows)
     with reading(path), open_packed(path) as file:
@@ -134,19 +134,19 @@ def count_lines(path: Path, limit: int | None = None) -> int:
     return count + (last != b"\n")
 
 
-def _plain(path: Path) -> Path:
+def _without_compression(path: Path) -> Path:
     """Return a path without the extension of compression."""
     return path.with_suffix("") if path.suffix in (".gz", ".xz") else path
 
 
 def _lines(path: Path) -> Iterator[Line | Skipped]:
-    kind = _plain(path).suffix
+    kind = _without_compression(path).suffix
     if kind == ".parquet":
-        return _of_parquet(path)
-    return (_of_jsonl if kind == ".jsonl" else _of_text)(read_text_lines(path, _LONGEST_LINE))
+        return _parquet_rows(path)
+    return (_jsonl_lines if kind == ".jsonl" else _text_lines)(read_text_lines(path, _LONGEST_LINE))
 
 
-def _of_text(lines: Iterable[str]) -> Iterator[Line | Skipped]:
+def _text_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
     for number, line in enumerate(lines, 1):
         columns = line.split("\t")
         if number == 1 and is_header(columns):
@@ -158,35 +158,35 @@ def _of_text(lines: Iterable[str]) -> Iterator[Line | Skipped]:
                 number, gettext("{count} columns: at most two are allowed, source and target", count=len(columns))
             )
         else:
-            yield _checked(number, *columns)
+            yield _line_or_skipped(number, *columns)
 
 
-def _of_jsonl(lines: Iterable[str]) -> Iterator[Line | Skipped]:
+def _jsonl_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
     for number, line in enumerate(lines, 1):
         try:
             gold = parse_gold(json.loads(line))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             yield Skipped(number, gettext("not a sentence pair with links ({error})", error=error))
             continue
-        if not _inside(gold):
+        if not _links_in_range(gold):
             yield Skipped(number, gettext("a link names a word that does not exist (words are counted from 0)"))
             continue
-        checked = _checked(number, detokenise(gold.source), detokenise(gold.target))
+        checked = _line_or_skipped(number, detokenise(gold.source), detokenise(gold.target))
         yield Line(number, checked.source, checked.target, gold) if isinstance(checked, Line) else checked
 
 
-def _of_parquet(path: Path) -> Iterator[Line | Skipped]:
+def _parquet_rows(path: Path) -> Iterator[Line | Skipped]:
     with _reading(path):
         file = parquet.ParquetFile(path)
-        names = [next((name for name in known if name in file.schema_arrow.names), None) for known in _COLUMNS]
+        names = [next((name for name in known if name in file.schema_arrow.names), None) for known in _COLUMN_NAMES]
         if names[0] is None:
             raise AttnvizError(f"The file {path} has no column “source”.")
         numbers = itertools.count(1)
-        for batch in file.iter_batches(_READ_AT_ONCE, columns=[name for name in names if name is not None]):
+        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[name for name in names if name is not None]):
             for values in zip(*map(_cells, batch.columns), strict=True):
                 number = next(numbers)
                 if all(isinstance(value, str) for value in values):
-                    yield _checked(number, *values)
+                    yield _line_or_skipped(number, *values)
                 else:
                     yield Skipped(number, gettext("a cell contains no text"))
 
@@ -200,7 +200,7 @@ def _cells(column: Any) -> list[Any]:
     return [text if text is None else text.decode("utf-8", "replace") for text in texts]
 
 
-def _checked(number: int, source: str, target: str | None = None) -> Line | Skipped:
+def _line_or_skipped(number: int, source: str, target: str | None = None) -> Line | Skipped:
     """Return a line, or the reason to skip it; the tokenizer checks later."""
     for what, text in ((gettext("the source"), source), (gettext("the target"), target)):
         if text is None:
@@ -224,23 +224,23 @@ def _checked(number: int, source: str, target: str | None = None) -> Line | Skip
     return Line(number, source, target)
 
 
-def _with_gold(line: Line | Skipped, written: str) -> Line | Skipped:
-    if isinstance(line, Skipped) or not written.strip():
+def _with_gold(line: Line | Skipped, gold_line: str) -> Line | Skipped:
+    if isinstance(line, Skipped) or not gold_line.strip():
         return line
     if line.target is None:
         return Skipped(line.number, gettext("links, but no target"))
     source, target = tuple(line.source.split()), tuple(line.target.split())
     try:
-        sure, possible = read_gold_links(written)
+        sure, possible = read_gold_links(gold_line)
     except AttnvizError as error:
         return Skipped(line.number, str(error))
     gold = GoldAlignment(str(line.number), source, target, sure, possible - sure)
-    if not _inside(gold):
+    if not _links_in_range(gold):
         return Skipped(line.number, gettext("a link names a word that does not exist (words are separated by spaces)"))
     return Line(line.number, line.source, line.target, gold)
 
 
-def _inside(gold: GoldAlignment) -> bool:
+def _links_in_range(gold: GoldAlignment) -> bool:
     return all(0 <= j < len(gold.source) and 0 <= i < len(gold.target) for j, i in gold.sure | gold.possible)
 
 

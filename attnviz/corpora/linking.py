@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnviz.analysis.posterior import DEFAULT
+from attnviz.corpora.analysed_pair import AnalysedPair, merged, pieces_of
 from attnviz.corpora.forced_decoding import force_decode, pair_batches
-from attnviz.corpora.pair_read import PairRead, merged, pieces_of
 from attnviz.corpora.posterior_attention import BatchPosterior
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.text_files import Pair
@@ -37,28 +37,32 @@ class PairLinker:
 
         `ids` are the pairs' ids, from `encode`.
         """
-        words_by_place: dict[int, Words] = {}
-        for places in pair_batches([len(source) for source, _ in ids], [len(target) for _, target in ids], _BATCH):
-            sources, targets = [ids[place][0] for place in places], [ids[place][1] for place in places]
+        words_by_index: dict[int, Words] = {}
+        for indices in pair_batches([len(source) for source, _ in ids], [len(target) for _, target in ids], _BATCH):
+            sources, targets = [ids[index][0] for index in indices], [ids[index][1] for index in indices]
             decoded = force_decode(self._translator, sources, targets)
-            after = self._posterior(decoded, sources, targets) if self._posterior else [None] * len(places)
-            for row, (place, shares) in enumerate(zip(places, after, strict=True)):
+            posteriors = self._posterior(decoded, sources, targets) if self._posterior else [None] * len(indices)
+            for row, (index, shares) in enumerate(zip(indices, posteriors, strict=True)):
                 alignment = decoded.alignment[row, : len(targets[row]), : len(sources[row])]
-                read = self._read(pairs[place], sources[row], targets[row], alignment, decoded.log_probabilities[row])
-                words = read.words()
+                analysed_pair = self._analysed_pair(
+                    pairs[index], sources[row], targets[row], alignment, decoded.log_probabilities[row]
+                )
+                words = analysed_pair.words()
                 if shares is not None:
-                    between = merged(shares, words.source_groups, words.target_groups)
-                    words = dataclasses.replace(words, alignment=between)
-                words_by_place[place] = words
-        return [words_by_place[place] for place in range(len(pairs))]
+                    posterior_words = merged(shares, words.source_groups, words.target_groups)
+                    words = dataclasses.replace(words, alignment=posterior_words)
+                words_by_index[index] = words
+        return [words_by_index[index] for index in range(len(pairs))]
 
-    def _read(self, pair: Pair, source: list[int], target: list[int], alignment: Any, likely: Any) -> PairRead:
+    def _analysed_pair(
+        self, pair: Pair, source: list[int], target: list[int], alignment: Any, log_probabilities: Any
+    ) -> AnalysedPair:
         translator = self._translator
-        return PairRead(
+        return AnalysedPair(
             *pieces_of(translator.tokenizer.source, source, pair[0]),
             *pieces_of(translator.tokenizer, target, pair[1]),
             alignment,
-            likely[: len(target)],
+            log_probabilities[: len(target)],
             translator.network.attends,
             translator.network.attends_once,
         )

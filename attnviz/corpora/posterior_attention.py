@@ -1,9 +1,11 @@
-"""Posterior attention of many pairs: the result of `analysis.posterior` in a fortieth of the time.
+"""Posterior attention of many pairs, as `analysis.posterior`, in a fortieth of its time; slight shares are estimated.
 
 Most of that time goes into sum_w exp(logit_w), the normaliser of each likelihood, for every step and annotation. So a
-lower bound is computed first, over the pieces of this target and those that were likely at its steps: it bounds each
-share from above. Where a share might matter, the whole sum is computed; elsewhere the likelihood is the bound minus the
-mean gap of bounds. Products use bfloat16 where the processor has instructions for it.
+lower bound of it is computed first, over the pieces of this target and those that were likely at its steps: it bounds
+each share from above. Where a share might matter, the whole sum is computed; elsewhere the log likelihood is its bound
+minus the mean gap of the bounds. Products use bfloat16 where the processor has instructions for it.
+
+Symbols and sizes are those of `trace.quantities`.
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ class BatchPosterior:
         """Take a translator with one attention distribution a step. With `slight` 0, nothing is estimated."""
         network: Any = translator.network
         self._output: OutputLayer = translator.prepared.decoder.output
-        self._mean: Tensor = self._output.weight.mean(0)
+        self._mean_output_row: Tensor = self._output.weight.mean(0)
         self._by_state: tuple[Tensor, Tensor] = tuple(
             part.detach() for part in network.decoder.readout_state.parameters()
         )
@@ -87,65 +89,68 @@ class BatchPosterior:
             cells = [torch.from_numpy(pair.decisive.ravel()).to(device) for pair in inputs]
             sums = self._log_sum(torch.cat([pair.readouts[cell] for pair, cell in zip(inputs, cells, strict=True)]))
             ends = np.cumsum([pair.decisive.sum() for pair in inputs])[:-1]
-            for pair, pair_sums in zip(inputs, np.split(_exact(sums), ends), strict=True):
+            for pair, pair_sums in zip(inputs, np.split(_float64(sums), ends), strict=True):
                 pair.store_exact(pair_sums)
         return [posterior_of(pair, self._kind) for pair in inputs]
 
     def _input_of(
         self, decoded: DecodedBatch, steps: Steps, row: int, ids: list[int], rows: int, columns: int
     ) -> _PairInput:
-        wide = steps.rest[row, :rows, None] + steps.by_context[row, None, :columns]
-        own = torch.from_numpy(decoded.alignment[row, :rows, :columns]).to(wide)
+        maxout_inputs = steps.rest[row, :rows, None] + steps.by_context[row, None, :columns]
+        weights = torch.from_numpy(decoded.alignment[row, :rows, :columns]).to(maxout_inputs)
         if steps.into_gates is not None:
-            wide = wide + linear(_following(steps, row, rows, columns), *self._by_state)
-        chosen = torch.tensor(ids, device=wide.device)
-        alignment, fits = _exact(own), self._fits(steps, row, own, chosen)
-        readouts = torch.maximum(wide[..., ::2], wide[..., 1::2])
+            maxout_inputs = maxout_inputs + linear(_new_states(steps, row, rows, columns), *self._by_state)
+        target_ids = torch.tensor(ids, device=maxout_inputs.device)
+        alignment, fits = _float64(weights), self._fits(steps, row, weights, target_ids)
+        readouts = torch.maximum(maxout_inputs[..., ::2], maxout_inputs[..., 1::2])
         weight, bias = self._output.weight, self._output.bias
-        logits = (readouts @ weight[chosen][..., None])[..., 0] + bias[chosen][:, None]
-        flat, bound, decisive = readouts.flatten(0, 1), np.zeros(own.shape), np.zeros(own.shape, bool)
+        logits = (readouts @ weight[target_ids][..., None])[..., 0] + bias[target_ids][:, None]
+        flat_readouts, bound, decisive = readouts.flatten(0, 1), np.zeros(weights.shape), np.zeros(weights.shape, bool)
         if self._kind in _FACTORS:
-            some = np.unique(np.concatenate([ids, decoded.likeliest[row, :rows].ravel()]))
-            bound = _exact(logits - self._log_sum(flat, torch.from_numpy(some).to(wide.device)).view_as(logits))
+            likely_ids = np.unique(np.concatenate([ids, decoded.likeliest[row, :rows].ravel()]))
+            bound = _float64(
+                logits
+                - self._log_sum(flat_readouts, torch.from_numpy(likely_ids).to(maxout_inputs.device)).view_as(logits)
+            )
             decisive = self._decisive(alignment, bound, fits)
-        return _PairInput(alignment, fits, flat, bound, _exact(logits), decisive)
+        return _PairInput(alignment, fits, flat_readouts, bound, _float64(logits), decisive)
 
-    def _fits(self, steps: Steps, row: int, own: Tensor, chosen: Tensor) -> Array:
+    def _fits(self, steps: Steps, row: int, alignment: Tensor, target_ids: Tensor) -> Array:
         """Return how far h_j supports y_i, (Ty, Tx), as `analysis.likelihood.Readouts.fit` does."""
-        pairs = self._of_step(steps, row, own).unflatten(-1, (-1, 2))
+        pairs = self._maxout_inputs_of_steps(steps, row, alignment).unflatten(-1, (-1, 2))
         # C_o h_j at the winner of each pair: the rows of W_o are scattered to the winners' positions.
-        rows_of = (self._output.weight[chosen] - self._mean)[..., None]
-        laid = torch.zeros_like(pairs).scatter_(-1, pairs.argmax(-1, keepdim=True), rows_of).flatten(1)
-        return _exact(laid @ steps.by_context[row, : own.shape[1]].t())
+        output_rows = (self._output.weight[target_ids] - self._mean_output_row)[..., None]
+        scattered_rows = torch.zeros_like(pairs).scatter_(-1, pairs.argmax(-1, keepdim=True), output_rows).flatten(1)
+        return _float64(scattered_rows @ steps.by_context[row, : alignment.shape[1]].t())
 
-    def _of_step(self, steps: Steps, row: int, own: Tensor) -> Tensor:
+    def _maxout_inputs_of_steps(self, steps: Steps, row: int, alignment: Tensor) -> Tensor:
         """Return t~_i of the step itself, (Ty, 2l), given alpha (Ty, Tx)."""
-        rows, columns = own.shape
-        wide = steps.rest[row, :rows] + own @ steps.by_context[row, :columns]
+        rows, columns = alignment.shape
+        wide = steps.rest[row, :rows] + alignment @ steps.by_context[row, :columns]
         if steps.into_gates is not None:
-            incoming = steps.by_word[row, :rows] + own @ steps.into_gates[row, :columns]
-            after = gru_step(incoming, steps.recurrent[row, :rows], steps.states[row, :rows])
-            wide = wide + linear(after, *self._by_state)
+            gate_inputs = steps.by_word[row, :rows] + alignment @ steps.into_gates[row, :columns]
+            new_states = gru_step(gate_inputs, steps.recurrent[row, :rows], steps.states[row, :rows])
+            wide = wide + linear(new_states, *self._by_state)
         return wide
 
     def _decisive(self, alignment: Array, bound: Array, fits: Array) -> NDArray[np.bool_]:
         """Return which cells may have more than a `slight` share of their row."""
-        times, of_fit = _FACTORS[self._kind]
+        factor_of_posterior, factor_of_fit = _FACTORS[self._kind]
         if not self._slight:
             return np.ones(bound.shape, bool)
         with np.errstate(divide="ignore"):
-            scores = times * (np.log(alignment) + bound) + of_fit * fits
+            scores = factor_of_posterior * (np.log(alignment) + bound) + factor_of_fit * fits
         # Relative to the largest bound instead of the largest share: the bound exceeds it by less than 1 at most.
         decisive: NDArray[np.bool_] = scores >= scores.max(1, keepdims=True) + np.log(self._slight)
         return decisive
 
-    def _log_sum(self, readouts: Tensor, some: Tensor | None = None) -> Tensor:
-        """Return log sum_w exp(W_o[w] . t + b_o[w]) of readouts (R, l), over all pieces or `some` ids: (R,)."""
+    def _log_sum(self, readouts: Tensor, ids: Tensor | None = None) -> Tensor:
+        """Return log sum_w exp(W_o[w] . t + b_o[w]) of readouts (R, l), over all pieces or these `ids`: (R,)."""
         coarse = self._output.coarse
         weight, bias = self._output.weight if coarse is None else coarse, self._output.bias
-        if some is not None:
+        if ids is not None:
             # torch would compile a bfloat16 product for each number of pieces.
-            weight, bias = self._output.weight[some], bias[some]
+            weight, bias = self._output.weight[ids], bias[ids]
         readouts, bias = readouts.to(weight.dtype), bias.to(weight.dtype)
         logs = []
         for part in readouts.split(max(1, LOGITS // len(bias))):
@@ -156,16 +161,16 @@ class BatchPosterior:
         return torch.cat(logs)
 
 
-def _following(steps: Steps, row: int, rows: int, columns: int) -> Tensor:
+def _new_states(steps: Steps, row: int, rows: int, columns: int) -> Tensor:
     """Return s_i with h_j as its context, (Ty, Tx, n)."""
     assert steps.into_gates is not None
-    incoming = steps.by_word[row, :rows, None] + steps.into_gates[row, None, :columns]
-    recurrent = steps.recurrent[row, :rows, None].expand_as(incoming)
+    gate_inputs = steps.by_word[row, :rows, None] + steps.into_gates[row, None, :columns]
+    recurrent = steps.recurrent[row, :rows, None].expand_as(gate_inputs)
     states = steps.states[row, :rows, None].expand(-1, columns, -1)
-    after = gru_step(incoming.flatten(0, 1), recurrent.flatten(0, 1), states.flatten(0, 1))
-    return after.view(rows, columns, -1)
+    new_states = gru_step(gate_inputs.flatten(0, 1), recurrent.flatten(0, 1), states.flatten(0, 1))
+    return new_states.view(rows, columns, -1)
 
 
-def _exact(values: Tensor) -> Array:
+def _float64(values: Tensor) -> Array:
     exact: Array = values.cpu().numpy().astype(np.float64)
     return exact

@@ -1,4 +1,4 @@
-"""Compute a row of the table: every measure of one pair, by column name."""
+"""Compute a row of the table of a corpus: every measure of one sentence pair, by column name."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.findings import Finding, Kind, findings_of
 from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
-from attnviz.analysis.findings.twins import is_word
+from attnviz.analysis.findings.same_spelling import is_word
 from attnviz.analysis.measures import coverage, entropy, links
-from attnviz.corpora.drawn_links import gold_links_of
+from attnviz.corpora.analysed_pair import AnalysedPair, merged
+from attnviz.corpora.gold_links import gold_links_of
 from attnviz.corpora.lines import Line
-from attnviz.corpora.pair_read import PairRead, merged
 from attnviz.evaluation.alignment import GoldAlignment, between_words
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
 from attnviz.trace import Words
@@ -24,11 +24,11 @@ Shares = NDArray[Any]
 
 
 def row_of(
-    line: Line, pair: PairRead, target: str, reference: str | None, after: Shares | None, threshold: float
+    line: Line, pair: AnalysedPair, target: str, reference: str | None, posterior: Shares | None, threshold: float
 ) -> dict[str, Any]:
     """Return the row of a pair without `model` and `search`: texts, measures, links and remarks.
 
-    `after` (Ty, Tx) is its posterior attention, None where not requested or not available; links with a share of at
+    `posterior` (Ty, Tx) is its posterior attention, None where not requested or not available; links with a share of at
     least `threshold` are stored.
     """
     words = pair.words()
@@ -42,24 +42,24 @@ def row_of(
         "source_length": len(words.source) - 1,
         "target_length": len(words.target) - 1,
         "length_ratio": (len(words.target) - 1) / max(len(words.source) - 1, 1),
-        **_of_probabilities(pair, words),
-        **_of_words(pair, words),
+        **_probability_measures(pair, words),
+        **_word_measures(pair, words),
     }
     if pair.attends:
-        row |= _of_attention(pair, words)
+        row |= _attention_measures(pair, words)
         row["links_before"] = _links(words.alignment, threshold)
-    if after is not None:
-        row["links_after"] = _links(merged(after, words.source_groups, words.target_groups), threshold)
+    if posterior is not None:
+        row["links_after"] = _links(merged(posterior, words.source_groups, words.target_groups), threshold)
     if reference is not None:
         row |= {"chrf": sentence_chrf(target, reference), "bleu": sentence_bleu(target, reference)}
     if line.gold is not None:
-        row["gold"] = _gold(line.gold, pair, words)
-        for name, shares in (("aer_before", pair.alignment if pair.attends else None), ("aer_after", after)):
-            row[name] = None if shares is None else _error(line.gold, pair, shares)
+        row["gold"] = _gold_links(line.gold, pair, words)
+        for name, weights in (("aer_before", pair.alignment if pair.attends else None), ("aer_after", posterior)):
+            row[name] = None if weights is None else _alignment_error(line.gold, pair, weights)
     return row | _remarks(pair)
 
 
-def _of_probabilities(pair: PairRead, words: Words) -> dict[str, float]:
+def _probability_measures(pair: AnalysedPair, words: Words) -> dict[str, float]:
     total = float(pair.log_probabilities.sum(dtype=np.float64))
     return {
         "log_probability_per_word": total / max(len(words.target) - 1, 1),
@@ -68,16 +68,16 @@ def _of_probabilities(pair: PairRead, words: Words) -> dict[str, float]:
     }
 
 
-def _of_words(pair: PairRead, words: Words) -> dict[str, Any]:
-    known = {word.casefold() for word in words.source[:-1]}
-    own = [word for word in words.target[:-1] if is_word(word)]
-    copied = sum(len(word) > 1 and word.casefold() in known for word in own)
+def _word_measures(pair: AnalysedPair, words: Words) -> dict[str, Any]:
+    source_words = {word.casefold() for word in words.source[:-1]}
+    target_words = [word for word in words.target[:-1] if is_word(word)]
+    copied = sum(len(word) > 1 and word.casefold() in source_words for word in target_words)
     sides = ((pair.source_pieces, words.source_groups), (pair.target_pieces, words.target_groups))
     unknown = sum("<unk>" in [pieces[k] for k in group] for pieces, groups in sides for group in groups)
-    return {"copied_words": copied, "copied_share": copied / max(len(own), 1), "unknown_words": unknown}
+    return {"copied_words": copied, "copied_share": copied / max(len(target_words), 1), "unknown_words": unknown}
 
 
-def _of_attention(pair: PairRead, words: Words) -> dict[str, Any]:
+def _attention_measures(pair: AnalysedPair, words: Words) -> dict[str, Any]:
     covered = coverage(words.alignment)
     content = [is_word(word) and word.casefold() not in SOURCE_FUNCTION_WORDS for word in words.source]
     content_coverage = covered[content]
@@ -93,24 +93,24 @@ def _of_attention(pair: PairRead, words: Words) -> dict[str, Any]:
 def _links(shares: Shares, threshold: float) -> list[dict[str, Any]]:
     """Return the links between words without `</s>`: those of at least `threshold`, and the largest of each row."""
     rows, last = shares[:-1], shares.shape[1] - 1
-    stored = sorted({*links(rows, threshold), *links(rows)}, key=lambda link: link[::-1])
-    return [{"i": i, "j": j, "weight": float(rows[i, j])} for j, i in stored if j < last]
+    chosen = sorted({*links(rows, threshold), *links(rows)}, key=lambda link: link[::-1])
+    return [{"i": i, "j": j, "weight": float(rows[i, j])} for j, i in chosen if j < last]
 
 
-def _gold(gold: GoldAlignment, pair: PairRead, words: Words) -> list[dict[str, Any]]:
+def _gold_links(gold: GoldAlignment, pair: AnalysedPair, words: Words) -> list[dict[str, Any]]:
     gold_links = sorted(gold_links_of(gold, pair, words).items(), key=lambda item: item[0][::-1])
     return [{"i": i, "j": j, "sure": sure} for (j, i), sure in gold_links]
 
 
-def _error(gold: GoldAlignment, pair: PairRead, shares: Shares) -> float | None:
-    between = between_words(gold, pair.source_surfaces[:-1], pair.target_surfaces[:-1], shares)
+def _alignment_error(gold: GoldAlignment, pair: AnalysedPair, shares: Shares) -> float | None:
+    word_shares = between_words(gold, pair.source_surfaces[:-1], pair.target_surfaces[:-1], shares)
     try:
-        return error_rate([links(between)], [gold]).aer
+        return error_rate([links(word_shares)], [gold]).aer
     except ValueError:
         return None
 
 
-def _remarks(pair: PairRead) -> dict[str, Any]:
+def _remarks(pair: AnalysedPair) -> dict[str, Any]:
     findings: list[Finding] = findings_of(pair)
     kinds = [finding.kind for finding in findings]
     remarks = [

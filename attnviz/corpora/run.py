@@ -1,4 +1,4 @@
-"""Analyse a whole file, in one process or several; a killed run continues and ends with the same bytes."""
+"""Write the table of a whole file, in one process or several; a killed run can be resumed and gives the same bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.job import WINDOW, Job, Progress
 from attnviz.corpora.settings import Settings
 from attnviz.corpora.table_parts import TableMetadata
-from attnviz.corpora.workers import in_processes, in_this_process
+from attnviz.corpora.workers import parallel_compute, sequential_compute
 from attnviz.model_folder import weights_digest
 
 
@@ -59,7 +59,9 @@ def analyse_file(
     # Do not start processes that have no work.
     processes = max(1, min(workers, -(-progress.total // window)))
     compute = (
-        in_this_process(model) if isinstance(model, Analyser) else in_processes(model, settings, device, processes)
+        sequential_compute(model)
+        if isinstance(model, Analyser)
+        else parallel_compute(model, settings, device, processes)
     )
     report = advance or (lambda _: None)
     report(progress)

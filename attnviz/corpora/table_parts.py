@@ -1,4 +1,4 @@
-"""The parts of a table, each written atomically, and their merge."""
+"""Write the parts of the table of a corpus atomically, merge them into the table, and read the metadata of both."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TableMetadata:
     """Number and reason of the first thousand skipped lines."""
 
 
-def about(table: Path) -> TableMetadata | None:
+def table_metadata(table: Path) -> TableMetadata | None:
     """Return the metadata of a table; None where it is not one of `analyse_file`."""
     try:
         metadata = parquet.read_schema(table).metadata or {}
@@ -50,22 +50,24 @@ def about(table: Path) -> TableMetadata | None:
 
 def write_part(analyser: Analyser, part: Path, window: list[Line | Skipped]) -> tuple[int, int]:
     """Compute a window and write its part; return its number of lines, and how many were skipped."""
-    table, more = analyser([line for line in window if isinstance(line, Line)])
-    skipped = sorted([line for line in window if isinstance(line, Skipped)] + more, key=lambda line: line.number)
+    table, skipped_by_tokenizer = analyser([line for line in window if isinstance(line, Line)])
+    skipped = sorted(
+        [line for line in window if isinstance(line, Skipped)] + skipped_by_tokenizer, key=lambda line: line.number
+    )
     named = json.dumps([[line.number, line.reason] for line in skipped])
-    with replacing(part) as beside:
-        parquet.write_table(table.replace_schema_metadata({_KEY: named}), beside, compression="zstd")
+    with replacing(part) as temporary:
+        parquet.write_table(table.replace_schema_metadata({_KEY: named}), temporary, compression="zstd")
     return len(window), len(skipped)
 
 
-def skipped_of(part: Path) -> list[tuple[int, str]]:
+def skipped_lines_of(part: Path) -> list[tuple[int, str]]:
     """Return number and reason of the skipped lines of a part."""
     return [(number, reason) for number, reason in json.loads(parquet.read_schema(part).metadata[_KEY])]
 
 
-def lines_of(part: Path) -> int:
+def line_count_of(part: Path) -> int:
     """Return the number of lines of a part, skipped ones included."""
-    return int(parquet.read_metadata(part).num_rows) + len(skipped_of(part))
+    return int(parquet.read_metadata(part).num_rows) + len(skipped_lines_of(part))
 
 
 def merge_parts(parts: Path, output: Path, metadata: TableMetadata) -> TableMetadata:
@@ -73,13 +75,13 @@ def merge_parts(parts: Path, output: Path, metadata: TableMetadata) -> TableMeta
     files = sorted(parts.glob("*.parquet"))
     count, named = 0, list[tuple[int, str]]()
     for part in files:
-        skipped = skipped_of(part)
+        skipped = skipped_lines_of(part)
         count += len(skipped)
         named += skipped[: _MOST_NAMED - len(named)]
     rows = sum(parquet.read_metadata(part).num_rows for part in files)
     metadata = dataclasses.replace(metadata, rows=rows, skipped=count, named=named)
     schema = SCHEMA.with_metadata({_KEY: json.dumps(dataclasses.asdict(metadata))})
-    with replacing(output) as beside, parquet.ParquetWriter(beside, schema, compression="zstd") as writer:
+    with replacing(output) as temporary, parquet.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for part in files:
             table = parquet.read_table(part).replace_schema_metadata(schema.metadata)
             if len(table):

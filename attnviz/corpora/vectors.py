@@ -1,4 +1,4 @@
-"""Compute vectors of a corpus from its table, for a random sample of pairs."""
+"""Compute and save states, contexts and annotations for a random sample of the pairs of a corpus."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from attnviz.analysis.vectors import MOST_VECTORS, VECTOR_KINDS, VectorKind, VectorPair, Vectors
+from attnviz.corpora.analysed_pair import pieces_of
 from attnviz.corpora.forced_decoding import force_decode
-from attnviz.corpora.pair_read import pieces_of
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.errors import AttnvizError
 from attnviz.network import RNNsearch
@@ -62,7 +62,7 @@ def write_vectors(
     whole. `advance` is called with the number of vectors of the largest kind. Raise AttnvizError as `vectors_of_pairs`
     does, and where a file cannot be read or written.
     """
-    vectors = vectors_of_pairs(translator, _drawn(table, most), most, advance)
+    vectors = vectors_of_pairs(translator, _sample_of_table(table, most), most, advance)
     vectors.save(output)
     return vectors
 
@@ -81,29 +81,29 @@ def vectors_of_pairs(
         raise AttnvizError(f"The model {translator.name} is a transformer: it has no states and contexts to compare.")
     collected = _Collected()
     for batch in _batches(translator, pairs):
-        for pair, arrays in _computed(translator, batch):
+        for pair, arrays in _vectors_of_batch(translator, batch):
             if any(collected.sizes[kind] + len(part) > most for kind, part in arrays.items()):
-                return _joined(translator, collected)
+                return _vectors_of(translator, collected)
             collected.add(pair, arrays)
         if advance:
             advance(max(collected.sizes.values()))
-    return _joined(translator, collected)
+    return _vectors_of(translator, collected)
 
 
-def _drawn(table: Path, most: int) -> Iterator[Texts]:
+def _sample_of_table(table: Path, most: int) -> Iterator[Texts]:
     """Yield a random sample of the pairs of a table; memory is bounded by the sample size."""
     try:
         file = parquet.ParquetFile(table)
         random_keys = np.random.default_rng(_SEED).random(file.metadata.num_rows)
-        wanted = np.argsort(random_keys, kind="stable")[: max(most // 2, 1)]  # a pair has at least two pieces
-        place_of = {row: place for place, row in enumerate(wanted.tolist())}
-        sample: list[Texts | None] = [None] * len(wanted)
+        sampled_rows = np.argsort(random_keys, kind="stable")[: max(most // 2, 1)]  # a pair has at least two pieces
+        index_of_row = {row: index for index, row in enumerate(sampled_rows.tolist())}
+        sample: list[Texts | None] = [None] * len(sampled_rows)
         start = 0
         for batch in file.iter_batches(4096, columns=["number", "source", "target"]):
-            chosen = [row for row in range(len(batch)) if start + row in place_of]
-            columns = [column.to_pylist() for column in batch.take(chosen).columns]
-            for row, texts in zip(chosen, zip(*columns, strict=True), strict=True):
-                sample[place_of[start + row]] = texts
+            rows_in_batch = [row for row in range(len(batch)) if start + row in index_of_row]
+            columns = [column.to_pylist() for column in batch.take(rows_in_batch).columns]
+            for row, texts in zip(rows_in_batch, zip(*columns, strict=True), strict=True):
+                sample[index_of_row[start + row]] = texts
             start += len(batch)
     except (OSError, ValueError) as error:  # Arrow's errors are subclasses of these
         raise AttnvizError(f"The table {table} cannot be read: {error}.") from error
@@ -126,7 +126,7 @@ def _batches(translator: Translator[Any], pairs: Iterable[Texts]) -> Iterator[li
 
 
 @torch.inference_mode()
-def _computed(
+def _vectors_of_batch(
     translator: Translator[Any], batch: Sequence[tuple[Texts, list[int], list[int]]]
 ) -> Iterator[tuple[VectorPair, dict[VectorKind, NDArray[np.float16]]]]:
     """Yield each pair with its vectors."""
@@ -134,7 +134,7 @@ def _computed(
     decoded = force_decode(translator, sources, targets)
     steps = decoded.steps
     assert steps is not None  # `vectors_of_pairs` checks the model
-    following = torch.cat([steps.states, steps.last], 1)[:, 1:]
+    new_states = torch.cat([steps.states, steps.last], 1)[:, 1:]
     contexts = torch.from_numpy(decoded.alignment).to(steps.annotations) @ steps.annotations
     for row, ((number, source, target), source_pieces, target_pieces) in enumerate(batch):
         rows, columns = len(target_pieces), len(source_pieces)
@@ -145,19 +145,19 @@ def _computed(
         yield (
             VectorPair(number, source, target, *surfaces),
             {
-                "state": _half(following[row, :rows]),
-                "context": _half(contexts[row, :rows]),
-                "annotation": _half(steps.annotations[row, :columns]),
+                "state": _float16(new_states[row, :rows]),
+                "context": _float16(contexts[row, :rows]),
+                "annotation": _float16(steps.annotations[row, :columns]),
             },
         )
 
 
-def _half(tensor: torch.Tensor) -> NDArray[np.float16]:
+def _float16(tensor: torch.Tensor) -> NDArray[np.float16]:
     """Return numbers in half precision, clipped to its largest value, 65,504."""
     return tensor.float().clamp(-65504, 65504).half().cpu().numpy()
 
 
-def _joined(translator: Translator[Any], collected: _Collected) -> Vectors:
+def _vectors_of(translator: Translator[Any], collected: _Collected) -> Vectors:
     arrays: dict[VectorKind, NDArray[np.float16]] = {
         kind: np.concatenate(parts) if parts else np.zeros((0, 0), np.float16)
         for kind, parts in collected.parts.items()

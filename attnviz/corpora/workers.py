@@ -1,4 +1,4 @@
-"""Compute the windows of a corpus in this process or in several, each with the model and one thread."""
+"""Compute the windows (runs of lines) of a corpus in this process or in several, each with the model and one thread."""
 
 from __future__ import annotations
 
@@ -26,26 +26,28 @@ _analyser: Analyser | None = None
 """The analyser of a worker process."""
 
 
-def in_this_process(analyser: Analyser) -> Compute:
+def sequential_compute(analyser: Analyser) -> Compute:
     """Return a function that computes windows one after another in this thread."""
     return lambda windows: (write_part(analyser, *window) for window in windows)
 
 
-def in_processes(folder: str | Path, settings: Settings, device: str, workers: int) -> Compute:
+def parallel_compute(folder: str | Path, settings: Settings, device: str, workers: int) -> Compute:
     """Return a function that computes windows in `workers` processes; a single one is this process."""
     if workers == 1:
-        return lambda windows: in_this_process(Analyser.load(folder, settings, device))(windows)
-    return lambda windows: _in_pool(windows, (folder, settings, device), workers)
+        return lambda windows: sequential_compute(Analyser.load(folder, settings, device))(windows)
+    return lambda windows: _compute_in_pool(windows, (folder, settings, device), workers)
 
 
-def _in_pool(windows: Iterable[Window], loading: tuple[Any, ...], workers: int) -> Iterator[tuple[int, int]]:
+def _compute_in_pool(
+    windows: Iterable[Window], analyser_arguments: tuple[Any, ...], workers: int
+) -> Iterator[tuple[int, int]]:
     """Let processes compute the windows; read no more than they can process."""
     context = multiprocessing.get_context("spawn")
     running: set[Future[tuple[int, int]]] = set()
-    pool = ProcessPoolExecutor(workers, context, _begin)
+    pool = ProcessPoolExecutor(workers, context, _initialise_worker)
     try:
         for part, window in windows:
-            running.add(pool.submit(_compute, loading, part, window))
+            running.add(pool.submit(_compute_window, analyser_arguments, part, window))
             if len(running) > workers:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
@@ -61,24 +63,24 @@ def _in_pool(windows: Iterable[Window], loading: tuple[Any, ...], workers: int) 
         pool.shutdown(cancel_futures=True)
 
 
-def _begin() -> None:
+def _initialise_worker() -> None:
     """Initialise a worker: one thread, no handling of interrupts, exit with the parent process."""
     import torch
 
     torch.set_num_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _exit_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
         os._exit(1)
 
 
-def _compute(loading: tuple[Any, ...], part: Path, window: list[Any]) -> tuple[int, int]:
+def _compute_window(analyser_arguments: tuple[Any, ...], part: Path, window: list[Any]) -> tuple[int, int]:
     global _analyser
     if _analyser is None:
-        _analyser = Analyser.load(*loading)
+        _analyser = Analyser.load(*analyser_arguments)
     return write_part(_analyser, part, window)

@@ -1,4 +1,4 @@
-"""Greedy search, beam search and forced decoding, and the recording of a translation."""
+"""Greedy search, beam search, forced decoding, and the recording and attribution of a translation, in torch."""
 
 from attnviz.decoding.attribution import attributions_of, signals_of
 from attnviz.decoding.batching import batches

@@ -86,27 +86,29 @@ def erased_embeddings(
     return (likely[0] - likely[1:]).t()
 
 
-def erased_annotations(encoder: Encoder, source: Sequence[int], instead: Tensor) -> Tensor:
+def erased_annotations(encoder: Encoder, source: Sequence[int], replacement_embedding: Tensor) -> Tensor:
     """Return the annotations of `source`, unchanged and with each piece's embedding replaced, (Tx + 1, Tx, 2n).
 
-    Row 0 is unchanged; in row j + 1 the embedding of piece j is `instead` (m,). In each direction, states before a
-    replaced piece equal those of row 0 and are computed once.
+    Row 0 is unchanged; in row j + 1 the embedding of piece j is `replacement_embedding` (m,). In each direction, states
+    before a replaced piece equal those of row 0 and are computed once.
     """
-    embedded = encoder.embedding(torch.tensor(list(source), device=instead.device))
-    halves = []
+    embedded = encoder.embedding(torch.tensor(list(source), device=replacement_embedding.device))
+    directions = []
     for reverse, (inner, outer, inner_bias, outer_bias) in enumerate(encoder.gru.all_weights):
         recurrent = FixedProduct(outer, outer_bias)
-        inputs, replacement = (linear(vectors, inner, inner_bias) for vectors in (embedded, instead))
+        inputs, replacement = (linear(vectors, inner, inner_bias) for vectors in (embedded, replacement_embedding))
         state, states = inputs.new_zeros(1, encoder.hidden_size), []
-        for place, incoming in enumerate(inputs.flip(0) if reverse else inputs, 1):
+        for position, incoming in enumerate(inputs.flip(0) if reverse else inputs, 1):
             # The new last row lacks this piece; rows that lack a later piece still equal the first.
             state = torch.cat([state, state[:1]])
-            rows = torch.cat([incoming.expand(place, -1), replacement[None]])
+            rows = torch.cat([incoming.expand(position, -1), replacement[None]])
             state = gru_step(rows, recurrent(state), state)
-            states.append(torch.cat([state, state[:1].expand(len(inputs) - place, -1)]))
-        half = torch.stack(states, dim=1)
-        halves.append(torch.cat([half[:1], half[1:].flip(0)]).flip(1) if reverse else half)
-    return torch.cat(halves, dim=-1)
+            states.append(torch.cat([state, state[:1].expand(len(inputs) - position, -1)]))
+        direction_states = torch.stack(states, dim=1)
+        directions.append(
+            torch.cat([direction_states[:1], direction_states[1:].flip(0)]).flip(1) if reverse else direction_states
+        )
+    return torch.cat(directions, dim=-1)
 
 
 def log_likelihoods(

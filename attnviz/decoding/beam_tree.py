@@ -1,4 +1,4 @@
-"""Build the tree of a beam search from the candidates of its steps."""
+"""Build the nodes of a `BeamTree` from the candidates of a beam search."""
 
 from __future__ import annotations
 

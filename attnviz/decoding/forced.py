@@ -1,4 +1,4 @@
-"""Forced decoding: run the decoder through a given target."""
+"""Forced decoding of any architecture: run the decoder through a given target, without gradients."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def force(
     `interventions` on the attention apply at their steps.
     """
     state, steps = decoder.start(memory), []
-    for i, previous in enumerate((BOS, *target[:-1])):
-        ids = torch.tensor([[previous]], device=memory.annotations.device)
-        step, state = decoder.step(memory, state, ids, energy_change(interventions, i))
+    for i, previous_id in enumerate((BOS, *target[:-1])):
+        previous_ids = torch.tensor([[previous_id]], device=memory.annotations.device)
+        step, state = decoder.step(memory, state, previous_ids, energy_change(interventions, i))
         steps.append(step)
     return steps

@@ -1,4 +1,4 @@
-"""Run the step decoder through a given translation."""
+"""Forced decoding of RNNsearch for one target and several sources, as attributions need it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def forced_steps(
 ) -> Iterator[Step]:
     """Yield the steps of all S sentences in `memory` with the same `target`."""
     state = decoder.start(memory)
-    for i, previous in enumerate((BOS, *target[:-1])):
-        before = torch.full((len(memory.annotations), 1), previous, device=memory.annotations.device)
-        step, state = decoder.step(memory, state, before, energy_change(interventions, i))
+    for i, previous_id in enumerate((BOS, *target[:-1])):
+        previous_ids = torch.full((len(memory.annotations), 1), previous_id, device=memory.annotations.device)
+        step, state = decoder.step(memory, state, previous_ids, energy_change(interventions, i))
         yield step

@@ -104,12 +104,12 @@ class _Recurrence(NamedTuple):
     """z_i, (T, n)."""
 
     @classmethod
-    def of(cls, inputs: Tensor, before: Tensor, recurrent: Tensor) -> _Recurrence:
+    def of(cls, inputs: Tensor, previous_states: Tensor, recurrent: Tensor) -> _Recurrence:
         """Take the states before each position, (T, n), and both halves of the gates with biases, (T, 3n) each."""
-        n = before.shape[-1]
+        n = previous_states.shape[-1]
         gates = torch.sigmoid(inputs[:, : 2 * n] + recurrent[:, : 2 * n])
         candidates = torch.tanh(inputs[:, 2 * n :] + gates[:, :n] * recurrent[:, 2 * n :])
-        factors = gate_factors(before, gates, candidates, recurrent[:, 2 * n :])
+        factors = gate_factors(previous_states, gates, candidates, recurrent[:, 2 * n :])
         return cls(factors.view(-1, 4, n), gates[:, n:])
 
     def back(self, place: int, of_state: Tensor) -> tuple[Tensor, Tensor]:
@@ -127,45 +127,47 @@ def _back_through_decoder(
     """Return d log p(y_i) / d h_j of the one sentence in `memory`."""
     steps = list(forced_steps(decoder, memory, target, interventions))
     start, gates = decoder.start(memory).state[0], decoder.gates
-    after = torch.cat([step.state[0] for step in steps])
-    before, alignment = torch.cat([start, after[:-1]]), torch.cat([step.alignment[0] for step in steps])
+    states = torch.cat([step.state[0] for step in steps])
+    previous_states, alignment = torch.cat([start, states[:-1]]), torch.cat([step.alignment[0] for step in steps])
     values, products = (
         decoder.values(memory.annotations[0, :, : decoder.attention.context_size]),
-        decoder.recurrent(before),
+        decoder.recurrent(previous_states),
     )
-    words = torch.tensor([BOS, *target[:-1]], device=after.device)
+    words = torch.tensor([BOS, *target[:-1]], device=states.device)
     incoming = torch.addmm(embedding(words, decoder.words), alignment, values)
-    recurrence = _Recurrence.of(incoming[:, :gates], before, products[:, :gates])
+    recurrence = _Recurrence.of(incoming[:, :gates], previous_states, products[:, :gates])
 
     current, query_end = decoder.config.readout_state == "current", gates + decoder.query_size
-    seen = decoder.recurrent(after) if current else products
-    of_wide = _of_wide(
-        decoder, incoming[:, gates:] + seen[:, query_end:], torch.cat([s.readout[0] for s in steps]), target
+    readout_products = decoder.recurrent(states) if current else products
+    of_wide = _readout_gradients(
+        decoder, incoming[:, gates:] + readout_products[:, query_end:], torch.cat([s.readout[0] for s in steps]), target
     )
     by_context, by_state = (_transposed(product) for product in (decoder.values, decoder.recurrent))
     # The gradients of each word by the state; "current" readouts depend on the state after their step.
-    of_state = of_wide @ decoder.recurrent.weight[:, query_end:].t() if current else torch.zeros_like(after)
-    of_contexts = after.new_zeros(len(target), len(target), decoder.attention.context_size)
+    of_state = of_wide @ decoder.recurrent.weight[:, query_end:].t() if current else torch.zeros_like(states)
+    of_contexts = states.new_zeros(len(target), len(target), decoder.attention.context_size)
     of_keys = memory.keys.new_zeros(len(target), *memory.keys.shape[1:])
     of_weights = torch.zeros_like(alignment)  # from the next step's energies, which may depend on this step's weights
     weights_before = torch.cat([torch.zeros_like(alignment[:1]), alignment[:-1]])
     for i in reversed(range(len(target))):
         of_inputs, of_recurrent = recurrence.back(i, of_state[i:])
-        own = torch.zeros_like(of_wide[i:])
-        own[0] = of_wide[i]  # a step's readout affects its own word only
-        of_incoming = torch.cat([of_inputs, own], dim=1)
+        own_readout = torch.zeros_like(of_wide[i:])
+        own_readout[0] = of_wide[i]  # a step's readout affects its own word only
+        of_incoming = torch.cat([of_inputs, own_readout], dim=1)
         of_contexts[i, i:] = by_context(of_incoming)
         back = _attention_backward(
-            decoder, memory, before[i], products[i, gates:query_end], weights_before[i], interventions, i
+            decoder, memory, previous_states[i], products[i, gates:query_end], weights_before[i], interventions, i
         )
         of_before, of_query, of_key, of_weights[i:] = back(of_incoming @ values.t() + of_weights[i:])
         of_keys[i:] += of_key
-        through = torch.cat([of_recurrent, of_query, torch.zeros_like(own) if current else own], dim=1)
+        through = torch.cat([of_recurrent, of_query, torch.zeros_like(own_readout) if current else own_readout], dim=1)
         of_state[i:] = of_state[i:] * recurrence.update[i] + of_before + by_state(through)
-    return _of_annotations(decoder, memory, of_state, torch.einsum("ij,iwc->wjc", alignment, of_contexts), of_keys)
+    return _annotation_gradients(
+        decoder, memory, of_state, torch.einsum("ij,iwc->wjc", alignment, of_contexts), of_keys
+    )
 
 
-def _of_wide(decoder: StepDecoder, wide: Tensor, readouts: Tensor, target: Sequence[int]) -> Tensor:
+def _readout_gradients(decoder: StepDecoder, wide: Tensor, readouts: Tensor, target: Sequence[int]) -> Tensor:
     """Return d log p(y_i) / d t~_i, (Ty, 2l).
 
     For the winner of each maxout pair, the row of y_i in W_o minus the mean of all rows weighted by p; 0 for the loser.
@@ -179,29 +181,29 @@ def _of_wide(decoder: StepDecoder, wide: Tensor, readouts: Tensor, target: Seque
 def _attention_backward(
     decoder: StepDecoder,
     memory: Memory,
-    before: Tensor,
+    previous_state: Tensor,
     product: Tensor,
-    weights: Tensor,
+    previous_weights: Tensor,
     interventions: Sequence[Intervention],
     i: int,
 ) -> Callable[[Tensor], tuple[Tensor, Tensor, Tensor, Tensor]]:
     """Return the backward function of one step's attention, which maps gradients by alpha_i, (R, Tx).
 
     The results are the gradients by s_{i-1} (R, n), by `product`, W_a s_{i-1}, (R, n'), by the keys (R, Tx, n') and by
-    `weights`, alpha_{i-1}, (R, Tx).
+    `previous_weights`, alpha_{i-1}, (R, Tx).
     """
     change, scorer = energy_change(interventions, i), decoder.attention
 
-    def attention_weights(state: Tensor, product: Tensor, keys: Tensor, weights: Tensor) -> Tensor:
-        features = scorer.features(weights) if scorer.reads_before else None
+    def attention_weights(state: Tensor, product: Tensor, keys: Tensor, previous_weights: Tensor) -> Tensor:
+        features = scorer.features(previous_weights) if scorer.reads_before else None
         energies = scorer.energies(scorer.queries(state, product), keys, features) + memory.mask[0, 0]
         return torch.softmax(energies if change is None else change(energies[None, None])[0, 0], -1)
 
     with taking_derivatives():
-        return vmap(vjp(attention_weights, before, product, memory.keys[0], weights)[1])
+        return vmap(vjp(attention_weights, previous_state, product, memory.keys[0], previous_weights)[1])
 
 
-def _of_annotations(
+def _annotation_gradients(
     decoder: StepDecoder, memory: Memory, of_start: Tensor, of_seen: Tensor, of_keys: Tensor
 ) -> _Routes:
     """Return the gradients by the annotations.
@@ -228,10 +230,10 @@ def _back_through_encoder(
     halves = zip(encoder.gru.all_weights, annotations.chunk(2, -1), of_annotations.chunk(2, -1), strict=True)
     for reverse, ((inner, outer, inner_bias, outer_bias), states, of_states) in enumerate(halves):
         order = range(len(embedded))[:: -1 if reverse else 1]
-        states, moved = states[list(order)], embedded[list(order)] @ inner.t()
-        before = torch.cat([torch.zeros_like(states[:1]), states[:-1]])
-        recurrence = _Recurrence.of(moved + inner_bias, before, before @ outer.t() + outer_bias)
-        by_state = FixedProduct(outer.t(), torch.zeros_like(before[0]))
+        states, input_parts = states[list(order)], embedded[list(order)] @ inner.t()
+        previous_states = torch.cat([torch.zeros_like(states[:1]), states[:-1]])
+        recurrence = _Recurrence.of(input_parts + inner_bias, previous_states, previous_states @ outer.t() + outer_bias)
+        by_state = FixedProduct(outer.t(), torch.zeros_like(previous_states[0]))
         of_state = torch.zeros_like(of_states[:, 0])
         gradients = of_states.new_empty(len(embedded), len(of_states), len(inner))
         for place, j in reversed(list(enumerate(order))):

@@ -1,4 +1,4 @@
-"""Apply interventions while decoding: on energies before the softmax, and on words."""
+"""Apply interventions while decoding, on energies before the softmax and on words, and check that steps exist."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def energy_change(interventions: Iterable[Intervention], step: int) -> Callable[
 
     def change(energies: Tensor) -> Tensor:
         for one in acting:
-            energies = _changed(energies, one)
+            energies = _apply(energies, one)
         return energies
 
     return change if acting else None
@@ -95,7 +95,7 @@ def check_limit(words: Mapping[int, int], limit: int) -> None:
         )
 
 
-def _changed(energies: Tensor, intervention: AttentionIntervention) -> Tensor:
+def _apply(energies: Tensor, intervention: AttentionIntervention) -> Tensor:
     match intervention:
         case ReplaceWeights(weights=row):
             return energies.new_tensor(row).log().expand_as(energies)

@@ -1,4 +1,4 @@
-"""Prepare a network for decoding: encode a source, run searches, and collect what is recorded.
+"""`Prepared`: common interface of all architectures for decoding: encode, follow a search, record a trace.
 
 Everything that depends on the architecture is here; `translator` is the same for all.
 """

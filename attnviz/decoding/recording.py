@@ -1,4 +1,4 @@
-"""Collect the arrays of a trace from the steps of a search."""
+"""Collect the arrays of the trace of a recurrent translator from the steps of a search or of forced decoding."""
 
 from __future__ import annotations
 

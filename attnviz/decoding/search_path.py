@@ -1,4 +1,4 @@
-"""The steps that led to a translation, found by following the backpointers of a search."""
+"""`Course`: the steps that led to a translation, found by following the backpointers of a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encode sentences as ids, and refuse those that are blank or too long."""
+"""Encode sentences and translations as ids; raise an error for those that are blank or too long."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Scores of translators and detectors on test files."""
+"""Measure translators and detectors on test files, and report the scores."""

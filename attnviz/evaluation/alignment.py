@@ -1,4 +1,4 @@
-"""Gold alignments, and a model's attention between the words that they link."""
+"""Read gold alignments, compute the attention of models between their words, and choose the threshold of links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report section on gold links: alignment error rate of attention and posterior attention."""
+"""Section of a model card with the alignment error rates of attention and posterior attention against gold links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report sections on a detector's accuracy, by kind of negative."""
+"""Sections of a model card for detectors: sizes, and accuracy by kind of negative."""
 
 from __future__ import annotations
 

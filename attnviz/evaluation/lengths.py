@@ -1,4 +1,4 @@
-"""Scores by the length of the source sentence, as in the paper's Fig. 2."""
+"""Scores by the length of the source sentence, as in Bahdanau, Cho & Bengio (2014), Fig. 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models under test, their translations of test files, and the likelihoods of references."""
+"""Translate test files with several models, and compute the likelihoods of the references under each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find test pairs that are in the training data."""
+"""Find test pairs with a side that occurs in the training data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Overlap:
     """0-based indices of the pairs with neither side in the training data."""
 
 
-def key(sentence: str) -> str:
+def sentence_key(sentence: str) -> str:
     """Return what two spellings of one sentence share: its letters and digits, case-folded, in order."""
     return "".join(character for character in normalise(sentence).casefold() if character.isalnum())
 
@@ -38,14 +38,14 @@ def overlaps(tests: Sequence[Sequence[Pair]], training: Iterable[str]) -> list[O
 
     Only the tests are held in memory. A sentence without letters or digits matches nothing.
     """
-    keys = [[(key(source), key(target)) for source, target in pairs] for pairs in tests]
+    keys = [[(sentence_key(source), sentence_key(target)) for source, target in pairs] for pairs in tests]
     test_keys = [{sides[k] for pairs in keys for sides in pairs} - {""} for k in range(2)]
     matched: list[set[str]] = [set(), set()]
     for line in training:
         for k, sentence in enumerate(line.rstrip("\r\n").split("\t")[:2]):
-            sentence_key = key(sentence)
-            if sentence_key in test_keys[k]:
-                matched[k].add(sentence_key)
+            training_key = sentence_key(sentence)
+            if training_key in test_keys[k]:
+                matched[k].add(training_key)
     return [_overlap(pairs, matched) for pairs in keys]
 
 

@@ -1,4 +1,4 @@
-"""Sections of a model card, for one model or several side by side."""
+"""Sections of a model card for translators: skipped lines, sizes, scores, scores by length, tuning, translations."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def _literal(text: str) -> str:
 
 
 def sentence_section(models: Sequence[Model], beams: Sequence[int], length_penalty: float) -> Section:
-    """Return every model's translations of the paper's sentences and of long ones."""
+    """Return every model's translations of the sentences `FIGURE_3` and `LONG`."""
     texts = [*FIGURE_3, *LONG]
     translations_by_search = {
         (model.name, beam): model.translator.translate_batch(texts, beam=beam, length_penalty=length_penalty)

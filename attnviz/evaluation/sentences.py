@@ -1,4 +1,4 @@
-"""Sentences whose translations every model card shows."""
+"""Example sentences, of Bahdanau, Cho & Bengio (2014) and long ones: for model cards and for the page."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from attnviz.analysis.alignment_error import error_rate
-from attnviz.analysis.learning import learning_baselines, learnt
+from attnviz.analysis.learning import learning_baselines, learning_measures
 from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, word_alignments
@@ -116,7 +116,7 @@ def _measure(translator: Translator, data: EvaluationData, update: int) -> Snaps
     if data.gold and translator.network.attends:
         alignments = word_alignments(translator, data.gold)
         values["aer"] = error_rate((links(alignment) for alignment in alignments), data.gold).aer
-        by_class = learnt(data.gold, alignments)
+        by_class = learning_measures(data.gold, alignments)
         values |= {name: score.value for name, score in by_class.items()}
         counts |= {name: score.count for name, score in by_class.items()}
     return replace(snapshots, curves={name: ((update, value),) for name, value in values.items()}, counts=counts)

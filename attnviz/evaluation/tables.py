@@ -1,4 +1,4 @@
-"""Tables of measurements, as Markdown and as records."""
+"""`Section`: a table of measurements as Markdown and as rows for JSON; Markdown of tables, numbers and commands."""
 
 from __future__ import annotations
 

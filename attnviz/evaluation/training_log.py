@@ -1,4 +1,4 @@
-"""The cost of training a model, from the log beside it."""
+"""Read the cost of training a model from its training log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from attnviz.evaluation.tables import TableRow
 
 
 def training_cost(folder: Path) -> TableRow:
-    """Return the last row of the training log in the model's folder, or beside it in the folder of a run."""
+    """Return updates, pieces and seconds of training, by name of their column; None each where there is no log.
+
+    They are in the last row of the training log, in the model's folder or beside it in the folder of a run.
+    """
     path = folder / "training-log.csv"
     path = path if path.is_file() else folder.parent / "log.csv"
     try:

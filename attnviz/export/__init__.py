@@ -1,4 +1,4 @@
-"""Export translations: images, lecture pages, TikZ, tables, links."""
+"""Export translations as images, HTML pages for lectures, TikZ, tables, JSON and word links."""
 
 from attnviz.export.files import FigureOptions, save
 from attnviz.export.html_table import heatmap_html

@@ -1,4 +1,4 @@
-"""Several attention records in one file: JSON lines, lines of links, or a table with a row each."""
+"""Write many attention records to one file: JSON lines, lines of word links, or a Parquet table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.languages import gettext
 from attnviz.trace import Attention
 
 ENDINGS = ("json", "pharaoh", "parquet")
-"""Extensions of files with several records."""
+"""Extensions of files with more than one record."""
 _LINKS = pa.list_(pa.struct([("j", pa.int16()), ("i", pa.int16())]))
 SCHEMA = pa.schema(
     [
@@ -32,7 +32,7 @@ SCHEMA = pa.schema(
 """Schema of the table; links are between pieces, 0-based, `j` of the source and `i` of the target."""
 
 
-def several(records: Sequence[Attention], ending: str) -> bytes:
+def attention_file_content(records: Sequence[Attention], ending: str) -> bytes:
     """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError for another."""
     if ending == "json":
         return "".join(record.to_json() + "\n" for record in records).encode("utf-8")

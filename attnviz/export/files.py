@@ -1,4 +1,4 @@
-"""Save figures and numbers of a translation; the file extension decides the format."""
+"""Save the heatmap or a figure of a step as image or table, or the whole translation; the extension decides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attnviz.architectures import step_texts
 from attnviz.errors import AttnvizError
 from attnviz.export.images import ImageFormat, image
 from attnviz.export.lecture import lecture_html
-from attnviz.export.sheet import printed
+from attnviz.export.sheet import translation_sheet
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.build import for_print
 from attnviz.figures.figure_input import Subject
@@ -111,9 +111,9 @@ def contents(
     """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError as `save` does."""
     if not uses_weights(trace, options.picture):
         weights = None
-    _check(trace, ending, options, weights)
+    _check_available(trace, ending, options, weights)
     if ending in IMAGES:
-        return image(_sheet(trace, options, weights), IMAGES[ending])
+        return image(_print_figure(trace, options, weights), IMAGES[ending])
     if ending == "csv":
         return csv(table(trace, options, weights))
     if ending == "json":
@@ -132,15 +132,15 @@ def contents(
             step=options.step,
             weights=weights,
             what_ifs=what_ifs,
-            gold=_gold(trace, options),
+            gold=_gold_links(trace, options),
         )
     else:
-        after = None if weights is None or options.face == "before" else posterior(trace, weights)
+        posterior_weights = None if weights is None or options.face == "before" else posterior(trace, weights)
         text = heatmap_tikz(
             trace,
             by=options.by,
             face=options.face,
-            posterior=after,
+            posterior=posterior_weights,
             colours=options.colours,
             root=options.root,
             end=options.end,
@@ -157,16 +157,16 @@ def heading(trace: Aligned, options: FigureOptions, weights: Weights | None = No
     if not trace.attends:
         return gettext("One vector for every step")
     return ", ".join(
-        filter(None, (heatmap_heading(options.by, options.root, options.face), step_texts(trace).whose(trace)))
+        filter(None, (heatmap_heading(options.by, options.root, options.face), step_texts(trace).heads_text(trace)))
     )
 
 
-def _sheet(trace: Aligned, options: FigureOptions, weights: Weights | None) -> go.Figure:
+def _print_figure(trace: Aligned, options: FigureOptions, weights: Weights | None) -> go.Figure:
     """Return the figure as an image contains it."""
-    drawn = picture(trace, options, weights)
+    figure = picture(trace, options, weights)
     if options.title:
-        return printed(drawn, trace, heading(trace, options, weights), theme=options.theme)
-    return for_print(drawn, palette(options.theme).sheet)
+        return translation_sheet(figure, trace, heading(trace, options, weights), theme=options.theme)
+    return for_print(figure, palette(options.theme).sheet)
 
 
 def _subject(trace: Aligned, options: FigureOptions, weights: Weights | None) -> Subject:
@@ -190,11 +190,11 @@ def picture(trace: Aligned, options: FigureOptions, weights: Weights | None = No
         margins=options.margins,
         step=options.step,
         theme=options.theme,
-        gold=_gold(trace, options),
+        gold=_gold_links(trace, options),
     )
 
 
-def _gold(trace: Aligned, options: FigureOptions) -> GoldLinks | None:
+def _gold_links(trace: Aligned, options: FigureOptions) -> GoldLinks | None:
     """Return the gold links to mark."""
     return stored_links(trace) if options.gold is None else options.gold
 
@@ -214,7 +214,7 @@ def csv(numbers: pd.DataFrame) -> bytes:
     return without_isolates(numbers.to_csv()).encode("utf-8-sig")
 
 
-def _check(trace: Any, ending: str, options: FigureOptions, weights: Weights | None) -> None:
+def _check_available(trace: Any, ending: str, options: FigureOptions, weights: Weights | None) -> None:
     """Raise AttnvizError unless the requested content exists."""
     steps = len(trace.target_pieces)
     if options.step is not None and not 0 <= options.step < steps:

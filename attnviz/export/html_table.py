@@ -1,4 +1,4 @@
-"""The heatmap as an HTML table without scripts, for notebooks that are only read."""
+"""The heatmap as an HTML table without scripts, for notebooks that are viewed without a kernel."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from attnviz.trace import Aligned
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal
 
-_SIDE = "width:1.4em;min-width:1.4em;height:1.4em;padding:0;border:1px solid #3b3935"
-_UP = "writing-mode:vertical-rl;transform:rotate(180deg);text-align:left;padding:0.3em 0;font-weight:normal"
-_ACROSS = "text-align:right;padding:0 0.4em;font-weight:normal;white-space:nowrap"
-_ALL = "border-collapse:collapse;width:auto;font:13px/1.2 sans-serif"
+_CELL_STYLE = "width:1.4em;min-width:1.4em;height:1.4em;padding:0;border:1px solid #3b3935"
+_COLUMN_LABEL_STYLE = (
+    "writing-mode:vertical-rl;transform:rotate(180deg);text-align:left;padding:0.3em 0;font-weight:normal"
+)
+_ROW_LABEL_STYLE = "text-align:right;padding:0 0.4em;font-weight:normal;white-space:nowrap"
+_TABLE_STYLE = "border-collapse:collapse;width:auto;font:13px/1.2 sans-serif"
 
 
 def heatmap_html(trace: Aligned, *, by: By = "words", end: bool = True) -> str:
@@ -27,20 +29,22 @@ def heatmap_html(trace: Aligned, *, by: By = "words", end: bool = True) -> str:
         sentence = gettext("This model has no attention and no alignment: every step gets the same context vector.")
         return f"<p>{escape(trace.translation)}</p><p>{escape(sentence)}</p>"
     cells = grid(trace, by, end)
-    across = "".join(f'<th scope="col" style="{_UP}">{escape(shorten(name))}</th>' for name in cells.source)
+    header = "".join(
+        f'<th scope="col" style="{_COLUMN_LABEL_STYLE}">{escape(shorten(name))}</th>' for name in cells.source
+    )
     rows = "".join(
-        f'<tr><th scope="row" style="{_ACROSS}">{escape(shorten(word))}</th>'
+        f'<tr><th scope="row" style="{_ROW_LABEL_STYLE}">{escape(shorten(word))}</th>'
         + "".join(_cell(word, name, alpha) for name, alpha in zip(cells.source, row, strict=True))
         + "</tr>"
         for word, row in zip(cells.target, cells.alpha.tolist(), strict=True)
     )
     return (
-        f'<table style="{_ALL}"><caption style="text-align:left">{escape(trace.translation)}</caption>'
-        f'<thead><tr style="vertical-align:bottom"><td></td>{across}</tr></thead><tbody>{rows}</tbody></table>'
+        f'<table style="{_TABLE_STYLE}"><caption style="text-align:left">{escape(trace.translation)}</caption>'
+        f'<thead><tr style="vertical-align:bottom"><td></td>{header}</tr></thead><tbody>{rows}</tbody></table>'
     )
 
 
 def _cell(word: str, name: str, alpha: float) -> str:
     grey = f"{round(255 * min(max(alpha, 0), 1)):02x}" * 3
     tip = escape(f"{isolated(word)} ← {isolated(name)}: {decimal(alpha, 4)}")
-    return f'<td title="{tip}" style="background:#{grey};{_SIDE}"></td>'
+    return f'<td title="{tip}" style="background:#{grey};{_CELL_STYLE}"></td>'

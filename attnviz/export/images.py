@@ -1,4 +1,4 @@
-"""PNG, SVG and PDF outside the page: Plotly in an installed Chromium, through Kaleido."""
+"""Draw figures as PNG, SVG or PDF with an installed Chromium, through Kaleido."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ TIMEOUT = 120.0
 _OTHER_FORMATS = "Files that end in .html, .tex, .csv and .json need no browser."
 
 
-def image(figure: go.Figure, form: ImageFormat) -> bytes:
-    """Return `figure`, which must have a width and a height, as a file of this format.
+def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
+    """Return `figure`, which must have a width and a height, as the content of a file of `image_format`.
 
     Works offline: Plotly's script is the installed package's, and MathJax, which no label needs, is left out. Raise
     AttnvizError, saying what to do, where Kaleido or a browser is missing, or the browser fails.
@@ -41,11 +41,15 @@ def image(figure: go.Figure, form: ImageFormat) -> bytes:
             f"PNG, SVG and PDF are drawn with the Python package kaleido, which is not installed: pip install kaleido. "
             f"{_OTHER_FORMATS}"
         ) from error
-    size = {"width": figure.layout.width, "height": figure.layout.height, "scale": PNG_SCALE if form == "png" else 1}
+    size = {
+        "width": figure.layout.width,
+        "height": figure.layout.height,
+        "scale": PNG_SCALE if image_format == "png" else 1,
+    }
     browser = find_browser()
     try:
         return _with_timeout(
-            kaleido.calc_fig(figure, opts={"format": form, **size}, kopts={"path": browser, "mathjax": False})
+            kaleido.calc_fig(figure, opts={"format": image_format, **size}, kopts={"path": browser, "mathjax": False})
         )
     except Exception as error:  # report every failure of the browser in one sentence
         raise AttnvizError(
@@ -76,11 +80,11 @@ def find_browser() -> str:
     """Return the path of a Chrome or Chromium on this machine; raise AttnvizError where there is none."""
     from choreographer.browsers import Chromium
 
-    named = os.environ.get(BROWSER_VARIABLE)
-    if named:
-        path = shutil.which(named)
+    browser_name = os.environ.get(BROWSER_VARIABLE)
+    if browser_name:
+        path = shutil.which(browser_name)
         if not path:
-            raise AttnvizError(f"{BROWSER_VARIABLE} names {named}, which is no program. {_OTHER_FORMATS}")
+            raise AttnvizError(f"{BROWSER_VARIABLE} names {browser_name}, which is no program. {_OTHER_FORMATS}")
         return path
     path = Chromium.find_browser(skip_local=False)
     if not path:

@@ -1,4 +1,4 @@
-"""A translation as one HTML file for a lecture: heatmap, steps and keyboard control, without a network."""
+"""A translation as one HTML file for a lecture, which opens offline: heatmap, steps and keyboard control."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attnviz.analysis.logit_attribution import LogitAttribution, logit_attributi
 from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts as step_texts
-from attnviz.export.offline_page import in_every_language, offline_page, plain, variants
+from attnviz.export.offline_page import in_every_language, json_objects, offline_page, variants
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.logit_attribution import logit_attribution_waterfall
@@ -31,14 +31,14 @@ from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_n
 from attnviz.trace import Aligned, Trace, WhatIfs
 from attnviz.wording.attention_variants import face_names
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.lecture import lecture_footer, lecture_words
+from attnviz.wording.lecture import lecture_footer, lecture_labels
 from attnviz.wording.logit_attribution import (
     logit_attribution_heading,
     logit_attribution_sentence,
     logit_attribution_title,
 )
 from attnviz.wording.posterior_attention import posterior_sentence, posterior_title
-from attnviz.wording.what_if import card_texts
+from attnviz.wording.what_if import what_ifs_payload
 
 PICTURES = ("attention", "context", "weights", "values", "look", "candidates")
 """Figures of a step in the file, besides the logit attribution.
@@ -59,7 +59,7 @@ class _Lecture:
 
     trace: Any
     by: By
-    after: PosteriorAttention | None
+    posterior: PosteriorAttention | None
     """Posterior attention; None without weights or attention."""
     colours: Colours
     root: bool
@@ -72,28 +72,30 @@ class _Lecture:
 
     def figures(self, theme: ThemeName) -> dict[str, Any]:
         """Return the faces of the heatmap, and for each other figure a list with one for each step."""
-        drawn: dict[str, Any] = {"faces": {face: plain(self._grid(face, theme)) for face in self.faces}}
+        by_name: dict[str, Any] = {"faces": {face: json_objects(self._heatmap(face, theme)) for face in self.faces}}
         for name, picture in self._pictures().items():
-            drawn[name] = [plain(picture.draw(Subject(self.trace, i), theme=theme)) for i in self._steps()]
-        if self.after:
-            drawn[POSTERIOR] = [plain(posterior_bars(self.trace, self.after, i, theme=theme)) for i in self._steps()]
+            by_name[name] = [json_objects(picture.draw(Subject(self.trace, i), theme=theme)) for i in self._steps()]
+        if self.posterior:
+            by_name[POSTERIOR] = [
+                json_objects(posterior_bars(self.trace, self.posterior, i, theme=theme)) for i in self._steps()
+            ]
         if self.attributions:
-            drawn[LOGIT_ATTRIBUTION] = [
-                plain(
+            by_name[LOGIT_ATTRIBUTION] = [
+                json_objects(
                     logit_attribution_waterfall(
                         self.trace, attribution, logit_attribution_title(self._name(i)), theme=theme
                     )
                 )
                 for i, attribution in enumerate(self.attributions)
             ]
-        return drawn
+        return by_name
 
     @property
     def faces(self) -> tuple[Face, ...]:
         """The available faces of the heatmap."""
-        return FACES[:1] if self.after is None else FACES
+        return FACES[:1] if self.posterior is None else FACES
 
-    def _grid(self, face: Face, theme: ThemeName) -> go.Figure:
+    def _heatmap(self, face: Face, theme: ThemeName) -> go.Figure:
         """Return a face of the heatmap, or what replaces it without attention."""
         arguments: dict[str, Any] = {
             "by": self.by,
@@ -104,9 +106,9 @@ class _Lecture:
             "theme": theme,
             "gold": self.gold,
         }
-        if self.after is None or face == "before":
+        if self.posterior is None or face == "before":
             return translation_figure(self.trace, **arguments)
-        return heatmap(self.trace, face=face, posterior=self.after.reading, **arguments)
+        return heatmap(self.trace, face=face, posterior=self.posterior.reading, **arguments)
 
     def words(self) -> dict[str, Any]:
         """Return all texts of the page in the current language."""
@@ -119,8 +121,11 @@ class _Lecture:
                 name: {"title": picture.title(subject), "note": sentences[_STAGES[name]]}
                 for name, picture in pictures.items()
             }
-            if self.after:
-                notes[POSTERIOR] = {"title": posterior_title(), "note": posterior_sentence(self.trace, self.after, i)}
+            if self.posterior:
+                notes[POSTERIOR] = {
+                    "title": posterior_title(),
+                    "note": posterior_sentence(self.trace, self.posterior, i),
+                }
             if self.attributions:
                 name = self._name(i)
                 note = logit_attribution_sentence(self.trace, self.attributions[i], name, None)
@@ -129,7 +134,7 @@ class _Lecture:
                 {"sentence": step_texts(self.trace).step_sentence(self.trace, i, quote(BLANK_NAME)), "pictures": notes}
             )
         names = {face: name for face, name in face_names().items() if face in self.faces}
-        return lecture_words() | {"steps": steps, "faces": names, "footers": self._footers()}
+        return lecture_labels() | {"steps": steps, "faces": names, "footers": self._footers()}
 
     def _footers(self) -> dict[str, str]:
         """Return the footer for each face."""
@@ -139,7 +144,7 @@ class _Lecture:
             "margins": self.margins,
             "logit_attributions": bool(self.attributions),
             "faces": len(self.faces) > 1,
-            "whose": kind.whose(self.trace),
+            "whose": kind.heads_text(self.trace),
             "how": kind.how(self.trace),
         }
         return {face: lecture_footer(self.trace, self.by, face=face, **arguments) for face in self.faces}
@@ -202,11 +207,11 @@ def _trace_payload(
 ) -> dict[str, Any]:
     """Return the payload of one trace."""
     attributions: tuple[LogitAttribution, ...] = ()
-    after = None
+    posterior = None
     if weights is not None and isinstance(trace, Trace):  # other traces have neither
         attributions = tuple(logit_attributions(trace, weights, list(enumerate(trace.target_ids))))
-        after = posterior_attention(trace, weights) if trace.attends else None
-    lecture = _Lecture(trace=trace, after=after, attributions=attributions, gold=gold, **arguments)
+        posterior = posterior_attention(trace, weights) if trace.attends else None
+    lecture = _Lecture(trace=trace, posterior=posterior, attributions=attributions, gold=gold, **arguments)
     return {
         "target": [_word(trace, i) for i in range(len(trace.target_pieces))],
         "words": in_every_language(lecture.words),
@@ -220,7 +225,11 @@ def _what_ifs(what_ifs: WhatIfs, shown: Aligned, trace_payload: Callable[[Any], 
     compressed = [
         None if number == shown_index else _compressed(trace_payload(trace)) for number, trace in enumerate(traces)
     ]
-    return {"current": shown_index, "others": compressed, "cards": in_every_language(lambda: card_texts(what_ifs))}
+    return {
+        "current": shown_index,
+        "others": compressed,
+        "cards": in_every_language(lambda: what_ifs_payload(what_ifs)),
+    }
 
 
 def _compressed(payload: dict[str, Any]) -> str:

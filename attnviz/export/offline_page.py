@@ -21,10 +21,10 @@ THEMES: tuple[ThemeName, ...] = ("light", "dark")
 _ASSETS = Path(__file__).parent / "assets"
 
 
-def offline_page(body: str, title: str, payload: dict[str, Any], module: str, more: str = "") -> str:
+def offline_page(body: str, title: str, payload: dict[str, Any], module: str, extra_scripts: str = "") -> str:
     """Return the HTML page of the asset `body`, a template, that displays `payload` with the asset `module`, a script.
 
-    It contains Plotly (about 1.2 MB) and further scripts in `more`. A content security policy forbids network access.
+    It contains Plotly (about 1.2 MB) and `extra_scripts`. A content security policy forbids network access.
     """
     colour = {f"{theme}_{name}": value for theme in THEMES for name, value in asdict(palette(theme)).items()}
     parts = {
@@ -33,7 +33,7 @@ def offline_page(body: str, title: str, payload: dict[str, Any], module: str, mo
         "style": _fill(_asset("lecture.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
         # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
         "payload": json.dumps(payload, separators=(",", ":")).replace("<", "\\u003c"),
-        "plotly": PLOTLY.text + more,
+        "plotly": PLOTLY.text + extra_scripts,
         "program": as_one_script(_ASSETS / module),
     }
     return _fill(_asset(body), parts)
@@ -54,8 +54,8 @@ def in_every_language(make: Callable[[], Any]) -> dict[str, Any]:
 def variants(draw: Callable[[ThemeName], Any]) -> dict[str, Any]:
     """Return the result of `draw`, JSON, in the current language and light theme, and its changes in other variants.
 
-    They are under "figures" and, by language and theme, "changes". All variants have the same numbers: written out,
-    they would take four times the space.
+    They are under "figures" and, by language and theme, "changes". All variants have the same numbers; as whole
+    figures they would take four times the space.
     """
     first, base = language(), draw("light")
     by_language = in_every_language(
@@ -71,24 +71,24 @@ def variants(draw: Callable[[ThemeName], Any]) -> dict[str, Any]:
     }
 
 
-def difference(one: Any, other: Any) -> Any:
-    """Return what changes JSON `one` into `other`: None where they are equal, else `[other]`.
+def difference(old: Any, new: Any) -> Any:
+    """Return the change from JSON `old` to `new`: None where they are equal, else `[new]`.
 
     For objects with the same keys, or lists of the same length, return an object with the differences of their entries.
     """
-    if one == other and type(one) is type(other):
+    if old == new and type(old) is type(new):
         return None
-    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-        pairs = ((key, one[key], other[key]) for key in one)
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        pairs = ((str(place), *two) for place, two in enumerate(zip(one, other, strict=True)))
+    if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
+        pairs = ((key, old[key], new[key]) for key in old)
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        pairs = ((str(index), *entries) for index, entries in enumerate(zip(old, new, strict=True)))
     else:
-        return [other]
-    changes = ((key, difference(mine, yours)) for key, mine, yours in pairs)
+        return [new]
+    changes = ((key, difference(old_entry, new_entry)) for key, old_entry, new_entry in pairs)
     return {key: change for key, change in changes if change is not None}
 
 
-def plain(figure: go.Figure) -> Any:
+def json_objects(figure: go.Figure) -> Any:
     """Return `figure` as JSON-compatible objects."""
     return json.loads(figure.to_json())
 

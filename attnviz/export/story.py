@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.browser_programs import KATEX
-from attnviz.export.offline_page import difference, in_every_language, offline_page, plain, variants
+from attnviz.export.offline_page import difference, in_every_language, json_objects, offline_page, variants
 from attnviz.languages import LANGUAGES, format_number, gettext, language, ngettext
 from attnviz.palette import ThemeName
 
@@ -54,7 +54,7 @@ class Story:
     chapters: tuple[Chapter, ...]
     moments: tuple[str, ...] = ()
     """Labels of the slider's moments; empty without a slider."""
-    opened: int = 0
+    first_moment: int = 0
     """0-based moment displayed first."""
     references: Sequence[tuple[str, str, str]] = ()
     """Authors, title, and arXiv number where there is one."""
@@ -70,9 +70,9 @@ def story_html(make_story: Callable[[ThemeName], Story]) -> str:
     payload = {
         "language": language(),
         "names": LANGUAGES,
-        "opened": first.opened,
+        "opened": first.first_moment,
         "words": in_every_language(lambda: _words(make_story("light"))),
-    } | variants(lambda theme: _drawn(make_story(theme)))
+    } | variants(lambda theme: _chapter_figures(make_story(theme)))
     program = KATEX.text if any(chapter.equation for chapter in first.chapters) else ""
     return offline_page("story.html", f"attnviz: {first.title}", payload, "story.js", program)
 
@@ -109,8 +109,8 @@ def _words(story: Story) -> dict[str, Any]:
     }
 
 
-def _drawn(story: Story) -> list[dict[str, Any]]:
-    """Return the equation and the figures of each chapter; further figures of a picture as changes of the first."""
+def _chapter_figures(story: Story) -> list[dict[str, Any]]:
+    """Return the equation and the figures of each chapter; in a picture, later figures are changes of the first."""
     return [
         {"equation": chapter.equation, "pictures": [_figure_changes(picture.figures) for picture in chapter.pictures]}
         for chapter in story.chapters
@@ -118,7 +118,7 @@ def _drawn(story: Story) -> list[dict[str, Any]]:
 
 
 def _figure_changes(figures: tuple[go.Figure, ...]) -> dict[str, Any]:
-    first, *others = map(plain, figures)
+    first, *others = map(json_objects, figures)
     return {"first": first, "others": [{"change": difference(first, other)} for other in others]}
 
 
@@ -128,16 +128,18 @@ def _table(numbers: pd.DataFrame | None) -> dict[str, Any]:
         return {}
     index = numbers.index
     shown = numbers.iloc[:MOST_ROWS]
-    left = len(numbers) - len(shown)
+    left_out = len(numbers) - len(shown)
     names = [str(name) for name in (index.names if index.nlevels > 1 else [index.name or ""])]
     rows = [
-        [*(map(_cell, place) if isinstance(place, tuple) else [_cell(place)]), *map(_cell, values)]
-        for place, values in zip(shown.index, shown.itertuples(index=False, name=None), strict=True)
+        [*(map(_cell, label) if isinstance(label, tuple) else [_cell(label)]), *map(_cell, values)]
+        for label, values in zip(shown.index, shown.itertuples(index=False, name=None), strict=True)
     ]
     return {
         "head": [*names, *map(str, numbers.columns)],
         "rows": rows,
-        "more": ngettext("{count} more row is left out.", "{count} more rows are left out.", left) if left else "",
+        "more": ngettext("{count} more row is left out.", "{count} more rows are left out.", left_out)
+        if left_out
+        else "",
     }
 
 

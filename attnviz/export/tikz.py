@@ -1,4 +1,4 @@
-"""The heatmap as TikZ for a paper: vector cells, the document's fonts, and one editable line for each cell."""
+"""The heatmap as TikZ for LaTeX documents: vector cells, the document's fonts, one editable line for each cell."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ESCAPED = {
     # In braces, since two of these in a row would form a ligature.
     **{character: "{" + character + "}" for character in "-,'!?"},
 }
-_KNOWN = (
+_FONT_RANGES = (
     (0xA1, 0xAC),
     (0xAE, 0x125),
     (0x128, 0x137),
@@ -62,7 +62,8 @@ _KNOWN = (
 """Ranges of characters beyond ASCII that pdfLaTeX typesets with T1 and textcomp: those of Latin-script languages."""
 
 _LEGEND_CELLS = 40
-_NAMES: dict[Face, str] = {
+"""Number of cells that make the colour bar."""
+_QUANTITIES: dict[Face, str] = {
     "before": "alpha",
     "after": "the posterior of alpha",
     "difference": "the posterior less alpha",
@@ -98,8 +99,8 @@ def heatmap_tikz(
         return (
             f"\\documentclass[border=2pt]{{standalone}}\n{_PREAMBLE}\\begin{{document}}\n{picture}\\end{{document}}\n"
         )
-    needed = "".join(f"% {line}\n" for line in _PREAMBLE.splitlines())
-    return f"% This picture needs, before \\begin{{document}}:\n{needed}{picture}"
+    packages = "".join(f"% {line}\n" for line in _PREAMBLE.splitlines())
+    return f"% This picture needs, before \\begin{{document}}:\n{packages}{picture}"
 
 
 def escape(text: str) -> str:
@@ -113,7 +114,7 @@ def _character(character: str) -> str:
     number = ord(character)
     if character.isspace() or (not character.isprintable() and number < 0xA0):
         return " "
-    if number < 0x7F or any(first <= number <= last for first, last in _KNOWN):
+    if number < 0x7F or any(first <= number <= last for first, last in _FONT_RANGES):
         return character
     return f"\\codepoint{{{number:04X}}}"
 
@@ -121,7 +122,7 @@ def _character(character: str) -> str:
 def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | None) -> str:
     """Return the cells with labels and legend; `row` is framed."""
     rows, columns = cells.alpha.shape
-    name = _NAMES[cells.face]
+    name = _QUANTITIES[cells.face]
     quantity = f"the square root of {name}" if root else name
     shades = _shades(cells, root)
     lines = [
@@ -146,9 +147,9 @@ def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | Non
     return "\n".join([*lines, "\\end{tikzpicture}"]) + "\n"
 
 
-def _label(place: str, options: str, name: str) -> str:
-    label = escape(without_isolates(shorten(name, LONGEST_LABEL)))  # LaTeX has no letter for an isolate
-    return f"\\node[{options}, inner sep=1pt, font=\\strut] at {place} {{{label}}};"
+def _label(position: str, options: str, name: str) -> str:
+    label = escape(without_isolates(shorten(name, LONGEST_LABEL)))  # LaTeX has no glyph for an isolate (Unicode bidi)
+    return f"\\node[{options}, inner sep=1pt, font=\\strut] at {position} {{{label}}};"
 
 
 def _shades(cells: Grid, root: bool) -> NDArray[np.floating]:
@@ -169,9 +170,9 @@ def _legend(cells: Grid, stops: ColourScale, root: bool) -> list[str]:
         for k in range(_LEGEND_CELLS)
     ]
     lines.append(f"\\draw[black!60, line width=0.4pt] ({left},{top}) rectangle ++({width},0.3);")
-    for alpha, place in _ticks(cells, root):
-        x, name = left + width * place, f"${alpha:g}$" if alpha < 0 else f"{alpha:g}"
-        lines.append(f"\\node[anchor=north, inner sep=2pt, font=\\scriptsize] at ({x:.3f},{top + 0.3}) {{{name}}};")
+    for alpha, position in _ticks(cells, root):
+        x, label = left + width * position, f"${alpha:g}$" if alpha < 0 else f"{alpha:g}"
+        lines.append(f"\\node[anchor=north, inner sep=2pt, font=\\scriptsize] at ({x:.3f},{top + 0.3}) {{{label}}};")
     symbol = _SYMBOLS[cells.face]
     lines.append(f"\\node[anchor=east, inner sep=4pt, font=\\scriptsize] at ({left},{top + 0.15}) {{{symbol}}};")
     return lines
@@ -189,7 +190,9 @@ def _ticks(cells: Grid, root: bool) -> list[tuple[float, float]]:
 def _colour(stops: ColourScale, value: float) -> str:
     """Return the colour of `value`, in [0, 1], as six hexadecimal digits."""
     value = min(max(value, 0.0), 1.0)
-    (low, one), (high, other) = next(pair for pair in pairwise(stops) if value <= pair[1][0])
+    (low, low_colour), (high, high_colour) = next(pair for pair in pairwise(stops) if value <= pair[1][0])
     share = (value - low) / (high - low)
-    mixed = (round(int(one[k : k + 2], 16) * (1 - share) + int(other[k : k + 2], 16) * share) for k in (1, 3, 5))
-    return "".join(f"{channel:02X}" for channel in mixed)
+    channels = (
+        round(int(low_colour[k : k + 2], 16) * (1 - share) + int(high_colour[k : k + 2], 16) * share) for k in (1, 3, 5)
+    )
+    return "".join(f"{channel:02X}" for channel in channels)

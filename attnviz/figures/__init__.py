@@ -1,4 +1,7 @@
-"""Figures of a trace: pure functions from a `Trace` to a Plotly figure or a table, without Streamlit."""
+"""Figures of translations, training runs and corpora: pure functions that return Plotly figures and tables.
+
+They do not use Streamlit. The names exported here are those for a trace.
+"""
 
 from attnviz.figures.attention import attention_bars, attention_table
 from attnviz.figures.attribution_methods import (

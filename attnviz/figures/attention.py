@@ -1,4 +1,4 @@
-"""Energies and weights of one decoder step as bars, one above the other."""
+"""Figure and table of the energies and attention weights of one decoder step, as bars one above the other."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def attention_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -
     longest = max(len(shorten(name)) for name in names) * size * 0.58
     stride = label_stride(count)
     angle = -90 if count > 14 else -50
+    # 0.77 is the sine of 50 degrees; 0.37 is its cosine times 0.58.
     bottom = int(longest + 12 if angle == -90 else longest * 0.77 + 30)
     # Slanted labels extend to the left of their bars; only the first can extend past the axis.
     left = max(46, int(len(shorten(names[0])) * size * 0.37)) if angle == -50 else 46

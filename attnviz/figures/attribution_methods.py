@@ -1,4 +1,4 @@
-"""The six attributions of a translation as small multiples with one scale and the same axes."""
+"""Six attribution methods for one translation: heatmaps side by side with one scale, and tables, also of agreement."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _GAP = 14
 """Pixels between panels side by side."""
 _NARROWEST_COLUMN = 5
 """Pixels of the narrowest column; long sentences are read by their pattern and by hovering."""
-_LABEL = 12
-_EM = 0.56
+_LABEL, _EM = 12, 0.56
+"""Characters of a label, and average width of a letter in font sizes."""
 
 
 def attributions_figure(
@@ -59,11 +59,11 @@ def attributions_figure(
     rows = rows_of_steps(cells, len(trace.target_pieces))
     row = None if step is None else rows[step]
     panels = []
-    for place, name in enumerate(attributions.names):
-        panels.append(_panel(trace, attributions, name, cells, by, ink) | axes[place] | {"showscale": place == 0})
+    for index, name in enumerate(attributions.names):
+        panels.append(_panel(trace, attributions, name, cells, by, ink) | axes[index] | {"showscale": index == 0})
         if row is not None:
             frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME)
-            layout["shapes"].append(frame | {"xref": axes[place]["xaxis"], "yref": axes[place]["yaxis"]})
+            layout["shapes"].append(frame | {"xref": axes[index]["xaxis"], "yref": axes[index]["yaxis"]})
     panels[0]["colorbar"] = _colour_bar(layout, ink)
     layout["meta"] |= {
         "alt": _alt(trace, attributions, step),
@@ -73,7 +73,7 @@ def attributions_figure(
         "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)),
         "frame": ROW_FRAME,
         "mark": CELL_FRAME,
-        "panels": {name: axes[place] for place, name in enumerate(attributions.names)},
+        "panels": {name: axes[index] for index, name in enumerate(attributions.names)},
     }
     return build(panels, layout)
 
@@ -151,9 +151,9 @@ def _panel(
     number = f"{literal(label.name)}: %{{customdata:.3f}} {label.unit}<extra></extra>"
     if shares.size * len(attributions.names) > MOST_TEXTS:
         return panel | {"customdata": amounts, "hovertemplate": number}
-    names = [literal(shorten(column, 40)) for column in cells.source]
-    texts = [[f"{literal(shorten(row, 40))} ← {column}" for column in names] for row in cells.target]
-    return panel | {"customdata": amounts, "text": texts, "hovertemplate": f"%{{text}}<br>{number}"}
+    columns = [literal(shorten(column, 40)) for column in cells.source]
+    hover_texts = [[f"{literal(shorten(row, 40))} ← {column}" for column in columns] for row in cells.target]
+    return panel | {"customdata": amounts, "text": hover_texts, "hovertemplate": f"%{{text}}<br>{number}"}
 
 
 def _on_grid(trace: Trace, values: NDArray[np.float64], cells: Grid, by: By) -> NDArray[np.float32]:
@@ -163,19 +163,19 @@ def _on_grid(trace: Trace, values: NDArray[np.float64], cells: Grid, by: By) -> 
 
 
 def _layout(
-    cells: Grid, names: tuple[AttributionMethod, ...], across: int, wide: int, ink: Palette
+    cells: Grid, names: tuple[AttributionMethod, ...], panels_per_line: int, figure_width: int, ink: Palette
 ) -> tuple[Spec, list[Spec]]:
     """Return the layout without frames, and the axes of each panel.
 
     Source labels are below the lowest panel of each column, target labels left of each row.
     """
     rows, columns = cells.alpha.shape
-    down = -(-len(names) // across)
+    lines = -(-len(names) // panels_per_line)
     height = float(np.clip(230 / rows, *_ROW)) * rows
     size = 12 if columns <= 16 else 11
     slanted = max(len(shorten(name, _LABEL)) for name in cells.source) * size * _EM
     left = int(max(len(shorten(name, _LABEL)) for name in cells.target) * 12 * _EM) + 14
-    plot = down * height + (down - 1) * _CAPTION
+    plot = lines * height + (lines - 1) * _CAPTION
     margin = {"l": left, "r": 12, "t": _CAPTION, "b": int(slanted) + 10 + _COLOUR_BAR}
     layout = base_layout(ink) | {
         "height": round(plot + margin["t"] + margin["b"]),
@@ -183,19 +183,19 @@ def _layout(
         "hovermode": "closest",
         "annotations": [],
         "shapes": [],
-        "meta": {"narrowest": max(300, left + 12 + across * (_NARROWEST_COLUMN * columns + _GAP))},
+        "meta": {"narrowest": max(300, left + 12 + panels_per_line * (_NARROWEST_COLUMN * columns + _GAP))},
     }
     labels, axes = attribution_method_texts(), []
-    gap = _GAP / (wide - left)
-    width = (1 - gap * (across - 1)) / across
-    for place, name in enumerate(names):
-        line, column = divmod(place, across)
-        x, y = (f"{axis}{'' if place == 0 else place + 1}" for axis in "xy")
-        start, top = column * (width + gap), 1 - line * (height + _CAPTION) / plot
-        layout[f"xaxis{x[1:]}"] = _source_axis(cells, size, (wide - left) * width, ink) | {
-            "domain": [start, start + width],
+    gap = _GAP / (figure_width - left)
+    panel_width = (1 - gap * (panels_per_line - 1)) / panels_per_line
+    for index, name in enumerate(names):
+        panel_line, column = divmod(index, panels_per_line)
+        x, y = (f"{axis}{'' if index == 0 else index + 1}" for axis in "xy")
+        start, top = column * (panel_width + gap), 1 - panel_line * (height + _CAPTION) / plot
+        layout[f"xaxis{x[1:]}"] = _source_axis(cells, size, (figure_width - left) * panel_width, ink) | {
+            "domain": [start, start + panel_width],
             "anchor": y,
-            "showticklabels": place + across >= len(names),
+            "showticklabels": index + panels_per_line >= len(names),
         }
         layout[f"yaxis{y[1:]}"] = _target_axis(cells, height, ink) | {
             "domain": [max(0, top - height / plot), top],
@@ -222,10 +222,10 @@ def _layout(
     return layout, axes
 
 
-def _source_axis(cells: Grid, size: int, width: float, ink: Palette) -> Spec:
+def _source_axis(cells: Grid, size: int, panel_width: float, ink: Palette) -> Spec:
     columns = len(cells.source)
     # Labels are vertical: each needs the height of its letters.
-    stride = max(1, -(-columns * (size + 3) // max(1, int(width))))
+    stride = max(1, -(-columns * (size + 3) // max(1, int(panel_width))))
     return base_axis(ink) | {
         "showgrid": False,
         "zeroline": False,

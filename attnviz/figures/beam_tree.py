@@ -1,4 +1,4 @@
-"""Tree of a beam search: every hypothesis, a column for each step, the winner's path in bold on top."""
+"""Figure and table of a beam search as a tree: a column for each step, the winner's path in bold on top."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.beam_places import Part, Places, places_of
+from attnviz.figures.beam_places import BranchKind, Places, places_of
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.figures.letters import width
+from attnviz.figures.text_width import width
 from attnviz.languages import gettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.text import EOS, SPACE, piece_name
 from attnviz.trace import BeamTree
-from attnviz.wording.beam_tree import fate_name, fate_of, search_sentence, winner_sentence
+from attnviz.wording.beam_tree import fate_label, fate_sentence, search_sentence, winner_sentence
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal
 
@@ -26,37 +26,37 @@ _LABEL, _TAIL = 14, 48
 """Characters of a piece's label, and of the text before it in a hover text."""
 _ROW, _TOP, _BOTTOM, _LEFT, _RIGHT = 19, 28, 12, 40, 16
 """Pixels of a row and of the margins; the left one holds `<s>`."""
-_NARROW, _WIDE, _FULL_WIDTH = 22, 64, 760
-"""Pixels between two columns, at least and at most, and total width that a short search fills."""
-_LEAST = 34
+_MIN_GAP, _MAX_GAP, _FULL_WIDTH = 22, 64, 760
+"""Pixels between two columns, at least and at most, and pixels that the columns of a short search fill."""
+_MIN_COLUMN = 34
 """Pixels of the narrowest column."""
-_TIGHT = 0.86
+_FONT_RATIO = 0.86
 """Width of the page's font, as a share of the estimated width."""
-_POINTS = np.linspace(0, 1, 9)
-_BEND = 3 * _POINTS**2 - 2 * _POINTS**3
-"""Vertical position along a link between two rows, from 0 to 1."""
-_APART = 3
+_LINK_X = np.linspace(0, 1, 9)
+_LINK_Y = 3 * _LINK_X**2 - 2 * _LINK_X**3
+"""Horizontal and vertical positions along the bend of a link between two rows, from 0 to 1."""
+_LABEL_GAP = 3
 """Pixels between a label and its links."""
 
 
 @dataclass(frozen=True)
-class _PartStyle:
-    """Style of a part of the tree."""
+class _BranchStyle:
+    """Style of a kind of branch."""
 
     size: float
     """Font size in pixels."""
     line: float
     """Line width in pixels."""
     dash: str = "solid"
-    wide: float = 1
+    letter_width: float = 1
     """Width of the letters relative to regular ones."""
 
 
-_STYLES: dict[Part, _PartStyle] = {
-    "twig": _PartStyle(10.5, 0.7, dash="dot"),
-    "dropped": _PartStyle(11.5, 1.1),
-    "finished": _PartStyle(12.5, 1.7),
-    "winner": _PartStyle(13.5, 3, wide=1.08),
+_STYLES: dict[BranchKind, _BranchStyle] = {
+    "twig": _BranchStyle(10.5, 0.7, dash="dot"),
+    "dropped": _BranchStyle(11.5, 1.1),
+    "finished": _BranchStyle(12.5, 1.7),
+    "winner": _BranchStyle(13.5, 3, letter_width=1.08),
 }
 """Styles, in drawing order."""
 
@@ -86,13 +86,16 @@ def beam_tree_figure(
     """
     ink, places = palette(theme), places_of(tree)
     names = [literal(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
-    halves = [_half_width(node.piece, _STYLES[part]) for node, part in zip(tree.nodes, places.parts, strict=True)]
-    columns = _columns(tree, halves)
-    traces = [_links(tree, places, columns, halves, part, ink) for part in _STYLES]
+    half_widths = [_half_width(node.piece, _STYLES[part]) for node, part in zip(tree.nodes, places.parts, strict=True)]
+    columns = _columns(tree, half_widths)
+    traces = [_links(tree, places, columns, half_widths, part, ink) for part in _STYLES]
     traces += [_labels(tree, places, columns, names, part, ink) for part in _STYLES]
     layout = _layout(tree, places, columns, ink)
     layout["meta"] = _meta(tree, columns, shown, ink)
-    layout["annotations"] = [*_beginning(ink), *(_score(tree, places, columns, index, ink) for index in tree.finished)]
+    layout["annotations"] = [
+        *_start_annotations(ink),
+        *(_score_annotation(tree, places, columns, index, ink) for index in tree.finished),
+    ]
     if step is not None and step < tree.steps:
         layout["shapes"] = [_band(layout["meta"]["spans"][step], ink)]
     return build(traces, layout)
@@ -118,31 +121,33 @@ def beam_tree_table(tree: BeamTree) -> pd.DataFrame:
             tree.score(index) if node.fate == "finished" else np.nan for index, node in enumerate(nodes)
         ],
         gettext("dropped at step"): pd.array([None if at is None else at + 1 for at in dropped], "Int64"),
-        gettext("what became of it"): [fate_name(tree, index) for index in range(len(nodes))],
+        gettext("what became of it"): [fate_label(tree, index) for index in range(len(nodes))],
     }
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(nodes) + 1, name=gettext("hypothesis")))
 
 
-def _half_width(piece: str, style: _PartStyle) -> float:
+def _half_width(piece: str, style: _BranchStyle) -> float:
     """Return half the width of a label, in pixels."""
-    return _TIGHT * style.wide * width(shorten(piece_name(piece), _LABEL), style.size) / 2
+    return _FONT_RATIO * style.letter_width * width(shorten(piece_name(piece), _LABEL), style.size) / 2
 
 
-def _columns(tree: BeamTree, halves: list[float]) -> _Columns:
+def _columns(tree: BeamTree, half_widths: list[float]) -> _Columns:
     """Return columns as wide as their widest labels, with space for links, and one more for the last scores."""
-    widths = np.full(tree.steps + 1, float(_LEAST))
-    for node, half in zip(tree.nodes, halves, strict=True):
-        widths[node.step] = max(widths[node.step], 2 * (half + _APART))
+    widths = np.full(tree.steps + 1, float(_MIN_COLUMN))
+    for node, half_width in zip(tree.nodes, half_widths, strict=True):
+        widths[node.step] = max(widths[node.step], 2 * (half_width + _LABEL_GAP))
         if node.fate == "finished":  # space for its score
-            widths[node.step + 1] = max(widths[node.step + 1], _LEAST + 34)
-    between = float(np.clip((_FULL_WIDTH - widths.sum()) / tree.steps, _NARROW, _WIDE))
-    starts = between + np.concatenate([[0.0], np.cumsum(widths + between)[:-1]])
+            widths[node.step + 1] = max(widths[node.step + 1], _MIN_COLUMN + 34)
+    gap = float(np.clip((_FULL_WIDTH - widths.sum()) / tree.steps, _MIN_GAP, _MAX_GAP))
+    starts = gap + np.concatenate([[0.0], np.cumsum(widths + gap)[:-1]])
     ends = np.concatenate([[0.0], starts + widths])
     return _Columns(starts + widths / 2, ends, starts, int(np.ceil(ends[-1])))
 
 
-def _links(tree: BeamTree, places: Places, columns: _Columns, halves: list[float], part: Part, ink: Palette) -> Spec:
-    """Return the links to the labels of a part.
+def _links(
+    tree: BeamTree, places: Places, columns: _Columns, half_widths: list[float], part: BranchKind, ink: Palette
+) -> Spec:
+    """Return the links to the labels of a kind of branch.
 
     A link runs level from the end of the parent's label to the edge of its column, bends to the child's row before the
     next column, and runs level to its label.
@@ -153,14 +158,14 @@ def _links(tree: BeamTree, places: Places, columns: _Columns, halves: list[float
         if places.parts[index] != part:
             continue
         if node.parent is None:
-            begin, row = 0.0, 0.0
+            start, parent_row = 0.0, 0.0
         else:
-            begin = columns.middles[node.step - 1] + halves[node.parent] + _APART
-            row = float(places.rows[node.parent])
-        bend = columns.ends[node.step] + _POINTS * (columns.starts[node.step] - columns.ends[node.step])
-        end, own = columns.middles[node.step] - halves[index] - _APART, float(places.rows[index])
-        x += [begin, *bend.tolist(), end, None]
-        y += [row, *(row + _BEND * (own - row)).tolist(), own, None]
+            start = columns.middles[node.step - 1] + half_widths[node.parent] + _LABEL_GAP
+            parent_row = float(places.rows[node.parent])
+        bend = columns.ends[node.step] + _LINK_X * (columns.starts[node.step] - columns.ends[node.step])
+        end, own_row = columns.middles[node.step] - half_widths[index] - _LABEL_GAP, float(places.rows[index])
+        x += [start, *bend.tolist(), end, None]
+        y += [parent_row, *(parent_row + _LINK_Y * (own_row - parent_row)).tolist(), own_row, None]
     style = _STYLES[part]
     return {
         "type": "scatter",
@@ -173,24 +178,26 @@ def _links(tree: BeamTree, places: Places, columns: _Columns, halves: list[float
     }
 
 
-def _labels(tree: BeamTree, places: Places, columns: _Columns, names: list[str], part: Part, ink: Palette) -> Spec:
-    """Return the labels of a part, centred in their columns."""
-    own = [index for index, other in enumerate(places.parts) if other == part]
+def _labels(
+    tree: BeamTree, places: Places, columns: _Columns, names: list[str], part: BranchKind, ink: Palette
+) -> Spec:
+    """Return the labels of a kind of branch, centred in their columns."""
+    nodes = [index for index, other in enumerate(places.parts) if other == part]
     return {
         "type": "scatter",
         "mode": "text",
         "name": part,
-        "x": [columns.middles[tree.nodes[i].step] for i in own],
-        "y": [int(places.rows[i]) for i in own],
-        "customdata": own,
+        "x": [columns.middles[tree.nodes[i].step] for i in nodes],
+        "y": [int(places.rows[i]) for i in nodes],
+        "customdata": nodes,
         "hoverinfo": "text",
-        "text": [f"<b>{names[i]}</b>" if part == "winner" else names[i] for i in own],
-        "hovertext": [_hover(tree, i, names[i]) for i in own],
+        "text": [f"<b>{names[i]}</b>" if part == "winner" else names[i] for i in nodes],
+        "hovertext": [_hover(tree, i, names[i]) for i in nodes],
         "textfont": {"size": _STYLES[part].size, "color": _colour(part, ink)},
     }
 
 
-def _colour(part: Part, ink: Palette) -> str:
+def _colour(part: BranchKind, ink: Palette) -> str:
     return {"winner": ink.decoder, "finished": ink.ink}.get(part, ink.quiet)
 
 
@@ -205,15 +212,15 @@ def _hover(tree: BeamTree, index: int, name: str) -> str:
             literal(tail),
             f"log p({name}) = {decimal(node.log_probability, 3)}  (p = {p})",
             f"log p = {decimal(node.total, 3)}, {gettext('all pieces so far')}",
-            fate_of(tree, index),
+            fate_sentence(tree, index),
         ]
     )
 
 
-def _score(tree: BeamTree, places: Places, columns: _Columns, index: int, ink: Palette) -> Spec:
+def _score_annotation(tree: BeamTree, places: Places, columns: _Columns, index: int, ink: Palette) -> Spec:
     """Return rank and score of a finished hypothesis, after the column of its end."""
-    place, part = tree.finished.index(index) + 1, places.parts[index]
-    text = f"{place}.  {decimal(tree.score(index), 3)}"
+    rank, part = tree.finished.index(index) + 1, places.parts[index]
+    text = f"{rank}.  {decimal(tree.score(index), 3)}"
     return {
         "x": columns.starts[tree.nodes[index].step + 1],
         "y": int(places.rows[index]),
@@ -241,19 +248,19 @@ def _band(span: list[float], ink: Palette) -> Spec:
     }
 
 
-def _beginning(ink: Palette) -> list[Spec]:
+def _start_annotations(ink: Palette) -> list[Spec]:
     """Return the annotations left of the first step: `<s>`, and above it the label of the step numbers."""
-    beside = {
+    annotation = {
         "xref": "paper",
         "x": 0,
-        "xshift": -_APART,
+        "xshift": -_LABEL_GAP,
         "xanchor": "right",
         "showarrow": False,
         "font": {"size": 12, "color": ink.quiet},
     }
     return [
-        beside | {"y": 0, "yanchor": "middle", "text": "&lt;s&gt;"},
-        beside | {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 2, "text": gettext("step")},
+        annotation | {"y": 0, "yanchor": "middle", "text": "&lt;s&gt;"},
+        annotation | {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 2, "text": gettext("step")},
     ]
 
 
@@ -276,12 +283,12 @@ def _layout(tree: BeamTree, places: Places, columns: _Columns, ink: Palette) -> 
 
 
 def _meta(tree: BeamTree, columns: _Columns, shown: Sequence[int], ink: Palette) -> Spec:
-    full = _LEFT + columns.widest + _RIGHT
-    spans = np.stack([columns.starts - _NARROW / 2, columns.ends[1:] + _NARROW / 2], axis=1)[:-1]
+    width_with_margins = _LEFT + columns.widest + _RIGHT
+    spans = np.stack([columns.starts - _MIN_GAP / 2, columns.ends[1:] + _MIN_GAP / 2], axis=1)[:-1]
     return {
         "alt": f"{winner_sentence(tree)} {search_sentence(tree)}",
-        "narrowest": full,
-        "widest": full,
+        "narrowest": width_with_margins,
+        "widest": width_with_margins,
         "spans": spans.tolist(),
         "mark": ink.decoder,
         "tree": {

@@ -1,4 +1,4 @@
-"""BLEU by length of the source sentence, one line for each model: the paper's Fig. 2."""
+"""Figure and table of BLEU by length of the source sentence, one line for each model (Bahdanau et al., Fig. 2)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 
 
 def bleu_by_length(
-    rows: Sequence[Mapping[str, Any]], theme: ThemeName = "light", marked: int | None = None
+    rows: Sequence[Mapping[str, Any]], theme: ThemeName = "light", marked_length: int | None = None
 ) -> go.Figure:
     """Draw the `rows` that `attnviz evaluate --by-length --csv` writes, as `csv.DictReader` reads them.
 
     A row has `words` (the bucket), `pairs`, `model`, `bleu`, `bleu_low` and `bleu_high` (error bars; blank without).
     Models differ in dash and symbol, not only in colour; the number of sentences is below each bucket. The bucket of a
-    sentence of `marked` words is marked. `layout.meta` has `alt` and `narrowest`.
+    sentence of `marked_length` words is highlighted. `layout.meta` has `alt` and `narrowest`.
     """
     ink = palette(theme)
     buckets = {str(row["words"]): int(row["pairs"]) for row in rows}
@@ -48,8 +48,8 @@ def bleu_by_length(
         "yaxis": axis | {"rangemode": "tozero", "title": axis["title"] | {"text": "BLEU"}},
         "meta": {"alt": _alt(rows, list(buckets), models), "narrowest": 320},
     }
-    if marked is not None and (bucket := bucket_of(marked, list(buckets))) is not None:
-        layout |= _mark(list(buckets).index(bucket), marked, ink)
+    if marked_length is not None and (bucket := bucket_of(marked_length, list(buckets))) is not None:
+        layout |= _bucket_mark(list(buckets).index(bucket), marked_length, ink)
         layout["yaxis"]["range"] = [0, 1.15 * max(_number(row["bleu_high"] or row["bleu"]) for row in rows)]
     return build(traces, layout)
 
@@ -85,14 +85,14 @@ def _number(text: Any) -> float:
     return float(text) if text not in ("", None) else float("nan")
 
 
-def _mark(place: int, words: int, ink: Palette) -> Spec:
+def _bucket_mark(index: int, words: int, ink: Palette) -> Spec:
     """Return the band behind a bucket, and its label."""
     return {
         "shapes": [
             {
                 "type": "rect",
-                "x0": place - 0.5,
-                "x1": place + 0.5,
+                "x0": index - 0.5,
+                "x1": index + 0.5,
                 "yref": "paper",
                 "y0": 0,
                 "y1": 1,
@@ -105,12 +105,12 @@ def _mark(place: int, words: int, ink: Palette) -> Spec:
         "annotations": [
             {
                 "text": ngettext("your sentence: {count} word", "your sentence: {count} words", words),
-                "x": place,
+                "x": index,
                 "yref": "paper",
                 "y": 1,
                 "yanchor": "top",
-                "xanchor": "left" if place == 0 else "center",
-                "xshift": -34 if place == 0 else 0,
+                "xanchor": "left" if index == 0 else "center",
+                "xshift": -34 if index == 0 else 0,
                 "showarrow": False,
                 "font": {"size": 13, "color": ink.decoder},
             }
@@ -140,27 +140,29 @@ def _alt(rows: Sequence[Mapping[str, Any]], buckets: list[str], models: list[str
     )
 
 
-def _line(model: str, place: int, rows: Sequence[Mapping[str, Any]], ink: Palette) -> Spec:
-    own = [row for row in rows if str(row["model"]) == model]
-    bleu = [float(row["bleu"]) for row in own]
+def _line(model: str, index: int, rows: Sequence[Mapping[str, Any]], ink: Palette) -> Spec:
+    model_rows = [row for row in rows if str(row["model"]) == model]
+    bleu = [float(row["bleu"]) for row in model_rows]
     colours = (ink.ink, ink.plus, ink.minus, ink.quiet, ink.decoder)
-    colour = colours[place % len(colours)]
+    colour = colours[index % len(colours)]
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "name": literal(model),
-        "x": [str(row["words"]) for row in own],
+        "x": [str(row["words"]) for row in model_rows],
         "y": bleu,
-        "line": {"color": colour, "width": 2, "dash": _DASHES[place % len(_DASHES)]},
-        "marker": {"size": 8, "symbol": _SYMBOLS[place % len(_SYMBOLS)]},
+        "line": {"color": colour, "width": 2, "dash": _DASHES[index % len(_DASHES)]},
+        "marker": {"size": 8, "symbol": _SYMBOLS[index % len(_SYMBOLS)]},
         "error_y": {
             "type": "data",
             "symmetric": False,
             "thickness": 1,
             "width": 3,
             "color": colour,
-            "array": [float(row["bleu_high"] or score) - score for row, score in zip(own, bleu, strict=True)],
-            "arrayminus": [score - float(row["bleu_low"] or score) for row, score in zip(own, bleu, strict=True)],
+            "array": [float(row["bleu_high"] or score) - score for row, score in zip(model_rows, bleu, strict=True)],
+            "arrayminus": [
+                score - float(row["bleu_low"] or score) for row, score in zip(model_rows, bleu, strict=True)
+            ],
         },
         "hovertemplate": gettext("{words} words: BLEU {bleu}", words="%{x}", bleu="%{y:.1f}"),
     }

@@ -1,4 +1,4 @@
-"""Constants that scripts and style sheets in the browser share with the figures."""
+"""Write constants of the palette as CSS custom properties, for the style sheets of the page."""
 
 from __future__ import annotations
 

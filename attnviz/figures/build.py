@@ -1,4 +1,4 @@
-"""Build Plotly figures from dictionaries, with a common layout."""
+"""Build Plotly figures from dictionaries, with a common layout, and prepare them for files."""
 
 from __future__ import annotations
 

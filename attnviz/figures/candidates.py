@@ -1,4 +1,4 @@
-"""The likeliest pieces of one decoder step, as bars and as a table."""
+"""Figure and table of the likeliest next pieces of one decoder step."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from attnviz.trace import Record
 from attnviz.wording.labels import shorten
 
 _ROW = 20
-_CANDIDATE = 13
-"""Characters of a candidate's label, the same at every step, so that the bars begin at one position."""
+"""Height of a row in pixels."""
+_LABEL = 13
+"""Characters of a label, the same at every step, so that the bars begin at one position."""
 
 
 def candidates_table(trace: Record, step: int, k: int = 10) -> pd.DataFrame:
@@ -29,7 +30,7 @@ def candidates_table(trace: Record, step: int, k: int = 10) -> pd.DataFrame:
 
     The index is the rank, from 1; 0 for a chosen piece without a recorded rank.
     """
-    ranked = _ranked(trace, step, k)
+    ranked = _ranked_candidates(trace, step, k)
     columns = {
         gettext("piece"): [one.piece for one in ranked],
         gettext("probability"): [one.probability for one in ranked],
@@ -41,14 +42,13 @@ def candidates_table(trace: Record, step: int, k: int = 10) -> pd.DataFrame:
 class _Candidate(NamedTuple):
     rank: int
     """Rank from 1; 0 where not recorded."""
-    id: int
-    """Id of the piece."""
+    piece_id: int
     piece: str
     probability: float
     chosen: bool
 
 
-def _ranked(trace: Record, step: int, k: int = 10) -> list[_Candidate]:
+def _ranked_candidates(trace: Record, step: int, k: int = 10) -> list[_Candidate]:
     """Return the rows of `candidates_table`, in its order."""
     chosen, ids = int(trace.target_ids[step]), trace.top_ids[step]
     ranks = list(range(min(k, len(ids))))
@@ -106,11 +106,11 @@ def candidates_template(theme: ThemeName) -> Spec:
 
 def candidates_values(trace: Record, step: int, theme: ThemeName) -> Values:
     """Return the values of `candidates`."""
-    ink, ranked = palette(theme), _ranked(trace, step)
+    ink, ranked = palette(theme), _ranked_candidates(trace, step)
     names = [piece_name(one.piece) for one in ranked]
     labels = [
         emphasise(label, ink.decoder) if one.chosen else label
-        for label, one in zip(axis_labels(names, _CANDIDATE), ranked, strict=True)
+        for label, one in zip(axis_labels(names, _LABEL), ranked, strict=True)
     ]
     probabilities = np.array([one.probability for one in ranked])
     texts = [f" {_percent(one.probability)}" for one in ranked]
@@ -123,7 +123,7 @@ def candidates_values(trace: Record, step: int, theme: ThemeName) -> Values:
         "lowest": len(names) - 0.4,
         "labels": labels,
         "alt": _candidates_alt(ranked),
-        "words": [one.id for one in ranked],
+        "words": [one.piece_id for one in ranked],
     } | number_values(probabilities, texts)
 
 

@@ -1,4 +1,4 @@
-"""Tables and text alternative of a comparison."""
+"""Tables and text alternative of a comparison of two translations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from attnviz.analysis.comparison import Comparison
 from attnviz.analysis.shared_words import SharedAxis
 from attnviz.languages import gettext
-from attnviz.wording.comparison import comparison_sentences, plain_names
+from attnviz.wording.comparison import comparison_sentences, default_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import signed
 from attnviz.wording.weight_names import size_text
@@ -21,13 +21,13 @@ def comparison_table(compared: Comparison, names: tuple[str, str] | None = None)
 
     Words are counted from 1 on the common axes; missing values are nan.
     """
-    one, two = names or plain_names()
+    first_name, other_name = names or default_names()
     rows, columns = np.nonzero(np.isfinite(compared.first) | np.isfinite(compared.other))
     frame: dict[str, Any] = {
         gettext("target word"): _numbered(compared.target, rows),
         gettext("source word"): _numbered(compared.source, columns),
-        one: compared.first[rows, columns],
-        _distinct(two, one): compared.other[rows, columns],
+        first_name: compared.first[rows, columns],
+        _distinct(other_name, first_name): compared.other[rows, columns],
         gettext("difference"): compared.difference[rows, columns],
     }
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
@@ -38,12 +38,12 @@ def compared_words_table(compared: Comparison, names: tuple[str, str] | None = N
 
     Words are counted from 1; values are nan where one translation lacks the word.
     """
-    one, two = names or plain_names()
+    first_name, other_name = names or default_names()
     logs = compared.first_log_probabilities, compared.other_log_probabilities
     frame: dict[str, Any] = {
         gettext("target word"): list(compared.target.names),
-        f"log p, {one}": logs[0],
-        f"log p, {_distinct(two, one)}": logs[1],
+        f"log p, {first_name}": logs[0],
+        f"log p, {_distinct(other_name, first_name)}": logs[1],
         gettext("difference"): logs[1] - logs[0],
     }
     if compared.both_attend and compared.face != "difference":

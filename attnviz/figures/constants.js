@@ -1,4 +1,4 @@
-// Numbers that the browser draws with, as Python does: see `tests/figures/test_colours.py`.
+// Constants of the figures for the scripts of the page, equal to those in Python (`tests/figures/test_colours.py`).
 
 export const BAND = 0.16;
 export const CELL_FRAME_WIDTH = 3.5;

@@ -1,4 +1,4 @@
-"""Context vector of one decoder step as a weighted sum of annotations: a strip for each term, and their sum."""
+"""Figure and table of the context vector of one decoder step: a strip for each weighted annotation, and their sum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from attnviz.wording.numbers import decimal, significant
 
 STRIPS = 6
 """Number of annotations with a strip of their own; the others are summed."""
-_STRIP = 25
+_STRIP_HEIGHT = 25
+"""Pixels."""
 
 
 def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], FloatArray]:
@@ -85,7 +86,7 @@ def sum_strips(
         "zmin": -limit,
         "zmax": limit,
         "colorscale": ink.signed_root,
-        "colorbar": _signed_bar(limit, ink),
+        "colorbar": _colour_bar(limit, ink),
         "ygap": 3,
         "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
     }
@@ -99,7 +100,7 @@ def sum_strips(
     labels[-1] = emphasise(labels[-1], ink.context)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "tickfont": {"size": 12, "color": ink.encoder}}
     layout = base_layout(ink) | {
-        "height": 60 + _STRIP * len(names),
+        "height": 60 + _STRIP_HEIGHT * len(names),
         "margin": {"l": 142, "r": 6, "t": 26, "b": 34},
         "shapes": shapes,
         "xaxis": axis
@@ -143,7 +144,7 @@ def _subscript(number: int) -> str:
     return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(number))
 
 
-def _signed_bar(limit: float, ink: Palette) -> Spec:
+def _colour_bar(limit: float, ink: Palette) -> Spec:
     """Return the colour bar of the strips, below them."""
     return {
         "orientation": "h",

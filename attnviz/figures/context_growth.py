@@ -1,11 +1,11 @@
-"""The growing context vector: a strip for each weighted annotation, and the running sum below."""
+"""Figure without numbers of a context vector as a running sum of weighted annotations; the browser fills it."""
 
 from __future__ import annotations
 
 import plotly.graph_objects as go
 
 from attnviz.figures.build import APART, STRIP, base_axis, base_layout, build
-from attnviz.figures.source_rows import LEFT, SEAM, THINNED_ROWS, TOP, label_size, row_height, row_names
+from attnviz.figures.source_rows import LEFT, SUM_GAP, THINNED_ROWS, TOP, label_size, row_height, row_names
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Recurrent
@@ -25,17 +25,17 @@ def context_frame(trace: Recurrent, *, thinned: bool = False, theme: ThemeName =
 
 
 def growth_frame(
-    trace: AttentionMatrix, units: int, hidden: int, parts: list[str], alt: str, *, thinned: bool, theme: ThemeName
+    trace: AttentionMatrix, units: int, part_size: int, parts: list[str], alt: str, *, thinned: bool, theme: ThemeName
 ) -> go.Figure:
     """Return the figure of a growing weighted sum of vectors with `units` units, without its numbers.
 
-    The browser computes the numbers. Rows are the source pieces, or if `thinned` KEPT of them and the rest as one;
-    below them is the running sum, on an axis of its own. `layout.meta` has the pieces' `names`, the number of `rows`,
-    and the unit after which the second of the `parts` begins (`hidden`).
+    The browser computes the numbers. Rows are the source pieces, or if `thinned` THINNED_ROWS of them and one for
+    the rest; below them is the running sum, on an axis of its own. `layout.meta` has the pieces' `names`, the number of
+    `rows`, and the unit after which the second of the `parts` begins (`part_size`).
     """
     ink, count = palette(theme), THINNED_ROWS + 1 if thinned else len(trace.source_pieces)
-    rows_high, sum_high = row_height(count) * count, STRIP + 4
-    inner = rows_high + SEAM + sum_high
+    rows_height, sum_height = row_height(count) * count, STRIP + 4
+    inner = rows_height + SUM_GAP + sum_height
     strip = {
         "type": "heatmap",
         "x0": 1,
@@ -56,20 +56,20 @@ def growth_frame(
             "range": [0.5, units + 0.5],
             "anchor": "y",
             "tickfont": {"size": 12, "color": ink.encoder},
-            "tickvals": [hidden / 2, hidden * 1.5][: units // hidden],
+            "tickvals": [part_size / 2, part_size * 1.5][: units // part_size],
             "ticktext": parts,
         },
         "yaxis": rows
         | {
             "range": [count - 0.5, -0.5],
-            "domain": [1 - rows_high / inner, 1],
+            "domain": [1 - rows_height / inner, 1],
             "tickvals": list(range(count)),
         },
         "yaxis2": axis
         | APART
         | {
             "range": [0.5, -0.5],
-            "domain": [0, sum_high / inner],
+            "domain": [0, sum_height / inner],
             "tickvals": [0],
             "tickfont": {"size": 13, "color": ink.context},
             "anchor": "x",
@@ -80,7 +80,7 @@ def growth_frame(
             "mark": ink.encoder,
             "paper": ink.paper,
             "context": ink.context,
-            "hidden": hidden,
+            "hidden": part_size,
             "rows": count,
             "names": row_names(trace),
         },

@@ -1,4 +1,4 @@
-"""The most distinctive units of a context vector, as a running sum over source words."""
+"""Figure and table of the most distinctive units of a context vector, as a running sum over source words."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from attnviz.wording.context_units import context_sentence
 from attnviz.wording.labels import shorten, subscript
 from attnviz.wording.numbers import decimal, percent
 
-LETTERS = 12
+LABEL_LENGTH = 12
 """Characters of a word beside its line."""
 _LINE, _WEIGHT_BAR, _GAP, _UNIT_LABELS = 38, 42, 26, 46
 """Pixels: height of a line, of the bar of weights above, of the gap, and of the unit labels below."""
 _BAR_LENGTH = 0.46
 """Largest extent of a bar as a share of a line's height, in either direction."""
+_WEIGHTS_Y, _NAMES_Y = 0.715, 0.2
+"""Vertical positions of the bar of weights and of the words above it, downwards from 0 to 1."""
 _LEAST_LABELLED = 0.12
 """Smallest share of the bar of weights with room for a word."""
 
@@ -32,7 +34,7 @@ _LEAST_LABELLED = 0.12
 def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
     """Return the template of `context_units_figure`."""
     ink, count = palette(theme), min(UNITS, trace.contexts.shape[1])
-    rows = _rows(trace)
+    rows = _line_count(trace)
     inner = _WEIGHT_BAR + _GAP + _LINE * rows
     lines = [_LINE * rows / inner, 1 - _WEIGHT_BAR / inner]
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
@@ -67,7 +69,7 @@ def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
         | {
             "range": [1, 0],
             "domain": [lines[1], 1],
-            "tickvals": [0.715],
+            "tickvals": [_WEIGHTS_Y],
             "ticktext": Slot("sum"),
             "tickfont": {"size": 14, "color": ink.context},
         },
@@ -96,40 +98,41 @@ def context_units_values(trace: Trace, decomposition: ContextUnits, step: int) -
         [gettext("{n} more", n=len(trace.words().source) - len(names))] if len(decomposition.terms) > len(names) else []
     )
     count, rows = len(decomposition.units), len(decomposition.terms)
-    before = np.vstack([decomposition.partial_sums, np.zeros(count)])
+    sums_before = np.vstack([decomposition.partial_sums, np.zeros(count)])
     added = np.vstack([decomposition.terms, decomposition.context])
-    limit = float(np.abs(np.vstack([before + added, before])).max()) or 1.0
+    limit = float(np.abs(np.vstack([sums_before + added, sums_before])).max()) or 1.0
     # Lines are numbered downwards; positive values extend upwards from their line.
     unit, ends = -_BAR_LENGTH / limit, np.cumsum(decomposition.weights)
     shown = [
-        f"{shorten(name, LETTERS)} {decimal(w)}" for name, w in zip(names, decomposition.weights.tolist(), strict=True)
+        f"{shorten(name, LABEL_LENGTH)} {decimal(w)}"
+        for name, w in zip(names, decomposition.weights.tolist(), strict=True)
     ]
     return {
         "x": np.tile(np.arange(count), rows + 1),
         "line": np.repeat(np.arange(rows + 1), count),
-        "before": (unit * before).ravel(),
-        "from": (np.arange(rows + 1)[:, None] + unit * before).ravel(),
+        "before": (unit * sums_before).ravel(),
+        "from": (np.arange(rows + 1)[:, None] + unit * sums_before).ravel(),
         "added": (unit * added).ravel(),
         "kind": np.vstack([added[:-1] < 0, np.full((1, count), 2)]).astype(int).ravel().tolist(),
-        "hover": _hover_texts(names, decomposition, before, added),
-        "units": [_unit(trace, k) for k in decomposition.units],
+        "hover": _hover_texts(names, decomposition, sums_before, added),
+        "units": [_unit_label(trace, k) for k in decomposition.units],
         "sum": [f"c{subscript(step + 1)} ="],
-        "names": [*axis_labels(shown, LETTERS + 6), f"<b>{gettext('sum = {c}', c=f'c{subscript(step + 1)}')}</b>"],
+        "names": [*axis_labels(shown, LABEL_LENGTH + 6), f"<b>{gettext('sum = {c}', c=f'c{subscript(step + 1)}')}</b>"],
         "cosine_texts": _word_cosines(trace, decomposition),
         "cosine_lines": list(range(rows)),
         "cosine_places": [count - 0.2] * rows,
         "shares": decomposition.weights,
         "starts": ends - decomposition.weights,
         "places": ends - decomposition.weights / 2,
-        "weight_bar_lines": [0.715] * rows,
-        "name_lines": [0.2] * rows,
+        "weight_bar_lines": [_WEIGHTS_Y] * rows,
+        "name_lines": [_NAMES_Y] * rows,
         "share_texts": [
             literal(f"{percent(w)} {shorten(name, 30)}")
             for name, w in zip(names, decomposition.weights.tolist(), strict=True)
         ],
         "share_names": _weight_bar_labels(names, decomposition),
         "alt": context_units_alt(trace, decomposition, step),
-        "lines": _lines(trace, decomposition),
+        "lines": _line_of_pieces(trace, decomposition),
     }
 
 
@@ -183,20 +186,20 @@ def context_units_alt(trace: Trace, decomposition: ContextUnits, step: int) -> s
     )
 
 
-def _rows(trace: Trace) -> int:
-    """Return the number of lines: the words, all others, and the sum."""
+def _line_count(trace: Trace) -> int:
+    """Return the number of lines: words with a line each, one line for the others, and the sum."""
     words = len(trace.words().source)
     return min(words, WORDS) + (words > WORDS) + 1
 
 
-def _lines(trace: Trace, decomposition: ContextUnits) -> list[int]:
+def _line_of_pieces(trace: Trace, decomposition: ContextUnits) -> list[int]:
     """Return the line of each source piece."""
-    own = {j: row for row, k in enumerate(decomposition.words) for j in trace.words().source_groups[k]}
-    return [own.get(j, len(decomposition.words)) for j in range(len(trace.source_pieces))]
+    line_of_piece = {j: row for row, k in enumerate(decomposition.words) for j in trace.words().source_groups[k]}
+    return [line_of_piece.get(j, len(decomposition.words)) for j in range(len(trace.source_pieces))]
 
 
 def _bars(ink: Palette) -> list[Spec]:
-    before = {
+    running_sum_bars = {
         "type": "bar",
         "x": Slot("x"),
         "base": Slot("line"),
@@ -205,7 +208,7 @@ def _bars(ink: Palette) -> list[Spec]:
         "width": 0.16,
         "marker": {"color": ink.quiet},
     }
-    added = {
+    added_bars = {
         "type": "bar",
         "x": Slot("x"),
         "base": Slot("from"),
@@ -214,7 +217,7 @@ def _bars(ink: Palette) -> list[Spec]:
         "hovertemplate": "%{customdata}<extra></extra>",
         "marker": {"color": Slot("kind", (ink.plus, ink.minus, ink.context))},
     }
-    return [before, added]
+    return [running_sum_bars, added_bars]
 
 
 def _cosines(ink: Palette) -> Spec:
@@ -277,12 +280,14 @@ def _heading(text: str, y: float, ink: Palette) -> Spec:
     }
 
 
-def _unit(trace: Trace, unit: int) -> str:
+def _unit_label(trace: Trace, unit: int) -> str:
     """Return the number of a unit, counted from 1, with the direction of its half of the annotation."""
     return f"{unit + 1} {'→' if unit < trace.annotations.shape[1] // 2 else '←'}"
 
 
-def _hover_texts(names: Sequence[str], decomposition: ContextUnits, before: np.ndarray, added: np.ndarray) -> list[str]:
+def _hover_texts(
+    names: Sequence[str], decomposition: ContextUnits, sums_before: np.ndarray, added: np.ndarray
+) -> list[str]:
     """Return the hover text of each bar."""
     texts = []
     for row, name in enumerate([*names, ""]):
@@ -291,7 +296,7 @@ def _hover_texts(names: Sequence[str], decomposition: ContextUnits, before: np.n
             if row == len(names):
                 texts.append(gettext("unit {unit}: {value}", **fields))
                 continue
-            total = decimal(float(before[row, k] + added[row, k]), 3)
+            total = decimal(float(sums_before[row, k] + added[row, k]), 3)
             texts.append(
                 gettext(
                     "{name} adds {value} to unit {unit}, making {total}",

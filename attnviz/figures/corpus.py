@@ -1,4 +1,4 @@
-"""Figures of a corpus: a histogram of one measure, or a scatter plot of two."""
+"""Figures of measures of a corpus: a histogram of one, or a scatter plot of two."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ def scatter_figure(
     y: NDArray[np.floating],
     names: tuple[str, str],
     *,
-    marked: tuple[Interval, Interval] | None = None,
+    selected_region: tuple[Interval, Interval] | None = None,
     theme: ThemeName = "light",
 ) -> go.Figure:
     """Draw two measures of N pairs, (N,) each, as a scatter plot; pairs with NaN are left out.
 
-    `names` label the axes; `marked` is a rectangle, horizontal and vertical. At most MOST_POINTS are drawn.
+    `names` label the axes; `selected_region` is a rectangle, horizontal and vertical. At most MOST_POINTS are drawn.
     """
     ink = palette(theme)
-    known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    places = known[np.linspace(0, len(known) - 1, MOST_POINTS).astype(int)] if len(known) > MOST_POINTS else known
+    finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    indices = finite[np.linspace(0, len(finite) - 1, MOST_POINTS).astype(int)] if len(finite) > MOST_POINTS else finite
     points: Spec = {
         "type": "scatter",
         "mode": "markers",
-        "x": x[places],
-        "y": y[places],
+        "x": x[indices],
+        "y": y[indices],
         "marker": {"size": 6, "color": ink.decoder, "opacity": 0.5},
         "hovertemplate": f"{literal(names[0])} %{{x:.3~g}}<br>{literal(names[1])} %{{y:.3~g}}<extra></extra>",
     }
     layout = _layout(ink, names)
-    layout |= {"dragmode": "select", "selections": _selection(marked)}
+    layout |= {"dragmode": "select", "selections": _selection(selected_region)}
     return build([points], layout)
 
 
 def histogram_figure(
-    values: NDArray[np.floating], name: str, *, marked: Interval | None = None, theme: ThemeName = "light"
+    values: NDArray[np.floating], name: str, *, selected_region: Interval | None = None, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Draw a histogram of one measure of N pairs, (N,), without NaN; an interval may be `marked`."""
-    ink, known = palette(theme), values[np.isfinite(values)]
+    """Draw a histogram of one measure of N pairs, (N,), without NaN, and the interval `selected_region`."""
+    ink, finite = palette(theme), values[np.isfinite(values)]
     counts, edges = (
-        np.histogram(known, bins="sqrt" if len(known) < MOST_POINTS else 60) if len(known) else ([0], [0, 1])
+        np.histogram(finite, bins="sqrt" if len(finite) < MOST_POINTS else 60) if len(finite) else ([0], [0, 1])
     )
     middles = (np.asarray(edges)[1:] + np.asarray(edges)[:-1]) / 2
     bars: Spec = {
@@ -67,8 +67,8 @@ def histogram_figure(
         "hovertemplate": f"{literal(name)} %{{customdata[0]:.3~g}} – %{{customdata[1]:.3~g}}: %{{y}}<extra></extra>",
     }
     layout = _layout(ink, (name, gettext("pairs")))
-    whole = None if marked is None else (marked, (0.0, 1.05 * float(np.max(counts))))
-    layout |= {"bargap": 0.04, "dragmode": "select", "selectdirection": "h", "selections": _selection(whole)}
+    region = None if selected_region is None else (selected_region, (0.0, 1.05 * float(np.max(counts))))
+    layout |= {"bargap": 0.04, "dragmode": "select", "selectdirection": "h", "selections": _selection(region)}
     return build([bars], layout)
 
 

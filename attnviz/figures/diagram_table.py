@@ -1,4 +1,4 @@
-"""Table of the numbers in the architecture diagram."""
+"""Table of the numbers in the architecture diagram at one decoder step."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def diagram_table(trace: Trace, step: int) -> pd.DataFrame:
     These are the annotations with energies and weights, then context, both states and readout; the last columns are the
     displayed units (`drawn_units`). Without attention there are no energies and weights.
     """
-    units, here = drawn_units(trace), subscript(step + 1)
+    units, step_subscript = drawn_units(trace), subscript(step + 1)
     symbols = [f"h{subscript(j + 1)}" for j in range(len(trace.source_pieces))]
     names = [piece_name(piece) for piece in trace.source_pieces]
     rows: list[NDArray[np.float32]] = list(trace.annotations[:, units.annotation])
     for symbol, name, values in (
-        (f"c{here}", "", trace.contexts[step][units.context]),
+        (f"c{step_subscript}", "", trace.contexts[step][units.context]),
         (f"s{subscript(step)}", piece_name(trace.previous_pieces[step]), trace.previous_states[step][units.state]),
-        (f"s{here}", "", trace.states[step][units.state]),
-        (f"t{here}", piece_name(trace.target_pieces[step]), trace.readouts[step][units.readout]),
+        (f"s{step_subscript}", "", trace.states[step][units.state]),
+        (f"t{step_subscript}", piece_name(trace.target_pieces[step]), trace.readouts[step][units.readout]),
     ):
         symbols.append(symbol)
         names.append(name)

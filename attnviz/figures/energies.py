@@ -1,4 +1,4 @@
-"""Energies of one decoder step, a signed bar for each source piece."""
+"""Figure and table of the energies of one decoder step, a signed bar for each source piece."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Energy decomposition as a figure: one energy, unit by unit, from its operands to the running sum.
+"""Figure and table of one energy as a sum over units: query, key, tanh, v, and the running sum.
 
-The component of the same name fills this figure with the numbers of other cells, by the names of the traces.
+When another cell is chosen, the UI component of the same name replaces the numbers in the browser; it finds the
+traces of the figure by name.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ OPERANDS_WIDTH = 640
 UNITS = 12
 """Number of units with a row of their own, those with the largest |contribution|; the others share one."""
 
-MARK = " ▮"
+SATURATION_MARK = " ▮"
 """Follows the name of a saturated unit."""
 
 
@@ -39,29 +40,29 @@ def head_hover(units: int) -> str:
     return gettext("unit {k}<br>{q} × {u} / √{units} = {c}", k="{k}", q="{q}", u="{u}", c="{c}", units=units)
 
 
-def energy_decomposition_table(units: EnergyDecomposition) -> pd.DataFrame:
+def energy_decomposition_table(decomposition: EnergyDecomposition) -> pd.DataFrame:
     """Return the units of an energy, largest |contribution| first, with the running sum.
 
     The index is the unit's number, from 1.
     """
-    order = units.order
-    contributions = units.contributions[order]
+    order = decomposition.order
+    contributions = decomposition.contributions[order]
     return pd.DataFrame(
         {
-            gettext("query"): units.query[order],
-            gettext("key"): units.key[order],
-            gettext("activation"): units.activation[order],
-            "v": units.score[order],
+            gettext("query"): decomposition.query[order],
+            gettext("key"): decomposition.key[order],
+            gettext("activation"): decomposition.activation[order],
+            "v": decomposition.score[order],
             gettext("contribution"): contributions,
             gettext("running sum"): np.cumsum(contributions),
-            gettext("saturated"): saturated(units)[order],
+            gettext("saturated"): saturated(decomposition)[order],
         },
         index=pd.Index(order + 1, name=gettext("unit")),
     )
 
 
 def energy_decomposition_figure(
-    units: EnergyDecomposition, *, operands: bool = True, theme: ThemeName = "light"
+    decomposition: EnergyDecomposition, *, operands: bool = True, theme: ThemeName = "light"
 ) -> go.Figure:
     """Draw an energy as the sum of its units: the largest by name, the rest as one row, the sum below.
 
@@ -69,29 +70,32 @@ def energy_decomposition_figure(
     (green) with their sum as a diamond, the tanh of it, v, and its place in the running sum.
     """
     ink = palette(theme)
-    top, rest = units.order[:UNITS], units.order[UNITS:]
-    values = [*units.contributions[top].tolist(), *([float(units.contributions[rest].sum())] if rest.size else [])]
-    is_saturated = saturated(units)
-    names = [gettext("unit {k}", k=k + 1) + (MARK if is_saturated[k] else "") for k in top]
-    hover = [_hover(units, int(k)) for k in top]
+    top, rest = decomposition.order[:UNITS], decomposition.order[UNITS:]
+    values = [
+        *decomposition.contributions[top].tolist(),
+        *([float(decomposition.contributions[rest].sum())] if rest.size else []),
+    ]
+    is_saturated = saturated(decomposition)
+    names = [gettext("unit {k}", k=k + 1) + (SATURATION_MARK if is_saturated[k] else "") for k in top]
+    hover = [_hover(decomposition, int(k)) for k in top]
     if rest.size:
         names.append(gettext("{n} more", n=rest.size))
         hover.append(ngettext("{count} more unit: {c}", "{count} more units: {c}", rest.size, c=signed(values[-1], 4)))
     labels = [*names, emphasise(gettext("energy e"), ink.ink)]
-    panels, axes = _operands(units, top, hover[: len(top)], ink) if operands else ([], {})
+    panels, axes = _operand_panels(decomposition, top, hover[: len(top)], ink) if operands else ([], {})
     layout = rows_layout(92, ink) | {"barmode": "group", "xaxis": panel(ink, [0, 1], gettext("running sum"))} | axes
     layout["xaxis"] |= {"range": sum_range(values), "nticks": 5}
-    layout["meta"] = {"alt": energy_decomposition_alt(units), "narrowest": OPERANDS_WIDTH if operands else 300}
-    hover.append(f"e = {signed(units.energy, 4)}")
+    layout["meta"] = {"alt": energy_decomposition_alt(decomposition), "narrowest": OPERANDS_WIDTH if operands else 300}
+    hover.append(f"e = {signed(decomposition.energy, 4)}")
     template = {"data": [*waterfall(ink), *panels], "layout": layout}
     return filled(template, rows_values(labels) | waterfall_values(values, hover))
 
 
-def energy_decomposition_alt(units: EnergyDecomposition) -> str:
+def energy_decomposition_alt(decomposition: EnergyDecomposition) -> str:
     """Return the text alternative of the figure."""
-    largest, count = int(units.order[0]), int(saturated(units).sum())
+    largest, count = int(decomposition.order[0]), int(saturated(decomposition).sum())
     saturation = ""
-    if units.bounded:
+    if decomposition.bounded:
         saturation = ngettext(
             ", of which {count} is saturated (|tanh| at least {least})",
             ", of which {count} are saturated (|tanh| at least {least})",
@@ -101,18 +105,20 @@ def energy_decomposition_alt(units: EnergyDecomposition) -> str:
     return gettext(
         "An energy of {energy:.3f} as the sum over {count} units{saturation}. The largest contribution is that "
         "of unit {largest}: {contribution:+.3f}.",
-        energy=units.energy,
-        count=len(units.query),
+        energy=decomposition.energy,
+        count=len(decomposition.query),
         saturation=saturation,
         largest=largest + 1,
-        contribution=units.contributions[largest],
+        contribution=decomposition.contributions[largest],
     )
 
 
-def _operands(units: EnergyDecomposition, top: np.ndarray, hover: list[str], ink: Palette) -> tuple[list[Spec], Spec]:
-    """Return the panels left of the running sum, and their axes."""
-    rows, is_saturated = list(range(len(top))), saturated(units)[top]
-    query, key, activation = units.query[top], units.key[top], units.activation[top]
+def _operand_panels(
+    decomposition: EnergyDecomposition, top: np.ndarray, hover: list[str], ink: Palette
+) -> tuple[list[Spec], Spec]:
+    """Return the traces of the panels left of the running sum, and the axes of all panels."""
+    rows, is_saturated = list(range(len(top))), saturated(decomposition)[top]
+    query, key, activation = decomposition.query[top], decomposition.key[top], decomposition.activation[top]
     bar = {
         "type": "bar",
         "orientation": "h",
@@ -126,15 +132,17 @@ def _operands(units: EnergyDecomposition, top: np.ndarray, hover: list[str], ink
     ]
     limit = 1.08 * float(np.abs([query, key, query + key]).max() or 1)
     inputs = panel(ink, [0, 0.27], "") | {"range": [-limit, limit], "nticks": 3}
-    if not units.bounded:
-        inputs["title"]["text"] = f"{_tint(units.names[0], ink.decoder)}, {_tint(units.names[1], ink.encoder)}"
+    if not decomposition.bounded:
+        inputs["title"]["text"] = (
+            f"{_coloured(decomposition.names[0], ink.decoder)}, {_coloured(decomposition.names[1], ink.encoder)}"
+        )
         sums = (
-            gettext("→ product / √{units}, running sum", units=len(units.query))
-            if _scaled(units)
+            gettext("→ product / √{units}, running sum", units=len(decomposition.query))
+            if _scaled(decomposition)
             else gettext("→ product, running sum")
         )
         return traces, {"xaxis2": inputs | {"domain": [0, 0.4]}, "xaxis": panel(ink, [0.46, 1], sums)}
-    inputs["title"]["text"] = f"{_tint('(Wₐ s)ₖ', ink.decoder)} + {_tint('(Uₐ h)ₖ', ink.encoder)} ◆"
+    inputs["title"]["text"] = f"{_coloured('(Wₐ s)ₖ', ink.decoder)} + {_coloured('(Uₐ h)ₖ', ink.encoder)} ◆"
     diamonds = {
         "type": "scatter",
         "mode": "markers",
@@ -152,27 +160,37 @@ def _operands(units: EnergyDecomposition, top: np.ndarray, hover: list[str], ink
         "x": activation.tolist(),
         "marker": {"color": ink.bar, "opacity": fills},
     }
-    scores = bar | {"name": "score", "xaxis": "x4", "x": units.score[top].tolist(), "marker": {"color": ink.quiet}}
-    most = 1.08 * float(np.abs(units.score).max() or 1)
+    scores = bar | {
+        "name": "score",
+        "xaxis": "x4",
+        "x": decomposition.score[top].tolist(),
+        "marker": {"color": ink.quiet},
+    }
+    score_limit = 1.08 * float(np.abs(decomposition.score).max() or 1)
     return [*traces, diamonds, activations, scores], {
         "xaxis2": inputs,
         "xaxis3": panel(ink, [0.31, 0.45], "→ tanh") | {"range": [-1.08, 1.08], "tickvals": [-1, 0, 1]},
-        "xaxis4": panel(ink, [0.49, 0.6], "× vₖ") | {"range": [-most, most], "nticks": 3},
+        "xaxis4": panel(ink, [0.49, 0.6], "× vₖ") | {"range": [-score_limit, score_limit], "nticks": 3},
         "xaxis": panel(ink, [0.64, 1], gettext("→ running sum")),
     }
 
 
-def _hover(units: EnergyDecomposition, k: int) -> str:
-    numbers = {"q": units.query[k], "u": units.key[k], "a": units.activation[k], "v": units.score[k]}
-    written = {name: decimal(float(value), 3) for name, value in numbers.items()}
-    template = head_hover(len(units.query)) if _scaled(units) else hover_template(units.bounded)
-    return template.format(k=k + 1, c=signed(units.contributions[k], 4), **written)
+def _hover(decomposition: EnergyDecomposition, k: int) -> str:
+    values = {
+        "q": decomposition.query[k],
+        "u": decomposition.key[k],
+        "a": decomposition.activation[k],
+        "v": decomposition.score[k],
+    }
+    numbers = {name: decimal(float(value), 3) for name, value in values.items()}
+    template = head_hover(len(decomposition.query)) if _scaled(decomposition) else hover_template(decomposition.bounded)
+    return template.format(k=k + 1, c=signed(decomposition.contributions[k], 4), **numbers)
 
 
-def _scaled(units: EnergyDecomposition) -> bool:
+def _scaled(decomposition: EnergyDecomposition) -> bool:
     """Return whether each product is divided by the square root of their number."""
-    return not units.bounded and bool(units.score[0] != 1)
+    return not decomposition.bounded and bool(decomposition.score[0] != 1)
 
 
-def _tint(text: str, colour: str) -> str:
+def _coloured(text: str, colour: str) -> str:
     return f'<span style="color:{colour}">{text}</span>'

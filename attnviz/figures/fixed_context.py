@@ -1,4 +1,4 @@
-"""Figure for models without attention: one vector of the whole sentence, for every step."""
+"""Figure and table for models without attention: one context vector of the sentence, the same at every step."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from attnviz.analysis.grid import By, Grid, grid, rows_of_steps
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.cells import HIGHEST_ROW, LOWEST_ROW, font_size
 from attnviz.figures.labels import axis_labels, label_stride, literal
-from attnviz.figures.unit_strips import note
+from attnviz.figures.unit_strips import strip_caption
 from attnviz.languages import gettext
 from attnviz.palette import ROW_FRAME, STRONGEST, Palette, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
 
-_READ, _STRIP = 0.1, 0.55
+_ENCODER_X, _STRIP_X = 0.1, 0.55
 """Positions in the left half, from 0 to 1: the encoder's line, and the left edge of the vector."""
-_HEAD = 0.96
+_ARROW_TIP_X = 0.96
 """Horizontal position of the arrow tips in the right half, from 0 to 1."""
-_ROWS, _TOP = 420, 34
+_ROWS_HEIGHT, _TOP = 420, 34
 """Pixels of all rows together unless they have their smallest height, and above the first."""
 
 
@@ -61,7 +61,7 @@ def fixed_context(
         "type": "heatmap",
         "name": "context",
         "z": vector[:, None],
-        "x": [_STRIP, 1],
+        "x": [_STRIP_X, 1],
         "yaxis": "y3",
         "xaxis": "x2",
         "y0": 1,
@@ -72,7 +72,7 @@ def fixed_context(
         "showscale": False,
         "hoverinfo": "skip",  # otherwise a click on a unit would count as a click on a row
     }
-    return build([strip, *_reading(len(cells.source), ink), *_writing(cells, ink)], layout)
+    return build([strip, *_encoder_traces(len(cells.source), ink), *_arrow_traces(cells, ink)], layout)
 
 
 def fixed_context_table(trace: Trace) -> pd.DataFrame:
@@ -81,8 +81,8 @@ def fixed_context_table(trace: Trace) -> pd.DataFrame:
     return pd.DataFrame({gettext("context, the same at every step"): trace.contexts[0]}, index=index)
 
 
-def _reading(count: int, ink: Palette) -> list[Spec]:
-    """Return the encoder's path: down the source, with a point at each word, and into the vector."""
+def _encoder_traces(count: int, ink: Palette) -> list[Spec]:
+    """Return the encoder as a line down the source, with a point at each word, and an arrow into the vector."""
     line = {
         "type": "scatter",
         "mode": "lines+markers",
@@ -94,13 +94,13 @@ def _reading(count: int, ink: Palette) -> list[Spec]:
     }
     points = {"size": 5, "color": ink.encoder}
     end = count - 1
-    down = line | {"x": [_READ] * count, "y": list(range(count)), "marker": points}
-    arrow = {"size": [5, 10], "color": ink.encoder, "symbol": ["circle", "triangle-right"]}
-    into = line | {"x": [_READ, _STRIP - 0.03], "y": [end, end], "marker": arrow}
-    return [down, into]
+    source_line = line | {"x": [_ENCODER_X] * count, "y": list(range(count)), "marker": points}
+    arrow_marker = {"size": [5, 10], "color": ink.encoder, "symbol": ["circle", "triangle-right"]}
+    arrow_line = line | {"x": [_ENCODER_X, _STRIP_X - 0.03], "y": [end, end], "marker": arrow_marker}
+    return [source_line, arrow_line]
 
 
-def _writing(cells: Grid, ink: Palette) -> list[Spec]:
+def _arrow_traces(cells: Grid, ink: Palette) -> list[Spec]:
     """Return an arrow from the centre of the vector to each row, and the hover and click targets there."""
     count = len(cells.target)
     middle = (count - 1) / 2
@@ -111,7 +111,7 @@ def _writing(cells: Grid, ink: Palette) -> list[Spec]:
         "name": "arrows",
         "hoverinfo": "skip",
         "y": ends,
-        "x": [0, _HEAD, None] * count,
+        "x": [0, _ARROW_TIP_X, None] * count,
         "line": {"color": ink.context, "width": 1},
     }
     heads = {
@@ -119,7 +119,7 @@ def _writing(cells: Grid, ink: Palette) -> list[Spec]:
         "mode": "markers",
         "name": "heads",
         "hoverinfo": "skip",
-        "x": [_HEAD] * count,
+        "x": [_ARROW_TIP_X] * count,
         "y": list(range(count)),
         "marker": {"symbol": "triangle-right", "size": 9, "color": ink.context},
     }
@@ -140,9 +140,9 @@ def _writing(cells: Grid, ink: Palette) -> list[Spec]:
 def _layout(cells: Grid, units: int, ink: Palette) -> Spec:
     """Return the layout: `y` has the target's rows, `y2` the source's, `y3` the units of the vector."""
     rows, sources = len(cells.target), len(cells.source)
-    most = max(rows, sources)
-    height = round(most * float(np.clip(_ROWS / most, LOWEST_ROW, HIGHEST_ROW)))
-    across, down = label_stride(sources), label_stride(rows)
+    row_count = max(rows, sources)
+    height = round(row_count * float(np.clip(_ROWS_HEIGHT / row_count, LOWEST_ROW, HIGHEST_ROW)))
+    source_stride, target_stride = label_stride(sources), label_stride(rows)
     left, right = (
         int(max(len(shorten(name)) for name in names) * font_size(len(names)) * 0.56) + 18
         for names in (cells.source, cells.target)
@@ -158,8 +158,8 @@ def _layout(cells: Grid, units: int, ink: Palette) -> Spec:
         | {
             "range": [rows - 0.5, -0.5],
             "side": "right",
-            "tickvals": list(range(0, rows, down)),
-            "ticktext": axis_labels(cells.target[::down]),
+            "tickvals": list(range(0, rows, target_stride)),
+            "ticktext": axis_labels(cells.target[::target_stride]),
             "tickfont": {"size": font_size(rows), "color": ink.decoder},
         },
         "yaxis2": axis
@@ -167,8 +167,8 @@ def _layout(cells: Grid, units: int, ink: Palette) -> Spec:
             "range": [sources - 0.5, -0.5],
             "side": "left",
             "anchor": "x2",
-            "tickvals": list(range(0, sources, across)),
-            "ticktext": axis_labels(cells.source[::across]),
+            "tickvals": list(range(0, sources, source_stride)),
+            "ticktext": axis_labels(cells.source[::source_stride]),
             "tickfont": {"size": font_size(sources), "color": ink.encoder},
         },
         "yaxis3": axis | {"range": [units + 0.5, 0.5], "overlaying": "y2", "showticklabels": False, "anchor": "x2"},
@@ -177,7 +177,7 @@ def _layout(cells: Grid, units: int, ink: Palette) -> Spec:
                 "type": "rect",
                 "xref": "x2",
                 "yref": "paper",
-                "x0": _STRIP,
+                "x0": _STRIP_X,
                 "x1": 1,
                 "y0": 0,
                 "y1": 1,
@@ -185,7 +185,7 @@ def _layout(cells: Grid, units: int, ink: Palette) -> Spec:
             }
         ],
         "annotations": [
-            note(gettext("c, {count} numbers", count=units), 0, ink)
+            strip_caption(gettext("c, {count} numbers", count=units), 0, ink)
             | {
                 "x": 0.5,
                 "xanchor": "right",

@@ -1,4 +1,4 @@
-"""Probability of each word of one translation under several models that are forced to write it."""
+"""Figure and table of the probability of each word of one translation under models that are forced to write it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.forced_words import ForcedWords
-from attnviz.figures import letters
-from attnviz.figures.attentions import line_style
+from attnviz.figures import text_width
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
+from attnviz.figures.line_styles import line_style
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.wording.labels import shorten
@@ -19,21 +19,21 @@ from attnviz.wording.why import short_name
 
 _COLUMN, _LABEL, _SIZE = 19, 14, 13
 """Pixels of the narrowest column with a slanted label, characters of a label, and font size in pixels."""
-_LEAST = -6
+_LOWEST_POWER = -6
 """Decimal logarithm of the smallest probability that is drawn to scale."""
 
 
 def forced_words_figure(forced: ForcedWords, *, slanting: bool = True, theme: ThemeName = "light") -> go.Figure:
     """Draw the probability of each word on a logarithmic scale, a line for each model; words from left to right.
 
-    Labels are `slanting` or level. Probabilities below a millionth are drawn at the bottom; the hover text has the
-    number. `layout.meta` has `alt` and `narrowest`.
+    Labels are `slanting` or level. Smaller probabilities than a millionth are drawn at a millionth; the hover text has
+    the number. `layout.meta` has `alt` and `narrowest`.
     """
     ink, count = palette(theme), len(forced.words)
     short = [shorten(word, _LABEL) for word in forced.words]
-    column = _COLUMN if slanting else max(letters.width(word, _SIZE) for word in short) + 10
+    column = _COLUMN if slanting else max(text_width.width(word, _SIZE) for word in short) + 10
     traces = [_line(forced, model, ink) for model in range(len(forced.models))]
-    low = max(_LEAST, float(np.floor(forced.log_probabilities.min() / np.log(10))))
+    low = max(_LOWEST_POWER, float(np.floor(forced.log_probabilities.min() / np.log(10))))
     layout = base_layout(ink) | {
         "height": 340 if slanting else 290,
         "hovermode": "x unified",
@@ -78,7 +78,7 @@ def _line(forced: ForcedWords, model: int, ink: Palette) -> Spec:
         "mode": "lines+markers",
         "name": literal(short_name(forced.attentions[model])),
         "x": list(range(len(logs))),
-        "y": np.maximum(logs / np.log(10), _LEAST),
+        "y": np.maximum(logs / np.log(10), _LOWEST_POWER),
         "cliponaxis": False,
         "customdata": [small(float(p)) for p in np.exp(logs)],
         "hovertemplate": "%{customdata}",

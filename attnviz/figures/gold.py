@@ -1,4 +1,4 @@
-"""Gold links as marks on the heatmap, and false links of the alignment."""
+"""Marks of word links on the heatmap, with legend: sure and possible gold links, and false links of the alignment."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from attnviz.analysis.alignment_error import Link
 from attnviz.analysis.gold import GoldLinks, link_errors
 from attnviz.analysis.grid import Grid, places_of_pieces
 from attnviz.figures.build import Spec
-from attnviz.figures.cells import Cells
-from attnviz.figures.letters import width
+from attnviz.figures.cells import HeatmapSizes
+from attnviz.figures.text_width import width
 from attnviz.palette import MARK, MARK_EDGE, Palette
 from attnviz.trace import Words
 from attnviz.wording.gold import mark_names
@@ -20,44 +20,48 @@ from attnviz.wording.gold import mark_names
 Kind = Literal["sure", "possible", "false"]
 SYMBOLS: dict[Kind, str] = {"sure": "◉", "possible": "○", "false": "×"}
 """Symbols in the legend; they differ in shape."""
-_LINE, _LETTERS = 18, 12
+_LINE_HEIGHT, _FONT_SIZE = 18, 12
 """Line height and font size of the legend, in pixels."""
-_BEFORE = 40
-"""Pixels of the colour bar, below which the legend is."""
+_COLOUR_BAR_HEIGHT = 40
+"""Height in pixels of the colour bar, below which the legend is."""
 
 
 @dataclass(frozen=True)
-class GoldMarks:
-    """The marks of one heatmap."""
+class LinkMarks:
+    """The marks of the links on one heatmap."""
 
-    cells: dict[Kind, tuple[Link, ...]]
+    positions: dict[Kind, tuple[Link, ...]]
     """The (row, column) of each mark, by kind; only kinds that occur."""
 
-    def notes(self) -> dict[Link, str]:
-        """Return what the hover text of a marked cell says about its mark."""
+    def hover_lines(self) -> dict[Link, str]:
+        """Return a line for the hover text of each marked cell (row, column), which names its mark."""
         names = mark_names()
-        return {cell: f"{SYMBOLS[kind]} {names[kind]}" for kind, cells in self.cells.items() for cell in cells}
+        return {
+            position: f"{SYMBOLS[kind]} {names[kind]}"
+            for kind, positions in self.positions.items()
+            for position in positions
+        }
 
-    def traces(self, sizes: Cells, columns: int) -> list[Spec]:
+    def traces(self, sizes: HeatmapSizes, columns: int) -> list[Spec]:
         """Return the marks as Plotly traces, with dark edges and light fill, which are visible on any colour.
 
         They ignore the pointer, so that hovering reaches the cell.
         """
         narrowest = (sizes.narrowest - sizes.left - sizes.right) / columns
         size = float(np.clip(0.46 * min(sizes.row, 2 * narrowest), 7, 15))
-        return [trace for kind, cells in self.cells.items() for trace in _drawn(kind, cells, size)]
+        return [trace for kind, positions in self.positions.items() for trace in _mark_traces(kind, positions, size)]
 
-    def legend(self, sizes: Cells, ink: Palette) -> tuple[list[Spec], int]:
+    def legend(self, sizes: HeatmapSizes, ink: Palette) -> tuple[list[Spec], int]:
         """Return the legend of the marks below the heatmap, and its height in pixels."""
         lines, names = [""], mark_names()
-        for kind in self.cells:
+        for kind in self.positions:
             text = f"{SYMBOLS[kind]}\u00a0{names[kind]}"
             longer = f"{lines[-1]}   {text}" if lines[-1] else text
-            if lines[-1] and width(longer, _LETTERS) > sizes.narrowest - 12:
+            if lines[-1] and width(longer, _FONT_SIZE) > sizes.narrowest - 12:
                 lines.append(text)
             else:
                 lines[-1] = longer
-        note = {
+        annotation = {
             "text": "<br>".join(lines),
             "showarrow": False,
             "align": "left",
@@ -68,44 +72,44 @@ class GoldMarks:
             "xanchor": "left",
             "yanchor": "top",
             "xshift": 8 - sizes.left,
-            "yshift": -_BEFORE,
-            "font": {"size": _LETTERS, "color": ink.ink},
+            "yshift": -_COLOUR_BAR_HEIGHT,
+            "font": {"size": _FONT_SIZE, "color": ink.ink},
         }
-        return [note], _LINE * len(lines) + 4
+        return [annotation], _LINE_HEIGHT * len(lines) + 4
 
 
-def gold_marks(cells: Grid, words: Words, gold: GoldLinks) -> GoldMarks:
-    """Return the marks of `gold` on the grid `cells`, by the words or pieces of `words`.
+def link_marks(grid: Grid, words: Words, gold: GoldLinks) -> LinkMarks:
+    """Return the marks of the links of `gold` and `words` on the cells of `grid`, which are words or pieces.
 
-    A cross marks a link of the alignment in `words` that is not even possible.
+    A false link is one of the alignment in `words` that is neither a sure nor a possible link of `gold`.
     """
     errors = link_errors(words, gold)
-    ends = (max(map(max, groups)) + 1 for groups in (words.target_groups, words.source_groups))
+    piece_counts = (max(map(max, groups)) + 1 for groups in (words.target_groups, words.source_groups))
     rows, columns = (
-        places_of_pieces(groups, end) for groups, end in zip((cells.steps, cells.pieces), ends, strict=True)
+        places_of_pieces(groups, count) for groups, count in zip((grid.steps, grid.pieces), piece_counts, strict=True)
     )
 
-    def cells_of(links: frozenset[Link] | tuple[Link, ...]) -> tuple[Link, ...]:
-        marks = {
+    def positions_of(links: frozenset[Link] | tuple[Link, ...]) -> tuple[Link, ...]:
+        positions = {
             (rows[step], columns[piece])
             for j, i in links
             for step in words.target_groups[i]
             for piece in words.source_groups[j]
         }
-        return tuple(sorted((r, c) for r, c in marks if r is not None and c is not None))
+        return tuple(sorted((r, c) for r, c in positions if r is not None and c is not None))
 
     kinds: dict[Kind, tuple[Link, ...]] = {
-        "sure": cells_of(gold.sure),
-        "possible": cells_of(gold.possible),
-        "false": cells_of(errors.false),
+        "sure": positions_of(gold.sure),
+        "possible": positions_of(gold.possible),
+        "false": positions_of(errors.false),
     }
-    return GoldMarks({kind: marks for kind, marks in kinds.items() if marks})
+    return LinkMarks({kind: positions for kind, positions in kinds.items() if positions})
 
 
-def _drawn(kind: Kind, cells: tuple[Link, ...], size: float) -> list[Spec]:
-    """Return the marks of a kind: edge, line, and for sure links a core."""
-    rows, columns = map(list, zip(*cells, strict=True))
-    places = {"type": "scatter", "mode": "markers", "x": columns, "y": rows, "hoverinfo": "skip", "showlegend": False}
+def _mark_traces(kind: Kind, positions: tuple[Link, ...], size: float) -> list[Spec]:
+    """Return the marks of a kind: edge, line, and for sure links a dot inside."""
+    rows, columns = map(list, zip(*positions, strict=True))
+    points = {"type": "scatter", "mode": "markers", "x": columns, "y": rows, "hoverinfo": "skip", "showlegend": False}
     line = max(1.2, 0.14 * size)
     # The line of an open symbol is its colour; the edge is a wider symbol below it.
     layers: list[tuple[str, Spec]] = [
@@ -113,8 +117,8 @@ def _drawn(kind: Kind, cells: tuple[Link, ...], size: float) -> list[Spec]:
         (kind, {"size": size, "color": MARK, "line": {"width": line}}),
     ]
     shape = {"symbol": "x-thin-open" if kind == "false" else "circle-open"}
-    drawn = [places | {"name": name, "marker": shape | marker} for name, marker in layers]
-    if kind == "sure":  # a separate core: on light cells a filled ring would be invisible
+    traces = [points | {"name": name, "marker": shape | marker} for name, marker in layers]
+    if kind == "sure":  # a dot with a dark edge, which is visible on light cells too
         core = {"symbol": "circle", "size": 0.44 * size, "color": MARK, "line": {"width": 1, "color": MARK_EDGE}}
-        drawn.append(places | {"name": "sure core", "marker": core})
-    return drawn
+        traces.append(points | {"name": "sure core", "marker": core})
+    return traces

@@ -1,4 +1,4 @@
-"""Decay of gradients with distance, a panel for each model: through the recurrence alone, and through the contexts."""
+"""Figure and table of the decay of gradients with distance, through the recurrence alone and through the contexts."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from attnviz.wording.why import attention_name, small_length
 _PANEL, _CAPTION, _GAP = 230, 34, 0.05
 """Pixels of a panel's height and of its caption; share of the width between panels."""
 _LEFT, _TOP, _BOTTOM = 62, 30, 46
+"""Margins in pixels."""
 _NARROWEST = {1: 300, 3: 760}
-"""Pixels, by the number of panels side by side."""
+"""Pixels of the narrowest figure, by the number of panels side by side."""
 
 
 def signals_figure(
     attentions: Sequence[str], signals: Sequence[Signals], *, across: int = 3, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Draw |d log p(y_i) / d E x_j| of each model on a logarithmic scale against the number of recurrent steps.
+    """Draw |d log p(y_i) / d E x_j|, E x_j an embedding, on a logarithmic scale against the number of recurrent steps.
 
-    One line is the gradient through s_0, the recurrence alone, one that through the contexts. Lines are medians of
-    pairs at a similar distance, bands their quartiles. All panels have the same axes, `across` of them side by side.
-    `layout.meta` has `alt` and `narrowest`. Raise ValueError unless there are as many `signals` as `attentions`, and
-    `across` is at least 1.
+    One line is the gradient through s_0, that is by the recurrence alone, the other that through the contexts. Lines
+    are medians of pairs at a similar distance, bands their quartiles. All panels have the same axes, `across` of them
+    side by side. `layout.meta` has `alt` and `narrowest`. Raise ValueError unless there are as many `signals` as
+    `attentions`, and `across` is at least 1.
     """
     if len(attentions) != len(signals) or across < 1:
         raise ValueError("a panel needs its attention and its signals, and a place")
@@ -118,33 +119,33 @@ def _panel(decay: GradientDecay, attention: str, place: int, ink: Palette) -> li
     return traces
 
 
-def _layout(attentions: list[str], decays: list[GradientDecay], across: int, ink: Palette) -> Spec:
+def _layout(attentions: list[str], decays: list[GradientDecay], panels_per_line: int, ink: Palette) -> Spec:
     """Return the layout: axes, captions and legend."""
-    rows = -(-len(decays) // across)
+    rows = -(-len(decays) // panels_per_line)
     inner = rows * (_PANEL + _CAPTION) + (rows - 1) * _BOTTOM
     lengths = np.concatenate([values.ravel() for decay in decays for values in (decay.start, decay.contexts)])
     ends = np.log10(np.clip([lengths.min(), lengths.max()], 1e-12, None))
     low, high = np.floor(ends[0]), np.ceil(ends[1])
-    far = max(float(decay.distances[-1]) for decay in decays)
+    longest_distance = max(float(decay.distances[-1]) for decay in decays)
     layout: Spec = base_layout(ink) | {
         "height": _TOP + inner + _BOTTOM,
         "margin": {"l": _LEFT, "r": 14, "t": _TOP, "b": _BOTTOM},
         "hovermode": "closest",
         "annotations": [],
-        "meta": {"alt": _alt(attentions, decays), "narrowest": _NARROWEST.get(across, 250 * across)},
+        "meta": {"alt": _alt(attentions, decays), "narrowest": _NARROWEST.get(panels_per_line, 250 * panels_per_line)},
     }
     layout["annotations"] += _legend(ink)
     for place, attention in enumerate(attentions):
-        row, column = divmod(place, across)
-        wide = (1 - _GAP * (across - 1)) / across
-        left = column * (wide + _GAP)
+        row, column = divmod(place, panels_per_line)
+        panel_width = (1 - _GAP * (panels_per_line - 1)) / panels_per_line
+        left = column * (panel_width + _GAP)
         top = 1 - (row * (_PANEL + _CAPTION + _BOTTOM) + _CAPTION) / inner
         suffix = str(place + 1) if place else ""
         powers = list(range(int(low), int(high) + 1))
         layout[f"xaxis{suffix}"] = base_axis(ink) | {
-            "domain": [left, left + wide],
+            "domain": [left, left + panel_width],
             "anchor": f"y{suffix}",
-            "range": [-0.8, far + 0.8],
+            "range": [-0.8, longest_distance + 0.8],
             "zeroline": False,
             "title": {
                 "text": gettext("recurrent steps between word and source piece"),

@@ -1,4 +1,4 @@
-"""One step of a transformer's head: its scores, their softmax, and the weighted sum of values."""
+"""Figures and tables of one attention head of a transformer at one step: scores, softmax, weighted sum of values."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def scores_values(head: HeadOrTrace, step: int) -> Values:
 def weights_template(head: HeadOrTrace, theme: ThemeName) -> Spec:
     """Return the template of the softmax: each score and, beside it, its weight in [0, 1]."""
     opened, ink = open_head(head), palette(theme)
-    before = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink, opacity=PALE)
-    after = piece_bars(opened, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
+    score_bars = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink, opacity=PALE)
+    weight_bars = piece_bars(opened, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
     layout = source_layout(opened, ink)
     layout["xaxis"] = value_axis(ink, gettext("score s"), energy_range(opened.finite_scores, padding=0.06)) | {
         "domain": [0, 0.36]
@@ -73,7 +73,7 @@ def weights_template(head: HeadOrTrace, theme: ThemeName) -> Spec:
         "anchor": "y",
     }
     texts = ({**spec, "xaxis": "x2"} for spec in bar_numbers(opened, ink))
-    return {"data": [before, after, *texts], "layout": layout}
+    return {"data": [score_bars, weight_bars, *texts], "layout": layout}
 
 
 def weights_values(head: HeadOrTrace, step: int) -> Values:

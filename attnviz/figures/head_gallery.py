@@ -1,4 +1,4 @@
-"""All heads of a transformer as small heatmaps: three kinds of attention, a row per layer, a column per head."""
+"""Figure and table of all heads of a transformer: small heatmaps of three kinds of attention, a row for each layer."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from attnviz.wording.opened_head import kind_name
 Rates = Mapping[tuple[int, int], float]
 """Alignment error rates of the cross-attention heads, by 0-based layer and head."""
 _ROW, _GAP, _NAME = 120, 0.012, 34
+"""Pixels of a row; share of the width between panels; pixels of the name of a kind of attention."""
 
 
 def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the weights of every head, queries down and keys across, with its number and its alignment error rate.
 
-    Brightness is the square root of the weight. Only known rates are displayed.
+    Brightness is the square root of the weight. Heads without an entry in `rates` have only a number.
     """
     ink, kinds = palette(theme), get_args(Kind)
     layers, heads = trace.cross_weights.shape[:2]
@@ -40,14 +41,14 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
     panels: list[Spec] = []
     for block, kind in enumerate(kinds):
         top = 1 - block / len(kinds)
-        layout["annotations"].append(_note(kind_name(kind), 0, top, ink, size=14))
+        layout["annotations"].append(_annotation(kind_name(kind), 0, top, ink, size=14))
         for place, head in enumerate(heads_of(trace, kind)):
             number = len(panels) + 1
             left, high = place % heads / heads, top - (place // heads + 0.28) / (layers + 0.3) / len(kinds)
             low = high - 0.78 / (layers + 0.3) / len(kinds)
             panels.append(_panel(head, number))
             layout |= _axes(number, (left, left + 1 / heads - _GAP), (low, high), ink)
-            layout["annotations"].append(_note(_name(head, rates), left, high, ink))
+            layout["annotations"].append(_annotation(_panel_name(head, rates), left, high, ink))
     return build(panels, layout)
 
 
@@ -82,7 +83,7 @@ def _panel(head: OpenHead, number: int) -> Spec:
     }
 
 
-def _axes(number: int, across: tuple[float, float], down: tuple[float, float], ink: Palette) -> Spec:
+def _axes(number: int, horizontal: tuple[float, float], vertical: tuple[float, float], ink: Palette) -> Spec:
     axis = base_axis(ink) | {
         "showticklabels": False,
         "showgrid": False,
@@ -91,18 +92,18 @@ def _axes(number: int, across: tuple[float, float], down: tuple[float, float], i
         "mirror": True,
     }
     return {
-        f"xaxis{number}": axis | {"domain": across, "anchor": f"y{number}"},
-        f"yaxis{number}": axis | {"domain": down, "anchor": f"x{number}", "autorange": "reversed"},
+        f"xaxis{number}": axis | {"domain": horizontal, "anchor": f"y{number}"},
+        f"yaxis{number}": axis | {"domain": vertical, "anchor": f"x{number}", "autorange": "reversed"},
     }
 
 
-def _name(head: OpenHead, rates: Rates) -> str:
+def _panel_name(head: OpenHead, rates: Rates) -> str:
     rate = rates.get((head.layer, head.head)) if head.kind == "cross" else None
     number = f"{head.layer + 1}.{head.head + 1}"
     return number if rate is None else f"{number}  " + gettext("AER {rate}", rate=decimal(rate))
 
 
-def _note(text: str, x: float, y: float, ink: Palette, size: int = 12) -> Spec:
+def _annotation(text: str, x: float, y: float, ink: Palette, size: int = 12) -> Spec:
     return {
         "text": text,
         "x": x,

@@ -1,4 +1,4 @@
-"""The alignment heatmap as in the paper's Fig. 3: source on top, target at the side."""
+"""The alignment heatmap (Bahdanau et al., Fig. 3): source on top, target at the side."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
-from attnviz.figures.cells import LEGEND, Cells, cell_sizes, font_size
-from attnviz.figures.gold import GoldMarks, gold_marks
+from attnviz.figures.cells import COLOUR_BAR_LENGTH, HeatmapSizes, cell_sizes, font_size
+from attnviz.figures.gold import LinkMarks, link_marks
 from attnviz.figures.heatmap_table import heatmap_alt
 from attnviz.figures.labels import axis_labels, label_stride, literal
-from attnviz.figures.margins import add_margin_axes, margin_bars, seam
+from attnviz.figures.margins import add_margin_axes, cell_gap_colour, margin_bars
 from attnviz.languages import format_number
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
 from attnviz.trace import FloatArray, Words
@@ -58,7 +58,7 @@ def heatmap(
     an unknown choice, AttnvizError for a face without its posterior.
     """
     cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)
-    marks = gold_marks(cells, _words_to_link(trace, face, posterior, weights), gold) if gold else None
+    marks = link_marks(cells, _linked_words(trace, face, posterior, weights), gold) if gold else None
     image = _image(cells, colours, root, ink, marks)
     sizes = cell_sizes(cells)
     alt = heatmap_alt(trace, by=by, face=face, posterior=posterior, end=end, weights=weights, gold=gold)
@@ -79,32 +79,32 @@ def heatmap(
     return build([image, *bars], layout)
 
 
-def _words_to_link(
+def _linked_words(
     trace: AttentionMatrix, face: Face, posterior: NDArray[np.float64] | None, weights: FloatArray | None
 ) -> Words:
-    """Return the words with the values between them from which links are taken."""
+    """Return the words, aligned by the displayed values (for the difference by the posterior)."""
     words, shares = trace.words(), weights if face == "before" else posterior
     return words if shares is None else replace(words, alignment=words.merged(shares))
 
 
-def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, marks: GoldMarks | None) -> Spec:
+def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, marks: LinkMarks | None) -> Spec:
     """Return the cells; for the difference the square root is in the scale, not in the numbers."""
-    signs, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
+    is_difference, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
     low, high = cells.range
-    colouring = (ink.signed_root if root else ink.signed) if signs else scale(colours)
+    colouring = (ink.signed_root if root else ink.signed) if is_difference else scale(colours)
     return {
         "type": "heatmap",
-        "z": np.sqrt(cells.shown) if root and not signs else cells.shown,
+        "z": np.sqrt(cells.shown) if root and not is_difference else cells.shown,
         "zmin": low,
         "zmax": high,
         "colorscale": colouring,
         "colorbar": _colour_bar(cells, root, ink),
         "xgap": gap,
         "ygap": gap,
-    } | _hover(cells, root, marks.notes() if marks else {})
+    } | _hover(cells, root, marks.hover_lines() if marks else {})
 
 
-def _meta(trace: AttentionMatrix, cells: Grid, sizes: Cells, alt: str) -> Spec:
+def _meta(trace: AttentionMatrix, cells: Grid, sizes: HeatmapSizes, alt: str) -> Spec:
     """Return what code that displays the figure needs.
 
     These are the text alternative (`alt`), the width below which the figure should scroll (`narrowest`), and the width
@@ -125,8 +125,8 @@ def _meta(trace: AttentionMatrix, cells: Grid, sizes: Cells, alt: str) -> Spec:
     }
 
 
-def _hover(cells: Grid, root: bool, notes: Mapping[tuple[int, int], str]) -> Spec:
-    """Return the hover texts: both words, the exact alpha, and the note on the cell (row, column).
+def _hover(cells: Grid, root: bool, mark_lines: Mapping[tuple[int, int], str]) -> Spec:
+    """Return the hover texts: both words, the exact alpha, and the line of `mark_lines` for the cell (row, column).
 
     In a very large grid, only the number.
     """
@@ -138,7 +138,7 @@ def _hover(cells: Grid, root: bool, notes: Mapping[tuple[int, int], str]) -> Spe
     text = [
         [
             "<br>".join(
-                filter(None, (f"{row} ← {column}", number, merged(len(steps), len(pieces)), notes.get((r, c), "")))
+                filter(None, (f"{row} ← {column}", number, merged(len(steps), len(pieces)), mark_lines.get((r, c), "")))
             )
             for c, (column, number, pieces) in enumerate(zip(source, numbers, cells.pieces, strict=True))
         ]
@@ -162,13 +162,13 @@ def _cell_numbers(cells: Grid) -> list[list[str]]:
     ]
 
 
-def cells_layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
+def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette) -> Spec:
     """Return the layout of a heatmap of these cells, without `meta`."""
     rows, columns = cells.alpha.shape
-    across, down = label_stride(columns), label_stride(rows)
+    column_stride, row_stride = label_stride(columns), label_stride(rows)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True}
     return base_layout(ink) | {
-        "plot_bgcolor": seam(cells, ink),
+        "plot_bgcolor": cell_gap_colour(cells, ink),
         "height": sizes.top + round(rows * sizes.row) + 44,
         "margin": {"l": sizes.left, "r": sizes.right, "t": sizes.top, "b": 44},
         "hovermode": "closest",
@@ -178,15 +178,15 @@ def cells_layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
             "ticklabeloverflow": "allow",
             "range": [-0.5, columns - 0.5],
             "tickangle": sizes.angle,
-            "tickvals": list(range(0, columns, across)),
-            "ticktext": axis_labels(cells.source[::across]),
+            "tickvals": list(range(0, columns, column_stride)),
+            "ticktext": axis_labels(cells.source[::column_stride]),
             "tickfont": {"size": font_size(columns), "color": ink.encoder},
         },
         "yaxis": axis
         | {
             "range": [rows - 0.5, -0.5],
-            "tickvals": list(range(0, rows, down)),
-            "ticktext": axis_labels(cells.target[::down]),
+            "tickvals": list(range(0, rows, row_stride)),
+            "ticktext": axis_labels(cells.target[::row_stride]),
             "tickfont": {"size": font_size(rows), "color": ink.decoder},
         },
     }
@@ -196,18 +196,18 @@ def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Spec:
     face = cells.face
     if face == "difference":
         # The square root is in the colours, not in the positions on the bar.
-        places = np.linspace(*cells.range, 5).tolist()
-        names = [format_number(t, "+.2g") if t else "0" for t in places[:-1]]
-        names.append(f"{SYMBOLS[face]} = {significant(places[-1])}")
+        positions = np.linspace(*cells.range, 5).tolist()
+        labels = [format_number(t, "+.2g") if t else "0" for t in positions[:-1]]
+        labels.append(f"{SYMBOLS[face]} = {significant(positions[-1])}")
     else:
         ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
-        places = [float(np.sqrt(t)) if root else t for t in ticks]
-        names = [f"{SYMBOLS[face]} = 0", *(significant(t) for t in ticks[1:])]
-    return colour_bar(places, names, ink)
+        positions = [float(np.sqrt(t)) if root else t for t in ticks]
+        labels = [f"{SYMBOLS[face]} = 0", *(significant(t) for t in ticks[1:])]
+    return colour_bar(positions, labels, ink)
 
 
-def colour_bar(places: Sequence[float], names: Sequence[str], ink: Palette) -> Spec:
-    """Return the colour bar below a heatmap, with `names` at `places` of its scale."""
+def colour_bar(positions: Sequence[float], labels: Sequence[str], ink: Palette) -> Spec:
+    """Return the colour bar below a heatmap, with `labels` at `positions` of its scale."""
     return {
         "orientation": "h",
         "x": 0,
@@ -218,10 +218,10 @@ def colour_bar(places: Sequence[float], names: Sequence[str], ink: Palette) -> S
         "ypad": 8,
         "thickness": 8,
         "lenmode": "pixels",
-        "len": LEGEND,
+        "len": COLOUR_BAR_LENGTH,
         "outlinewidth": 1,
         "outlinecolor": ink.line,
-        "tickvals": [*places],
-        "ticktext": [*names],
+        "tickvals": [*positions],
+        "ticktext": [*labels],
         "tickfont": {"size": 11, "color": ink.quiet},
     }

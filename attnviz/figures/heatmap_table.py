@@ -76,7 +76,8 @@ def heatmap_table(
     """Return the numbers of the heatmap as a table: target down, source across, each name preceded by its number.
 
     `margins` adds a last column, the entropy of each row in bits, and a last row, the sum of each column, both of the
-    displayed `face`. `weights`, (Ty, Tx), replace the alignment. Raise as `heatmap` does.
+    displayed `face`. `weights`, (Ty, Tx), replace the alignment. Raise ValueError for an unknown choice,
+    AttnvizError for a face without its posterior.
     """
     cells = grid(trace, by, end, face, posterior, weights)
     table = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Figures of a step without formulas: bars without a scale, and percentages."""
+"""Figures of a recurrent decoder step for the level of detail "Idea": bars without a scale, and percentages."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def share_values(trace: AttentionMatrix, step: int) -> Values:
 
 
 def kept_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces
-    """Return the template of one bar: how much of the state a step keeps, and how much is new."""
+    """Return the template of one bar: the shares of the state that a step keeps and that are new."""
     ink = palette(theme)
     bar = {
         "type": "bar",

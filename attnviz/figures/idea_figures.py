@@ -1,4 +1,4 @@
-"""Registry of the figures without formulas: by the name of the figure that each replaces, and others."""
+"""Registry of the figures for the level of detail "Idea", by the name of the step figure that each replaces."""
 
 from __future__ import annotations
 
@@ -39,4 +39,4 @@ HEAD_IDEA_FIGURES: Mapping[str, Picture] = {
     "looks": _picture(all_heads_template, all_heads_values),
     "stream": _picture(added_template, added_values),
 }
-"""Figures of transformers, by the names of those that they replace."""
+"""Figures of transformers, by the names of those that they replace; "looks" replaces none."""

@@ -1,4 +1,4 @@
-"""Attention of one target token from another program: a bar for each source piece."""
+"""Figure and table of imported attention at one target token: a bar for each source piece."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of decomposable attention: comparisons of a piece, and a sentence as a bag of vectors."""
+"""Figures and tables of decomposable attention (Parikh et al. 2016): attend, compare, aggregate, verdict."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from attnviz.wording.labels import quoted_name, shorten
 from attnviz.wording.numbers import decimal
 
 _ROW = 17
+"""Height of a strip in pixels."""
 
 
 def attend_figure(attention: PairAttention, *, theme: ThemeName = "light") -> go.Figure:
@@ -35,10 +36,10 @@ def attend_figure(attention: PairAttention, *, theme: ThemeName = "light") -> go
 def compared_template(judgement: Judgement, theme: ThemeName) -> Spec:
     """Return the template of a target piece's comparison: its vector, its weighted sum, and their comparison."""
     ink, units = palette(theme), judgement.target_projected.shape[1]
-    strips = _strips(Slot("rows"), [0, 1, 2], _limit(judgement.target_projected), ink)
+    strips = _strips(Slot("rows"), [0, 1, 2], _colour_limit(judgement.target_projected), ink)
     layout = _layout(ink, 44 + 34 * 3 + 8, 148) | {
-        "xaxis": _units(ink, units),
-        "yaxis": _names(ink, Slot("names"), 3),
+        "xaxis": _units_axis(ink, units),
+        "yaxis": _names_axis(ink, Slot("names"), 3),
         "meta": {"alt": Slot("alt"), "narrowest": 320},
     }
     return {"data": [strips], "layout": layout}
@@ -100,25 +101,25 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None, *, theme: T
 
     A swap shows the same strips in another order.
     """
-    ink, limit = palette(theme), _limit(judgement.source_comparisons)
+    ink, limit = palette(theme), _colour_limit(judgement.source_comparisons)
     bags, units = [_bag(each) for each in (judgement, other) if each], judgement.source_comparisons.shape[1]
     data, axes = [], {}
     for k, (names, rows) in enumerate(bags):
-        mark = "" if k == 0 else "2"
+        suffix = "" if k == 0 else "2"
         # A gap separates the sum from its terms, like the line under a sum on paper.
-        places = [*range(len(names) - 1), len(names) - 0.4]
-        data.append(_strips(rows, places, limit, ink) | {"xaxis": f"x{mark}", "yaxis": f"y{mark}"})
-        axes[f"xaxis{mark}"] = _units(ink, units) | {"anchor": f"y{mark}"}
+        positions = [*range(len(names) - 1), len(names) - 0.4]
+        data.append(_strips(rows, positions, limit, ink) | {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"})
+        axes[f"xaxis{suffix}"] = _units_axis(ink, units) | {"anchor": f"y{suffix}"}
         if other:
             title = gettext("original order") if k == 0 else gettext("two words swapped")
-            axes[f"xaxis{mark}"] |= {
+            axes[f"xaxis{suffix}"] |= {
                 "domain": ([0, 0.4], [0.6, 1])[k],
                 "title": {"text": title, "font": {"size": 13, "color": ink.ink}, "standoff": 2},
             }
-        axes[f"yaxis{mark}"] = _names(ink, axis_labels(names, 14), len(names)) | {
-            "tickvals": places,
-            "range": [places[-1] + 0.55, -0.55],
-            "anchor": f"x{mark}",
+        axes[f"yaxis{suffix}"] = _names_axis(ink, axis_labels(names, 14), len(names)) | {
+            "tickvals": positions,
+            "range": [positions[-1] + 0.55, -0.55],
+            "anchor": f"x{suffix}",
         }
     count = max(len(names) for names, _ in bags)
     meta = {"alt": _bag_alt(count - 1, units, swapped=bool(other)), "narrowest": 640 if other else 320}
@@ -158,7 +159,7 @@ def bag_table(one: Judgement, other: Judgement | None = None) -> pd.DataFrame:
 
 
 def aggregated_table(judgement: Judgement) -> pd.DataFrame:
-    """Return v_1, v_2 and h, the inputs of the verdict, a row for each unit (counted from 1)."""
+    """Return v_1 and v_2, the sums of comparisons, and the hidden layer h, a row for each unit (counted from 1)."""
     unit = pd.RangeIndex(1, len(judgement.hidden) + 1, name=gettext("unit"))
     return pd.DataFrame({"v₁": judgement.source_sum, "v₂": judgement.target_sum, "h": judgement.hidden}, index=unit)
 
@@ -174,15 +175,15 @@ def _bag(judgement: Judgement) -> tuple[list[str], FloatArray]:
     return [*names, gettext("sum")], np.concatenate([judgement.source_comparisons, judgement.source_sum[None]])
 
 
-def _limit(vectors: NDArray[np.floating]) -> float:
+def _colour_limit(vectors: NDArray[np.floating]) -> float:
     return float(np.quantile(np.abs(vectors), STRONGEST)) or 1.0
 
 
-def _strips(rows: FloatArray | Slot, places: list[float] | list[int], limit: float, ink: Palette) -> Spec:
+def _strips(rows: FloatArray | Slot, positions: list[float] | list[int], limit: float, ink: Palette) -> Spec:
     return {
         "type": "heatmap",
         "z": rows,
-        "y": places,
+        "y": positions,
         "x0": 1,
         "dx": 1,
         "zmin": -limit,
@@ -198,7 +199,7 @@ def _layout(ink: Palette, height: int, left: int) -> Spec:
     return base_layout(ink) | {"height": height, "margin": {"l": left, "r": 6, "t": 36, "b": 8}}
 
 
-def _units(ink: Palette, units: int) -> Spec:
+def _units_axis(ink: Palette, units: int) -> Spec:
     return base_axis(ink) | {
         "showgrid": False,
         "zeroline": False,
@@ -213,7 +214,7 @@ def _units(ink: Palette, units: int) -> Spec:
     }
 
 
-def _names(ink: Palette, names: list[str] | Slot, count: int) -> Spec:
+def _names_axis(ink: Palette, names: list[str] | Slot, count: int) -> Spec:
     return (
         base_axis(ink)
         | APART

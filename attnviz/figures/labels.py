@@ -1,4 +1,4 @@
-"""Escape words and pieces for Plotly, and shorten them for axes."""
+"""Escape words and pieces for Plotly, shorten them for axes, and thin out axis labels."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def axis_labels(names: Iterable[str], longest: int = LONGEST) -> list[str]:
     return [literal(shorten(name, longest)) for name in names]
 
 
-def label_stride(count: int, most: int = 260) -> int:
-    """Return the stride at which at most `most` of `count` labels are drawn."""
-    return -(-count // most)
+def label_stride(count: int, most_labels: int = 260) -> int:
+    """Return the stride at which at most `most_labels` of `count` labels are drawn."""
+    return -(-count // most_labels)

@@ -1,4 +1,4 @@
-"""Curves over the updates of a training run: model quality, and measures of attention."""
+"""Figures and tables over the updates of a training run: model quality, and measures of attention."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from attnviz.figures.update_panels import axes_of, panels_figure, update_positio
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace.snapshots import Curve, Snapshots
-from attnviz.wording.learning import QUALITY, SHAPES, SHARES, measure_names, run_name
+from attnviz.wording.learning import LINK_MEASURES, QUALITY_MEASURES, ROW_MEASURES, measure_names, run_name
 from attnviz.wording.numbers import decimal
 
-_LINE = 0.13
+_LABEL_LINE = 0.13
 """Height of a line of a label, as a share of a panel's height."""
 _DASHES = ("solid", "dash", "dot", "dashdot", "7px,2px")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
@@ -34,11 +34,11 @@ def quality_figure(
     `narrowest`.
     """
     names, ink = measure_names(), palette(theme)
-    panels = [name for name in QUALITY if any(_has(run, name) for run in runs)]
+    panels = [name for name in QUALITY_MEASURES if any(_is_measured(run, name) for run in runs)]
     traces: list[Spec] = []
     for place, name in enumerate(panels):
         for number, run in enumerate(runs):
-            traces += _run_lines(run, number, name, place, alone=len(runs) == 1, ink=ink)
+            traces += _run_lines(run, number, name, place, is_only=len(runs) == 1, ink=ink)
     titles = {name: names[name] + _unit(name) for name in panels}
     return panels_figure(
         runs, moments, traces, titles, {"bleu": (0, None), "aer": (0, 1)}, update, ink, _quality_alt(runs)
@@ -49,7 +49,7 @@ def learnt_figure(
     run: Snapshots,
     moments: Sequence[int],
     *,
-    beside: Sequence[Snapshots] = (),
+    other_runs: Sequence[Snapshots] = (),
     update: int | None = None,
     theme: ThemeName = "light",
 ) -> go.Figure:
@@ -57,22 +57,22 @@ def learnt_figure(
 
     Above is the mean weight on gold links of each class; below are diagonality and the share of exchanged neighbours in
     the right order, all from 0. Dotted lines are baselines: uniform attention above, the gold links' diagonality below.
-    The scale of the weights also fits the runs `beside` it. `moments`, `update` and `layout.meta` are as in
+    The scale of the weights is the same for `other_runs`. `moments`, `update` and `layout.meta` are as in
     `quality_figure`. Raise ValueError where none of this was measured.
     """
-    ink, panels = palette(theme), {"shares": SHARES, "shapes": SHAPES}
+    ink, panels = palette(theme), {"shares": LINK_MEASURES, "shapes": ROW_MEASURES}
     shown = {panel: [name for name in names if name in run.curves] for panel, names in panels.items()}
     shown = {panel: names for panel, names in shown.items() if names}
     if not shown:
         raise ValueError("nothing was compared with links")
     traces: list[Spec] = []
-    tops = {"shares": _top([run, *beside]), "shapes": 1.0}
+    tops = {"shares": _scale_end([run, *other_runs]), "shapes": 1.0}
     for place, (panel, names) in enumerate(shown.items()):
-        traces += _named_lines(run, names, _level(run, panel), place, tops[panel], ink)
+        traces += _named_lines(run, names, _baseline(run, panel), place, tops[panel], ink)
     titles = {"shares": gettext("weight on the gold links"), "shapes": gettext("where the weight lies")}
     titles = {panel: titles[panel] for panel in shown}
     ranges: dict[str, tuple[float, float | None]] = {panel: (0, top) for panel, top in tops.items()}
-    return panels_figure([run], moments, traces, titles, ranges, update, ink, _learnt_alt(run), right=156)
+    return panels_figure([run], moments, traces, titles, ranges, update, ink, _learnt_alt(run), right_margin=156)
 
 
 def learning_table(runs: Sequence[Snapshots]) -> pd.DataFrame:
@@ -80,7 +80,7 @@ def learning_table(runs: Sequence[Snapshots]) -> pd.DataFrame:
     names, frames = measure_names(), []
     for run in runs:
         measured = {names.get(name, name): dict(curve) for name, curve in run.curves.items()}
-        rows: dict[str, list[object]] = {gettext("run"): [run_name(run, alone=len(runs) == 1)] * len(run.updates)}
+        rows: dict[str, list[object]] = {gettext("run"): [run_name(run, is_only_run=len(runs) == 1)] * len(run.updates)}
         rows[gettext("update")] = list(run.updates)
         frames.append(
             pd.DataFrame(
@@ -107,7 +107,7 @@ def levels_table(run: Snapshots) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(gettext("measure"))
 
 
-def _has(run: Snapshots, name: str) -> bool:
+def _is_measured(run: Snapshots, name: str) -> bool:
     return name in run.curves or (name == "loss" and "training" in run.curves)
 
 
@@ -115,9 +115,9 @@ def _unit(name: str) -> str:
     return f", {gettext('nats per piece')}" if name == "loss" else ""
 
 
-def _run_lines(run: Snapshots, number: int, name: str, place: int, *, alone: bool, ink: Palette) -> list[Spec]:
+def _run_lines(run: Snapshots, number: int, name: str, place: int, *, is_only: bool, ink: Palette) -> list[Spec]:
     """Return the line of a run in a panel, and a thin line of its training loss."""
-    colour, title = (ink.ink, ink.plus, ink.minus, ink.quiet)[number % 4], run_name(run, alone)
+    colour, title = (ink.ink, ink.plus, ink.minus, ink.quiet)[number % 4], run_name(run, is_only)
     lines = []
     if name == "loss" and "training" in run.curves:
         lines.append(
@@ -136,22 +136,22 @@ def _run_lines(run: Snapshots, number: int, name: str, place: int, *, alone: boo
             | {
                 "line": {"color": colour, "width": 2, "dash": _DASHES[number % 4]},
                 "marker": {"size": 6, "symbol": _SYMBOLS[number % 4]},
-                "showlegend": place == 0 and not alone,
+                "showlegend": place == 0 and not is_only,
             }
         )
     return lines
 
 
-def _top(runs: Sequence[Snapshots]) -> float:
+def _scale_end(runs: Sequence[Snapshots]) -> float:
     """Return the end of the scale of the weights of `runs`."""
-    largest = max(value for run in runs for name in SHARES for _, value in run.curves.get(name, ((0, 0.0),)))
+    largest = max(value for run in runs for name in LINK_MEASURES for _, value in run.curves.get(name, ((0, 0.0),)))
     return next(top for top in (0.25, 0.5, 0.75, 1.0) if top >= largest or top == 1)
 
 
 def _named_lines(
-    run: Snapshots, names: Sequence[str], level: tuple[str, Curve] | None, place: int, top: float, ink: Palette
+    run: Snapshots, names: Sequence[str], baseline: tuple[str, Curve] | None, place: int, top: float, ink: Palette
 ) -> list[Spec]:
-    """Return a line for each measure, and a dotted one for the baseline `level`, each with its name at its end."""
+    """Return a line for each measure, and a dotted one for the baseline `baseline`, each with its name at its end."""
     titles = measure_names()
     colours = (ink.quiet, ink.ink, ink.plus, ink.minus, ink.bar) if place == 0 else (ink.ink, ink.plus)
     lines = [
@@ -162,9 +162,9 @@ def _named_lines(
         }
         for k, name in enumerate(names)
     ]
-    if level:
+    if baseline:
         lines.append(
-            _line(level[1], level[0], place)
+            _line(baseline[1], baseline[0], place)
             | {
                 "mode": "lines",
                 "hoverinfo": "skip",
@@ -172,7 +172,7 @@ def _named_lines(
                 "line": {"color": ink.quiet, "width": 1, "dash": "dot"},
             }
         )
-    ends = _spread_out([line["y"][-1] for line in lines], top)
+    ends = _label_positions([line["y"][-1] for line in lines], top)
     names_of_lines = [
         {
             "type": "scatter",
@@ -199,26 +199,26 @@ def _wrapped(name: str, longest: int = 24) -> str:
     return name if len(name) <= longest or cut < 0 else f"{name[:cut]}<br> {name[cut + 1 :]}"
 
 
-def _spread_out(values: Sequence[float], top: float) -> list[float]:
+def _label_positions(values: Sequence[float], top: float) -> list[float]:
     """Return positions for labels near these values, in [0, top], at least a line apart, in the same order."""
     order = np.argsort(values, kind="stable")
-    places = np.array(values, dtype=float)
+    positions = np.array(values, dtype=float)
     for below, above in itertools.pairwise(order):
-        places[above] = max(places[above], places[below] + _LINE * top)
+        positions[above] = max(positions[above], positions[below] + _LABEL_LINE * top)
     # Centre the labels on their lines, within the panel.
-    places -= (places - np.array(values)).mean()
-    places -= max(0.0, places.max() - top) + min(0.0, places.min())
-    return [float(place) for place in places]
+    positions -= (positions - np.array(values)).mean()
+    positions -= max(0.0, positions.max() - top) + min(0.0, positions.min())
+    return [float(position) for position in positions]
 
 
-def _level(run: Snapshots, panel: str) -> tuple[str, Curve] | None:
+def _baseline(run: Snapshots, panel: str) -> tuple[str, Curve] | None:
     """Return name and line of a panel's baseline over all updates of `run`; None where not measured.
 
     It is the mean level of uniform attention, or the gold links' diagonality.
     """
     shares = panel == "shares"
     kind, title = ("alike", gettext("uniform")) if shares else ("links", gettext("the gold links"))
-    levels = [run.levels.get(name, {}) for name in (SHARES if shares else ("diagonal",))]
+    levels = [run.levels.get(name, {}) for name in (LINK_MEASURES if shares else ("diagonal",))]
     measured = [level[kind] for level in levels if kind in level]
     if not measured:
         return None
@@ -255,10 +255,10 @@ def _quality_alt(runs: Sequence[Snapshots]) -> str:
                 first=decimal(run.curves[name][0][1]),
                 last=decimal(run.curves[name][-1][1]),
             )
-            for name in QUALITY
+            for name in QUALITY_MEASURES
             if name in run.curves
         ]
-        texts.append(gettext("{run}: {told}", run=run_name(run, alone=len(runs) == 1), told=", ".join(ends)))
+        texts.append(gettext("{run}: {told}", run=run_name(run, is_only_run=len(runs) == 1), told=", ".join(ends)))
     return gettext("Learning curves over the training updates. {told}.", told="; ".join(texts))
 
 
@@ -271,7 +271,7 @@ def _learnt_alt(run: Snapshots) -> str:
             first=decimal(run.curves[name][0][1]),
             last=decimal(run.curves[name][-1][1]),
         )
-        for name in (*SHARES, *SHAPES)
+        for name in (*LINK_MEASURES, *ROW_MEASURES)
         if name in run.curves
     ]
     return gettext(

@@ -1,4 +1,4 @@
-"""Attention in one sentence at moments of training: one heatmap whose cells change."""
+"""Heatmap and table of the attention in one sentence at moments of training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
 from attnviz.wording.weight_names import size_text
 
-_TICKS = (0.25, 0.5, 1)
+_COLOUR_BAR_TICKS = (0.25, 0.5, 1)
 ROOT_GREYS: ColourScale = [((k / 16) ** 2, "#" + 3 * f"{round(255 * k / 16):02x}") for k in range(17)]
 """Grey scale from black 0 to white 1 by the square root of the weight, so that uniform rows are grey, not black."""
 
@@ -59,7 +59,7 @@ def learning_template(run: Snapshots, sentence: int, theme: ThemeName = "light")
         "ygap": 1,
         "text": [[f"{row} ← {column}" for column in columns] for row in rows],
         "hovertemplate": "%{text}<br>α = %{z:.4f}<extra></extra>",
-        "colorbar": colour_bar([0, *_TICKS], ["α = 0", *map(significant, _TICKS)], ink),
+        "colorbar": colour_bar([0, *_COLOUR_BAR_TICKS], ["α = 0", *map(significant, _COLOUR_BAR_TICKS)], ink),
     }
     meta = {"alt": Slot("alt"), "narrowest": sizes.narrowest, "widest": sizes.widest}
     return {"data": [image], "layout": cells_layout(cells, sizes, ink) | {"meta": meta}}
@@ -78,8 +78,8 @@ def learning_values(run: Snapshots, sentence: int, moment: int) -> Values:
         for word, row in zip(cells.target, cells.alpha, strict=True)
     ]
     alt = ngettext(
-        "After {count} update: alignment of {size}. Largest weights: {shown}.",
-        "After {count} updates: alignment of {size}. Largest weights: {shown}.",
+        "Alignment after {count} training update, a matrix of {size}. Largest weights: {shown}.",
+        "Alignment after {count} training updates, a matrix of {size}. Largest weights: {shown}.",
         run.updates[moment],
         size=size_text("words", len(cells.target), len(cells.source)),
         shown="; ".join(strongest[:60]),

@@ -1,4 +1,4 @@
-"""Logit attribution as a waterfall, with the attention of each source piece beside its contribution."""
+"""Figure and table of a logit attribution or a contrast: a waterfall, with the attention beside each source piece."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def logit_attribution_table(trace: Trace | Seq2SeqTrace, attribution: LogitAttri
 
     alpha is missing in other rows.
     """
-    through = gettext("through s_i") if trace.reads_new_state else gettext("state s_{i-1}")
+    state_name = gettext("through s_i") if trace.reads_new_state else gettext("state s_{i-1}")
     pieces = [piece_name(piece) for piece in trace.source_pieces]
-    entries = [gettext("bias"), through, gettext("previous word"), *pieces, gettext("logit")]
+    entries = [gettext("bias"), state_name, gettext("previous word"), *pieces, gettext("logit")]
     values = [attribution.bias, attribution.state, attribution.previous_word, *attribution.source, attribution.logit]
     alpha = [None] * 3 + [float(weight) for weight in trace.alignment[attribution.step]] + [None]
     frame = {gettext("entry"): entries, gettext("adds"): values, "alpha": pd.array(alpha, dtype="Float64")}
@@ -47,10 +47,10 @@ def logit_attribution_rows(attributions: Sequence[LogitAttribution], chosen: int
 
     They are the largest in any of the `attributions`, so that all can be drawn with the same rows.
     """
-    sizes = np.max([np.abs(attribution.source) for attribution in attributions], axis=0)
+    amounts = np.max([np.abs(attribution.source) for attribution in attributions], axis=0)
     # A piece without weight contributes nothing and gets no bar.
-    named = min(SOURCES, max(int(np.count_nonzero(sizes)), 1))
-    rows = np.argsort(-sizes, kind="stable")[:named].tolist()
+    count = min(SOURCES, max(int(np.count_nonzero(amounts)), 1))
+    rows = np.argsort(-amounts, kind="stable")[:count].tolist()
     if chosen is not None and chosen not in rows:
         rows = [*rows[: SOURCES - 1], chosen]
     return tuple(sorted(rows))
@@ -59,7 +59,7 @@ def logit_attribution_rows(attributions: Sequence[LogitAttribution], chosen: int
 def logit_attribution_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     """Return the template of `logit_attribution_waterfall`."""
     ink = palette(theme)
-    beside, axes = _attention(ink) if trace.attends else ([], {})
+    attention_bars, axes = _attention(ink) if trace.attends else ([], {})
     layout = (
         rows_layout(118, ink)
         | axes
@@ -69,7 +69,7 @@ def logit_attribution_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) ->
             "meta": {"alt": Slot("alt"), "narrowest": 320, "mark": ink.encoder, "entries": Slot("entries")},
         }
     )
-    return {"data": [*waterfall(ink), *beside], "layout": layout}
+    return {"data": [*waterfall(ink), *attention_bars], "layout": layout}
 
 
 def logit_attribution_values(
@@ -84,11 +84,11 @@ def logit_attribution_values(
     ink, title = palette(theme), title or gettext("logit")
     sources = _sources(trace, attribution, rows)
     values = [attribution.bias, attribution.state, attribution.previous_word, *sources.values]
-    through = gettext("through sᵢ") if trace.reads_new_state else gettext("state sᵢ₋₁")
-    before = piece_name(trace.previous_pieces[attribution.step])
-    names = [gettext("bias"), through, gettext("after {piece}", piece=before), *sources.names, title]
-    own = ink.encoder if sources.alpha else ink.context
-    colours = [ink.quiet, ink.decoder, ink.decoder, *([own] * len(sources.names)), ink.ink]
+    state_name = gettext("through sᵢ") if trace.reads_new_state else gettext("state sᵢ₋₁")
+    previous_piece = piece_name(trace.previous_pieces[attribution.step])
+    names = [gettext("bias"), state_name, gettext("after {piece}", piece=previous_piece), *sources.names, title]
+    source_colour = ink.encoder if sources.alpha else ink.context
+    colours = [ink.quiet, ink.decoder, ink.decoder, *([source_colour] * len(sources.names)), ink.ink]
     labels = [
         emphasise(label, colour) if row == len(names) - 1 else f'<span style="color:{colour}">{label}</span>'
         for row, (label, colour) in enumerate(zip(axis_labels(names, _LABEL), colours, strict=True))
@@ -150,17 +150,19 @@ def _sources(trace: Trace | Seq2SeqTrace, attribution: LogitAttribution, rows: S
     """Return the rows of the source: one for each listed piece and one for the rest; without attention one row."""
     if not trace.attends:
         return _Sources([gettext("c, the sentence")], [float(attribution.source.sum())], [], None)
-    order = np.array(logit_attribution_rows([attribution]) if rows is None else rows)
-    others = np.setdiff1d(np.arange(len(attribution.source)), order)
+    named_pieces = np.array(logit_attribution_rows([attribution]) if rows is None else rows)
+    other_pieces = np.setdiff1d(np.arange(len(attribution.source)), named_pieces)
     weights = trace.alignment[attribution.step]
-    names = [piece_name(trace.source_pieces[j]) for j in order]
-    values, alpha = attribution.source[order].tolist(), [float(weight) for weight in weights[order]]
-    if others.size:
-        names.append(gettext("{n} more", n=others.size))
-        alpha.append(float(weights[others].sum()))
-        values.append(float(attribution.source[others].sum()))
-    places = [3 + int(np.searchsorted(order, j)) if j in order else None for j in range(len(attribution.source))]
-    return _Sources(names, values, alpha, places)
+    names = [piece_name(trace.source_pieces[j]) for j in named_pieces]
+    values, alpha = attribution.source[named_pieces].tolist(), [float(weight) for weight in weights[named_pieces]]
+    if other_pieces.size:
+        names.append(gettext("{n} more", n=other_pieces.size))
+        alpha.append(float(weights[other_pieces].sum()))
+        values.append(float(attribution.source[other_pieces].sum()))
+    entries = [
+        3 + int(np.searchsorted(named_pieces, j)) if j in named_pieces else None for j in range(len(attribution.source))
+    ]
+    return _Sources(names, values, alpha, entries)
 
 
 def _attention(ink: Palette) -> tuple[list[Spec], Spec]:

@@ -1,4 +1,4 @@
-"""Margins of the heatmap: column sums below, row entropies on the right."""
+"""Bars in the margins of the heatmap: column sums below, row entropies on the right."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from attnviz.wording.attention_variants import SYMBOLS
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed
 
-SEAM = "#3b3935"
+CELL_GAP_COLOUR = "#3b3935"
 """Colour between cells: too dark for a weight, light enough to separate two black cells."""
 
-_BELOW, _GAP, _SHARE = 44, 8, 0.87
-"""Pixels of the bars below the heatmap and of the gap; share of the width that the heatmap keeps."""
+_BAR_HEIGHT, _GAP, _HEATMAP_SHARE = 44, 8, 0.87
+"""Pixels of the bars below the heatmap and of the gap above them; share of the width for the heatmap."""
 
 
-def seam(cells: Grid, ink: Palette) -> str:
+def cell_gap_colour(cells: Grid, ink: Palette) -> str:
     """Return the colour between cells; in a difference, a line colour, since cells of 0 have the background's."""
-    return ink.line if cells.face == "difference" else SEAM
+    return ink.line if cells.face == "difference" else CELL_GAP_COLOUR
 
 
 def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Spec]:
     """Return the bars of the margins: on `y2` below the columns, on `x2` right of the rows."""
-    sums = [
-        _sum(cells.face, literal(shorten(name, 60)), amount)
+    sum_texts = [
+        _sum_text(cells.face, literal(shorten(name, 60)), amount)
         for name, amount in zip(cells.source, cells.covered.tolist(), strict=True)
     ]
-    spreads = [
-        _spread(cells.face, literal(shorten(name, 60)), bits, positions)
+    entropy_texts = [
+        _entropy_text(cells.face, literal(shorten(name, 60)), bits, positions)
         + (gettext("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
         for name, bits, steps in zip(cells.target, cells.entropies.tolist(), cells.steps, strict=True)
     ]
@@ -42,26 +42,26 @@ def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Spec]:
         bar
         | {
             "name": "coverage",
-            "x": list(range(len(sums))),
+            "x": list(range(len(sum_texts))),
             "y": cells.covered.tolist(),
             "yaxis": "y2",
-            "customdata": sums,
-            "marker": {"color": _colours(cells, cells.covered, ink.encoder, ink)},
+            "customdata": sum_texts,
+            "marker": {"color": _bar_colours(cells, cells.covered, ink.encoder, ink)},
         },
         bar
         | {
             "name": "entropy",
             "orientation": "h",
             "x": cells.entropies.tolist(),
-            "y": list(range(len(spreads))),
+            "y": list(range(len(entropy_texts))),
             "xaxis": "x2",
-            "customdata": spreads,
-            "marker": {"color": _colours(cells, cells.entropies, ink.decoder, ink)},
+            "customdata": entropy_texts,
+            "marker": {"color": _bar_colours(cells, cells.entropies, ink.decoder, ink)},
         },
     ]
 
 
-def _sum(face: Face, name: str, amount: float) -> str:
+def _sum_text(face: Face, name: str, amount: float) -> str:
     """Return the hover text of the bar below a column."""
     if face == "difference":
         return gettext(
@@ -79,7 +79,7 @@ def _sum(face: Face, name: str, amount: float) -> str:
     return gettext("{name}: attention {amount:.2f} in total (Σ α over the rows)", name=name, amount=amount)
 
 
-def _spread(face: Face, name: str, bits: float, positions: int) -> str:
+def _entropy_text(face: Face, name: str, bits: float, positions: int) -> str:
     """Return the hover text of the bar beside a row."""
     if face == "difference":
         return ngettext(
@@ -89,33 +89,33 @@ def _spread(face: Face, name: str, bits: float, positions: int) -> str:
             name=name,
             bits=signed(bits),
         )
-    most, alike = np.log2(positions), 2**bits
+    maximum, equivalent = np.log2(positions), 2**bits
     if face == "after":
-        wide = ngettext(
+        comparison = ngettext(
             "like a weight spread evenly over {count:.1f} pieces",
             "like a weight spread evenly over {count:.1f} pieces",
-            alike,
+            equivalent,
         )
         return ngettext(
             "{name}: entropy H of α′ = {count:.2f} bits (at most {most:.2f}), {wide}",
             "{name}: entropy H of α′ = {count:.2f} bits (at most {most:.2f}), {wide}",
             bits,
             name=name,
-            most=most,
-            wide=wide,
+            most=maximum,
+            wide=comparison,
         )
-    wide = ngettext(
+    comparison = ngettext(
         "like a weight spread evenly over {count:.1f} pieces",
         "like a weight spread evenly over {count:.1f} pieces",
-        alike,
+        equivalent,
     )
     return ngettext(
         "{name}: entropy H = {count:.2f} bits (at most {most:.2f}), {wide}",
         "{name}: entropy H = {count:.2f} bits (at most {most:.2f}), {wide}",
         bits,
         name=name,
-        most=most,
-        wide=wide,
+        most=maximum,
+        wide=comparison,
     )
 
 
@@ -125,61 +125,69 @@ def _axes(cells: Grid, positions: int) -> tuple[Spec, Spec]:
     In a difference they extend to both sides of 0, gains upwards.
     """
     if cells.face != "difference":
-        most, largest = float(cells.covered.max()), float(np.log2(positions)) or 1.0
-        below = {
-            "range": [most * 1.04, 0],
-            "tickvals": [0, most],
-            "ticktext": [f"Σ {SYMBOLS[cells.face]}  0", decimal(most, 1)],
+        largest_sum, largest_entropy = float(cells.covered.max()), float(np.log2(positions)) or 1.0
+        sum_axis = {
+            "range": [largest_sum * 1.04, 0],
+            "tickvals": [0, largest_sum],
+            "ticktext": [f"Σ {SYMBOLS[cells.face]}  0", decimal(largest_sum, 1)],
         }
-        return below, {"range": [0, largest], "tickvals": [0, largest], "ticktext": ["0", decimal(largest, 1)]}
-    most = max(float(np.abs(cells.covered).max()), 0.1) * 1.04
-    largest = max(float(np.abs(cells.entropies).max()), 0.1) * 1.04
-    below = {
-        "range": [-most, most],
-        "tickvals": [-most, 0, most],
-        "ticktext": [signed(-most, 1), "Σ Δ  0", signed(most, 1)],
+        return sum_axis, {
+            "range": [0, largest_entropy],
+            "tickvals": [0, largest_entropy],
+            "ticktext": ["0", decimal(largest_entropy, 1)],
+        }
+    largest_sum = max(float(np.abs(cells.covered).max()), 0.1) * 1.04
+    largest_entropy = max(float(np.abs(cells.entropies).max()), 0.1) * 1.04
+    sum_axis = {
+        "range": [-largest_sum, largest_sum],
+        "tickvals": [-largest_sum, 0, largest_sum],
+        "ticktext": [signed(-largest_sum, 1), "Σ Δ  0", signed(largest_sum, 1)],
     }
-    return below, {"range": [-largest, largest], "tickvals": [0, largest], "ticktext": ["0", signed(largest, 1)]}
+    return sum_axis, {
+        "range": [-largest_entropy, largest_entropy],
+        "tickvals": [0, largest_entropy],
+        "ticktext": ["0", signed(largest_entropy, 1)],
+    }
 
 
 def add_margin_axes(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
     """Shrink the heatmap of `layout`, and add the axes of the margins in the free space."""
     inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
-    bottom = (_BELOW + _GAP) / (inner + _BELOW + _GAP)
-    layout["height"] += _BELOW + _GAP
+    bottom = (_BAR_HEIGHT + _GAP) / (inner + _BAR_HEIGHT + _GAP)
+    layout["height"] += _BAR_HEIGHT + _GAP
     for bound in ("narrowest", "widest"):
-        layout["meta"][bound] = round(layout["meta"][bound] / _SHARE)
-    layout["xaxis"]["domain"], layout["yaxis"]["domain"] = [0, _SHARE], [bottom, 1]
-    below, beside = _axes(cells, positions)
+        layout["meta"][bound] = round(layout["meta"][bound] / _HEATMAP_SHARE)
+    layout["xaxis"]["domain"], layout["yaxis"]["domain"] = [0, _HEATMAP_SHARE], [bottom, 1]
+    sum_axis, entropy_axis = _axes(cells, positions)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": True}
     title = {"font": {"size": 11, "color": ink.quiet}, "standoff": 3}
     layout["yaxis2"] = (
         axis
         | {
-            "domain": [0, bottom * _BELOW / (_BELOW + _GAP)],
+            "domain": [0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)],
             "anchor": "x",
         }
-        | below
+        | sum_axis
     )
     layout["xaxis2"] = (
         axis
         | {
-            "domain": [_SHARE + 0.02, 1],
+            "domain": [_HEATMAP_SHARE + 0.02, 1],
             "anchor": "y",
             "side": "bottom",
             "title": title | {"text": ("Δ" if cells.face == "difference" else "") + gettext("H, bits")},
         }
-        | beside
+        | entropy_axis
     )
     layout["xaxis"]["anchor"], layout["bargap"] = "y", 0.25
     # A plot background covers every panel; the colour between cells must cover the heatmap only.
     rows, columns = cells.alpha.shape
-    colour = seam(cells, ink)
-    ground = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, colour, 0) | {"fillcolor": colour, "layer": "below"}
-    layout["plot_bgcolor"], layout["shapes"] = "rgba(0,0,0,0)", [ground]
+    colour = cell_gap_colour(cells, ink)
+    background = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, colour, 0) | {"fillcolor": colour, "layer": "below"}
+    layout["plot_bgcolor"], layout["shapes"] = "rgba(0,0,0,0)", [background]
 
 
-def _colours(cells: Grid, amounts: NDArray[np.float64], colour: str, ink: Palette) -> str | list[str]:
+def _bar_colours(cells: Grid, amounts: NDArray[np.float64], colour: str, ink: Palette) -> str | list[str]:
     """Return the colour of the bars, or one for each bar where a difference has signs."""
     if cells.face != "difference":
         return colour

@@ -1,4 +1,4 @@
-"""The maxout of one decoder step: pairs of units, and the larger of each."""
+"""Figure and table of the maxout of one decoder step: pairs of units, and the larger of each."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, rectangle
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.figures.unit_strips import seams
+from attnviz.figures.unit_strips import strip_separators
 from attnviz.languages import gettext
-from attnviz.palette import LOST, STRONGEST, ThemeName, palette
+from attnviz.palette import LOSER_OPACITY, STRONGEST, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.labels import subscript
 
@@ -30,14 +30,15 @@ def maxout_template(trace: Trace, theme: ThemeName, *, paired: bool) -> Spec:
         "hovertemplate": gettext("pair %{x}: %{z:.3f}") + "<extra></extra>",
     }
     traces = [
-        strip | {"z": Slot(name), "y": [0, 1], "opacity": opacity} for name, opacity in (("won", 1), ("lost", LOST))
+        strip | {"z": Slot(name), "y": [0, 1], "opacity": opacity}
+        for name, opacity in (("won", 1), ("lost", LOSER_OPACITY))
     ]
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     layout = base_layout(ink) | {
         "height": 4 + STRIP * (last + 1) + 4,
         "margin": {"l": 116, "r": 6, "t": 4, "b": 4},
         "shapes": [
-            *seams(range(last + 1), size, ink, first=0.5),
+            *strip_separators(range(last + 1), size, ink, first=0.5),
             rectangle(0.5, size + 0.5, last - 0.46, last + 0.46, ink.quiet, 1),
         ],
         "xaxis": axis | {"range": [0.5, size + 0.5], "showticklabels": False},
@@ -55,7 +56,7 @@ def maxout_template(trace: Trace, theme: ThemeName, *, paired: bool) -> Spec:
 
 
 def maxout_values(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> Values:
-    """Return the values of `maxout_strips`; `pairs` are (2l,)."""
+    """Return the values of `maxout_strips`; `pairs` are the values of the l pairs, (2l,)."""
     winners = trace.readouts[step]
     limit = float(np.quantile(np.abs(winners), STRONGEST)) or 1.0
     name = f"t{subscript(step + 1)}"
@@ -68,11 +69,11 @@ def maxout_values(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -
     }
     if pairs is None:
         return values
-    both = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T
-    lost = both < both.max(axis=0)
+    values_of_pairs = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T
+    is_smaller = values_of_pairs < values_of_pairs.max(axis=0)
     return values | {
-        "won": np.where(lost, np.nan, both),
-        "lost": np.where(lost, both, np.nan),
+        "won": np.where(is_smaller, np.nan, values_of_pairs),
+        "lost": np.where(is_smaller, values_of_pairs, np.nan),
         "names": [gettext("first of pair"), gettext("second of pair"), gettext("larger: {vector}", vector=name)],
     }
 
@@ -80,7 +81,7 @@ def maxout_values(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -
 def maxout_strips(
     trace: Trace, step: int, pairs: NDArray[np.floating] | None, *, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Draw t~_i as pairs, (2l,) from `analysis.readout.pairs`, and t_i, the larger of each; losers are pale.
+    """Draw the l pairs t~_i, (2l,), from `analysis.readout.pairs`, and the larger of each, t_i; others are pale.
 
     Without `pairs`, which need the weights, only t_i is drawn. Colours saturate at the 98th percentile of |t_i|.
     """
@@ -89,7 +90,7 @@ def maxout_strips(
 
 
 def maxout_table(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> pd.DataFrame:
-    """Return each of the `pairs` (2l,) of `maxout_strips`, where known, with the larger one (counted from 1)."""
+    """Return the `pairs`, (2l,), where available, and the larger of each, a row each (counted from 1)."""
     columns = {} if pairs is None else {gettext("first"): pairs[0::2], gettext("second"): pairs[1::2]}
     index = pd.RangeIndex(1, trace.readouts.shape[1] + 1, name=gettext("pair"))
     return pd.DataFrame(columns | {gettext("larger"): trace.readouts[step]}, index=index)

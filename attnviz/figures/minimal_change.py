@@ -1,4 +1,4 @@
-"""Minimal change of every step: how much weight must move until another piece is written."""
+"""Figure and table of minimal changes: how much attention must move at each step until another piece is written."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal
 
 _LABEL, _OTHER = 12, 10
+"""Characters of the label of a step, and of a piece at the end of a bar."""
 
 Spelling = Callable[[int], str]
 
@@ -31,9 +32,9 @@ def minimal_change_figure(
 ) -> go.Figure:
     """Draw |alpha' - alpha|_1 of every step, from 0 to 2, as a bar that ends with the piece that would be written.
 
-    A step without a found change has a pale bar across and ∞. `step` (0-based) is framed. The bars' `customdata` begins
-    with the 0-based step; `layout.meta` has `alt`, `narrowest`, `frame`, and the row of each step as `heatmap` has it
-    (`steps`, `rows`). `spelling` returns the piece of an id.
+    Where no change was found, the bar is pale, has full length and ends with ∞. `step` (0-based) is framed. The bars'
+    `customdata` begins with the 0-based step; `layout.meta` has `alt`, `narrowest`, `frame`, and the row of each
+    step as `heatmap` has it (`steps`, `rows`). `spelling` returns the piece of an id.
     """
     ink, count = palette(theme), len(changes.distances)
     unreachable = np.isinf(changes.distances)
@@ -53,7 +54,7 @@ def minimal_change_figure(
         "customdata": [[i, name] for i, name in enumerate(names)],
         "hovertemplate": "%{customdata[1]}<br>|α′ − α| = %{x:.3f}<extra></extra>",
     }
-    written = fill(numbers(label_size(count) - 1, ink), number_values(ends, texts))
+    number_labels = fill(numbers(label_size(count) - 1, ink), number_values(ends, texts))
     layout = base_layout(ink) | {
         "height": TOP + row_height(count) * count + 8,
         "margin": {"l": 96, "r": 96, "t": TOP, "b": 8},
@@ -91,7 +92,7 @@ def minimal_change_figure(
     }
     if step is not None:
         layout["shapes"] = [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
-    return build([bars, written], layout)
+    return build([bars, number_labels], layout)
 
 
 def minimal_change_table(trace: Trace, changes: MinimalChange, spelling: Spelling) -> pd.DataFrame:
@@ -116,12 +117,12 @@ def _bar_label(trace: Trace, changes: MinimalChange, step: int, spelling: Spelli
         literal(shorten(piece_name(spelling(int(ids[step]))), _OTHER))
         for ids in (changes.first_ids, changes.second_ids)
     )
-    before = "" if changes.first_ids[step] == trace.target_ids[step] else f"{first} "
-    return f" {decimal(float(changes.distances[step]))} {before}→ {second} "
+    first_label = "" if changes.first_ids[step] == trace.target_ids[step] else f"{first} "
+    return f" {decimal(float(changes.distances[step]))} {first_label}→ {second} "
 
 
 def _alt(trace: Trace, changes: MinimalChange) -> str:
-    unreachable, least = int(np.isinf(changes.distances).sum()), int(changes.distances.argmin())
+    unreachable, smallest = int(np.isinf(changes.distances).sum()), int(changes.distances.argmin())
     text = gettext(
         "How much the attention weights of each of {count} steps must change so that another piece is written.",
         count=len(changes.distances),
@@ -131,8 +132,8 @@ def _alt(trace: Trace, changes: MinimalChange) -> str:
     if unreachable < len(changes.distances):
         text += " " + gettext(
             "Step {step}, {name}, needs the smallest change: {distance}.",
-            step=least + 1,
-            name=shorten(piece_name(trace.target_pieces[least]), 30),
-            distance=decimal(float(changes.distances[least])),
+            step=smallest + 1,
+            name=shorten(piece_name(trace.target_pieces[smallest]), 30),
+            distance=decimal(float(changes.distances[smallest])),
         )
     return text

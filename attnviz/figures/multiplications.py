@@ -1,4 +1,4 @@
-"""Number of multiplications for a sentence's energies, as stacked bars for two kinds of attention."""
+"""Figure and table of the number of multiplications for a sentence's energies, by kind of attention."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.analysis.multiplications import Work
+from attnviz.analysis.multiplications import Multiplications
 from attnviz.figures.build import APART, base_axis, base_layout, build
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.wording.numbers import thousands
 
 
-def work_figure(works: Mapping[str, Work], *, theme: ThemeName = "light") -> go.Figure:
+def work_figure(works: Mapping[str, Multiplications], *, theme: ThemeName = "light") -> go.Figure:
     """Draw a stacked bar for each name: multiplications for keys, queries and pairs."""
     ink, names = palette(theme), list(works)
     parts = _parts()
@@ -60,7 +60,7 @@ def work_figure(works: Mapping[str, Work], *, theme: ThemeName = "light") -> go.
     return build(bars, layout)
 
 
-def work_table(works: Mapping[str, Work]) -> pd.DataFrame:
+def work_table(works: Mapping[str, Multiplications]) -> pd.DataFrame:
     """Return the numbers of `work_figure`, a row for each name, with the sum and the number of tanh."""
     rows = [
         {label: getattr(work, part) for part, label in _parts().items()}
@@ -78,7 +78,7 @@ def _parts() -> dict[str, str]:
     }
 
 
-def _alt(works: Mapping[str, Work]) -> str:
+def _alt(works: Mapping[str, Multiplications]) -> str:
     listed = "; ".join(
         gettext(
             "{name}: {total} multiplications and {tanh} tanh",

@@ -1,4 +1,4 @@
-"""Perturbation tests of a step: the weights of each as small bars, and their effect on the output."""
+"""Figure and tables of perturbation tests of a step: other attention weights, and their effect on the output."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from attnviz.wording.perturbation_tests import outcome, perturbation_test_names
 
 _ROW, _TOP, _BOTTOM = 58, 10, 66
 """Pixels of a test, above the first and below the last."""
-_GROUND, _MIDDLE = 0.45, 0.3
-"""Positions of the weights' base line and of the bar of change, from the middle of the row down."""
+_WEIGHTS_Y, _CHANGE_Y = 0.45, 0.3
+"""Positions of the base line of the weights and of the bar of change, downwards from the middle of the row."""
 _VISIBLE = 0.03
-"""Weight from which the step's own is marked in the other rows."""
-_BAR = 0.5
+"""Smallest weight of the step that is marked in the rows of the tests."""
+_BAR_HEIGHT = 0.5
 """Height of a weight of 1 as a share of a row; the rest is for the name."""
 _WEIGHTS_SPAN, _CHANGES_SPAN = (0.0, 0.5), (0.58, 1.0)
 """Shares of the width."""
-_LABEL, _PITCH, _LIKELIEST = 10, 13, 5
+_LABEL, _LABEL_DISTANCE, _LIKELIEST = 10, 13, 5
 """Characters of a piece's label, pixels between labels, and number of likeliest pieces in a hover text."""
 WIDTH, _LEFT, _RIGHT = 720, 34, 12
 """Pixels of the figure beside its text on a wide page, and of the margins."""
@@ -49,13 +49,13 @@ def perturbation_tests_figure(
 ) -> go.Figure:
     """Draw the perturbation tests of a step, a row each: their weights over the source pieces, and the change of p(w).
 
-    Weights are in [0, 1], with a dash at the step's own. The change is the total variation from the step's p(w), in [0,
-    1], with the piece that would be written. Of the permutations, the median one is drawn, and the change of each as a
-    point. `best` adds a row for the attention that makes the piece likeliest. `spelling` returns the piece of an id. As
-    many source pieces are labelled as fit a figure of `width` pixels. `layout.meta` has `alt`, `narrowest` and the
-    names of the rows (`tests`).
+    Weights are in [0, 1], with a dash at the step's own weight. The change is the total variation from the step's
+    p(w), in [0, 1], with the piece that would be written. Of the permutations, the weights of the median one are drawn,
+    and the change of each as a point. `best` adds a row for the attention that makes the piece likeliest.
+    `spelling` returns the piece of an id. As many source pieces are labelled as fit a figure of `width` pixels.
+    `layout.meta` has `alt`, `narrowest` and the names of the rows (`tests`).
     """
-    ink, shown = palette(theme), _shown(tests, best)
+    ink, shown = palette(theme), _test_of_rows(tests, best)
     names = perturbation_test_names(len(tests.permuted))
     traces = [
         *_weight_bars(trace, tests, shown, ink),
@@ -63,7 +63,7 @@ def perturbation_tests_figure(
         *_permutation_points(tests, shown, ink),
     ]
     layout = _layout(trace, shown, width, ink) | {
-        "annotations": _names(tests, shown, names, spelling, ink),
+        "annotations": _row_annotations(tests, shown, names, spelling, ink),
         "meta": {"alt": _alt(tests, shown, names, spelling), "narrowest": 330, "tests": list(shown)},
     }
     return build(traces, layout)
@@ -77,15 +77,15 @@ def perturbation_tests_table(
     Columns: divergence of the weights, change of the output, p(y_i), and the piece that would be written.
     """
     names = perturbation_test_names(len(tests.permuted))
-    rows = [(names[name], test) for name, test in _shown(tests, best).items() if name != "permuted"]
+    rows = [(names[name], test) for name, test in _test_of_rows(tests, best).items() if name != "permuted"]
     rows += [(gettext("permutation {number}", number=k), test) for k, test in enumerate(tests.permuted, 1)]
-    drawn = [test for _, test in rows]
+    tests_of_rows = [test for _, test in rows]
     frame = {
         gettext("test"): [name for name, _ in rows],
-        gettext("divergence of weights, bits"): [test.divergence for test in drawn],
-        gettext("total variation"): [test.total_variation for test in drawn],
-        gettext("probability of the word"): [test.likelihood for test in drawn],
-        gettext("writes"): [spelling(test.piece_id) for test in drawn],
+        gettext("divergence of weights, bits"): [test.divergence for test in tests_of_rows],
+        gettext("total variation"): [test.total_variation for test in tests_of_rows],
+        gettext("probability of the word"): [test.likelihood for test in tests_of_rows],
+        gettext("writes"): [spelling(test.piece_id) for test in tests_of_rows],
     }
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
 
@@ -100,14 +100,14 @@ def perturbation_tests_likeliest_table(
     names = perturbation_test_names(len(tests.permuted))
     rows = [
         (names[name], rank, spelling(piece), p)
-        for name, test in _shown(tests, best).items()
+        for name, test in _test_of_rows(tests, best).items()
         for rank, (piece, p) in enumerate(test.top(_LIKELIEST), 1)
     ]
     columns = [gettext("test"), gettext("rank"), gettext("piece"), gettext("probability")]
     return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
 
 
-def _shown(tests: PerturbationTests, best: PerturbedStep | None) -> dict[str, PerturbedStep]:
+def _test_of_rows(tests: PerturbationTests, best: PerturbedStep | None) -> dict[str, PerturbedStep]:
     """Return the test that is drawn in each row, from the top."""
     order = np.argsort([test.total_variation for test in tests.permuted], kind="stable")
     middle = tests.permuted[int(order[(len(order) - 1) // 2])]
@@ -130,8 +130,8 @@ def _weight_bars(trace: Trace, tests: PerturbationTests, shown: dict[str, Pertur
             "type": "bar",
             "name": name,
             "x": places,
-            "y": -_BAR * test.weights,
-            "base": row + _GROUND,
+            "y": -_BAR_HEIGHT * test.weights,
+            "base": row + _WEIGHTS_Y,
             "customdata": [[piece, weight] for piece, weight in zip(names, test.weights.tolist(), strict=True)],
             "marker": {"color": ink.bar},
             "hovertemplate": "%{customdata[0]}<br>α = %{customdata[1]:.3f}<extra></extra>",
@@ -146,7 +146,7 @@ def _weight_bars(trace: Trace, tests: PerturbationTests, shown: dict[str, Pertur
         "name": "weights of the step",
         "hoverinfo": "skip",
         "x": np.tile(visible, len(rows)),
-        "y": np.concatenate([row + _GROUND - _BAR * tests.real.weights[visible] for row in rows]),
+        "y": np.concatenate([row + _WEIGHTS_Y - _BAR_HEIGHT * tests.real.weights[visible] for row in rows]),
         "marker": {
             "symbol": "line-ew-open",
             "size": max(5, min(12, 180 // count)),
@@ -165,7 +165,7 @@ def _change_bars(shown: dict[str, PerturbedStep], spelling: Spelling, ink: Palet
         "orientation": "h",
         "name": "change",
         "x": [test.total_variation for _, test in rows],
-        "y": [row + _MIDDLE for row, _ in rows],
+        "y": [row + _CHANGE_Y for row, _ in rows],
         "width": 0.16,
         "xaxis": "x2",
         "marker": {"color": ink.bar},
@@ -182,8 +182,8 @@ def _likeliest(test: PerturbedStep, spelling: Spelling) -> str:
 
 def _permutation_points(tests: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Spec]:
     """Return the change of every permutation as a point, and a mark at the median."""
-    row, count = list(shown).index("permuted") + _MIDDLE, len(tests.permuted)
-    # Jitter by a fixed pattern that separates neighbours, so that the figure is reproducible.
+    row, count = list(shown).index("permuted") + _CHANGE_Y, len(tests.permuted)
+    # Jitter by multiples of the golden ratio, which separate neighbours and are reproducible.
     spread = (np.arange(count) * 0.618) % 1 - 0.5
     point = {"type": "scatter", "mode": "markers", "xaxis": "x2", "hoverinfo": "skip"}
     return [
@@ -204,7 +204,7 @@ def _permutation_points(tests: PerturbationTests, shown: dict[str, PerturbedStep
     ]
 
 
-def _names(
+def _row_annotations(
     tests: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: Spelling, ink: Palette
 ) -> list[Spec]:
     """Return the name of each row above its weights, and the outcome above its change."""
@@ -243,7 +243,7 @@ def _names(
 def _layout(trace: Trace, shown: dict[str, PerturbedStep], width: int, ink: Palette) -> Spec:
     rows, count = len(shown), len(trace.source_pieces)
     space = _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT)
-    labelled = _labelled(np.max([test.weights for test in shown.values()], axis=0), space)
+    labelled = _labelled_pieces(np.max([test.weights for test in shown.values()], axis=0), space)
     axis = base_axis(ink) | {"zeroline": False, "showgrid": False}
     title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 4}
     return base_layout(ink) | {
@@ -284,18 +284,18 @@ def _layout(trace: Trace, shown: dict[str, PerturbedStep], width: int, ink: Pale
                 "layer": "below",
             }
             for row in range(rows)
-            for ends, height in ((_WEIGHTS_SPAN, _GROUND), (_CHANGES_SPAN, _MIDDLE))
+            for ends, height in ((_WEIGHTS_SPAN, _WEIGHTS_Y), (_CHANGES_SPAN, _CHANGE_Y))
             if row or ends is _WEIGHTS_SPAN
         ],
     }
 
 
-def _labelled(weights: np.ndarray[tuple[int], np.dtype[np.float64]], space: float) -> list[int]:
+def _labelled_pieces(weights: np.ndarray[tuple[int], np.dtype[np.float64]], space: float) -> list[int]:
     """Return the source pieces that are labelled in `space` pixels.
 
     All where they fit; otherwise those with the largest weights in any row, at a minimal distance.
     """
-    distance = _PITCH * len(weights) / space
+    distance = _LABEL_DISTANCE * len(weights) / space
     labelled: list[int] = []
     for j in np.argsort(-weights, kind="stable").tolist():
         if all(abs(j - other) >= distance for other in labelled):

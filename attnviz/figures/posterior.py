@@ -1,4 +1,4 @@
-"""Posterior attention of one decoder step: prior × likelihood → posterior, three bars for each source piece."""
+"""Figure and table of posterior attention at one decoder step: prior × likelihood → posterior, as bars."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ _VISIBLE = 0.02
 def posterior_template(trace: Trace, theme: ThemeName) -> Spec:
     """Return the template of `posterior_bars`."""
     ink, count = palette(theme), len(trace.source_pieces)
-    prior = piece_bars(trace, Slot("prior"), "α") | {"marker": {"color": ink.bar}}
-    likely = piece_bars(trace, Slot("likelihood"), "p(y | h)", ".3~g") | {
+    prior_spec = piece_bars(trace, Slot("prior"), "α") | {"marker": {"color": ink.bar}}
+    likelihood_spec = piece_bars(trace, Slot("likelihood"), "p(y | h)", ".3~g") | {
         "xaxis": "x2",
         "marker": {"color": ink.decoder},
     }
-    after = piece_bars(trace, Slot("posterior"), "p(j | y)") | {"xaxis": "x3", "marker": {"color": ink.bar}}
-    heatmap = piece_bars(trace, Slot("seen"), gettext("α′ of the heatmap")) | {
+    posterior_spec = piece_bars(trace, Slot("posterior"), "p(j | y)") | {"xaxis": "x3", "marker": {"color": ink.bar}}
+    heatmap_marks = piece_bars(trace, Slot("seen"), gettext("α′ of the heatmap")) | {
         "type": "scatter",
         "mode": "markers",
         "xaxis": "x3",
         "marker": {"symbol": "diamond", "size": 9, "color": ink.paper, "line": {"width": 1.5, "color": ink.ink}},
     }
-    del heatmap["orientation"]
+    del heatmap_marks["orientation"]
     axis, layout = value_axis(ink, "α", [0, _AXIS_LENGTH]), source_layout(trace, ink)
     layout["xaxis"] = axis | {"domain": list(_SPANS["prior"]), "tickvals": [0, 1]}
     layout["xaxis2"] = value_axis(ink, "× p(y | h)", []) | {
@@ -68,13 +68,16 @@ def posterior_template(trace: Trace, theme: ThemeName) -> Spec:
         numbers(label_size(count) - 1, ink, f"{name}_number") | {"xaxis": axis}
         for name, axis in zip(_SPANS, ("x", "x2", "x3"), strict=True)
     ]
-    return {"data": [prior, likely, after, heatmap, *(texts if count <= MOST_ROWS else [])], "layout": layout}
+    return {
+        "data": [prior_spec, likelihood_spec, posterior_spec, heatmap_marks, *(texts if count <= MOST_ROWS else [])],
+        "layout": layout,
+    }
 
 
 def posterior_values(trace: Trace, attention: PosteriorAttention, step: int) -> Values:
     """Return the values of `posterior_bars`."""
     rows = {name: getattr(attention, name)[step] for name in (*_SPANS, "reading")}
-    largest = _ceiling(float(rows["likelihood"].max()))
+    largest = _axis_end(float(rows["likelihood"].max()))
     # Marks at 0 would carry no information.
     marks = np.where(rows["reading"] >= _VISIBLE, rows.pop("reading"), np.nan)
     values = rows | {
@@ -92,7 +95,7 @@ def posterior_values(trace: Trace, attention: PosteriorAttention, step: int) -> 
             texts = [
                 f"{'  ' * (1 + mark)}{write(value)} "[1:] for value, mark in zip(rows[name], has_mark, strict=True)
             ]
-            values |= number_values(ends, texts, of=f"{name}_number")
+            values |= number_values(ends, texts, prefix=f"{name}_number")
     return values | source_values(trace, step, _alt(trace, attention, step))
 
 
@@ -121,7 +124,7 @@ def posterior_table(trace: Trace, attention: PosteriorAttention, step: int) -> p
     )
 
 
-def _ceiling(largest: float) -> float:
+def _axis_end(largest: float) -> float:
     """Return the round number at which the axis of likelihoods ends, for the largest."""
     if largest > 0.5:
         return 1.0

@@ -1,4 +1,4 @@
-"""Registry of the figures of a decoder step, by name, with their tables and requirements.
+"""Registry of the figures of a decoder step, by name, with their titles, tables and requirements.
 
 It is the only list of them: page, files, lecture and command line read it.
 """
@@ -49,15 +49,15 @@ from attnviz.figures.maxout import maxout_table, maxout_template, maxout_values
 from attnviz.figures.perturbation_tests import perturbation_tests_figure, perturbation_tests_table
 from attnviz.figures.posterior import posterior_table, posterior_template, posterior_values
 from attnviz.figures.requirements import (
-    ANY_ATTENTION,
     ATTENTION,
-    CHANGED,
+    ATTENTION_FOR_POSTERIOR,
+    DECOMPOSABLE_SCORER,
     ENERGIES,
     FOIL,
     HEADS,
     IMPORTED_ATTENTION,
-    KNOWN_UNITS,
-    LINEAR,
+    INTERVENTION,
+    LINEAR_READOUT,
     PERTURBATION_WEIGHTS,
     POSTERIOR_WEIGHTS,
     RECURRENT,
@@ -65,9 +65,9 @@ from attnviz.figures.requirements import (
     SCORE_VECTOR,
     SINGLE_ATTENTION,
     TRANSLATION,
-    UNITS,
+    UNIT_LAYER,
     WEIGHTS,
-    Need,
+    Requirement,
 )
 from attnviz.figures.residual_stream import stream_table, stream_template, stream_values
 from attnviz.figures.softmax import softmax_table, softmax_template, softmax_values
@@ -91,9 +91,9 @@ class StepFigure:
     picture: Picture
     table: Callable[[Subject], pd.DataFrame]
     """Returns the numbers of the figure."""
-    needs: tuple[Need, ...] = ()
+    needs: tuple[Requirement, ...] = ()
     uses_weights: bool = False
-    """Whether the figure needs the model's weights, or is more complete with them."""
+    """Whether the figure needs the model's weights or shows more with them."""
     summary: bool = False
     """Whether it combines other figures or is drawn on request only; the page leaves it out of a step's figures."""
     heading: Callable[[Subject], str] | None = None
@@ -101,7 +101,7 @@ class StepFigure:
 
     def missing(self, subject: Subject) -> str:
         """Return why there is no such figure of `subject`; empty where there is one."""
-        return next((need.sentence(subject) for need in self.needs if not need.met(subject)), "")
+        return next((need.sentence(subject) for need in self.needs if not need.is_met(subject)), "")
 
     def draw(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
         """Return the figure, with `alt` and `narrowest` in its `layout.meta`."""
@@ -127,8 +127,8 @@ def _redrawn_step(draw: Callable[..., go.Figure]) -> Picture:
 
 
 def _head_decomposition(subject: Subject) -> EnergyDecomposition:
-    """Return the units of the displayed head's score for the examined piece."""
-    return head_energy_decomposition(open_head(subject.trace), subject.step, subject.examined)
+    """Return the decomposition of the displayed head's score for the chosen source piece."""
+    return head_energy_decomposition(open_head(subject.trace), subject.step, subject.source_piece)
 
 
 def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:
@@ -152,7 +152,7 @@ STATE = Picture(
 )
 MAXOUT = Picture(
     lambda subject, theme: maxout_template(subject.trace, theme, paired=subject.weights is not None),
-    lambda subject, _: maxout_values(subject.trace, subject.step, subject.pairs),
+    lambda subject, _: maxout_values(subject.trace, subject.step, subject.maxout_pairs),
 )
 CANDIDATES = Picture(
     lambda _, theme: candidates_template(theme),
@@ -166,21 +166,23 @@ POSTERIOR_BARS = Picture(
 
 
 def _maxout_table(subject: Subject) -> pd.DataFrame:
-    return maxout_table(subject.trace, subject.step, subject.pairs)
+    return maxout_table(subject.trace, subject.step, subject.maxout_pairs)
 
 
 def _energy_decomposition_heading(subject: Subject) -> str:
-    return step_heading(subject.trace, subject.step, gettext("Energy decomposition"), subject.examined)
+    return step_heading(subject.trace, subject.step, gettext("Energy decomposition"), subject.source_piece)
 
 
 def attribution_rows(subject: Subject) -> tuple[int, ...]:
-    """Return the source pieces with a row of their own in logit attribution and contrast, the examined one included."""
-    both = [subject.logit_attribution] if subject.against is None else [subject.logit_attribution, subject.contrast]
-    return logit_attribution_rows(both, subject.examined)
+    """Return the source pieces with a row of their own in logit attribution and contrast, the chosen one included."""
+    attributions = (
+        [subject.logit_attribution] if subject.foil_id is None else [subject.logit_attribution, subject.contrast]
+    )
+    return logit_attribution_rows(attributions, subject.source_piece)
 
 
 def _logit_attribution_values(subject: Subject, theme: ThemeName) -> Values:
-    title = logit_attribution_title(subject.name(subject.explained))
+    title = logit_attribution_title(subject.name(subject.word_id))
     return logit_attribution_values(
         subject.trace, subject.logit_attribution, title, rows=attribution_rows(subject), theme=theme
     )
@@ -188,33 +190,35 @@ def _logit_attribution_values(subject: Subject, theme: ThemeName) -> Values:
 
 def _logit_attribution_heading(subject: Subject) -> str:
     title = gettext("Logit attribution")
-    if subject.explained != subject.trace.target_ids[subject.step]:
-        title = f"{title}, {quote(shorten(subject.name(subject.explained), 20))}"
+    if subject.word_id != subject.trace.target_ids[subject.step]:
+        title = f"{title}, {quote(shorten(subject.name(subject.word_id), 20))}"
     return step_heading(subject.trace, subject.step, title)
 
 
 def _contrast_values(subject: Subject, theme: ThemeName) -> Values:
-    title = logit_attribution_title(*_foils(subject))
+    title = logit_attribution_title(*_word_and_foil_names(subject))
     return logit_attribution_values(subject.trace, subject.contrast, title, rows=attribution_rows(subject), theme=theme)
 
 
 def _contrast_title(subject: Subject) -> str:
-    name, against = (quote(shorten(name, 9)) for name in _foils(subject))
+    name, against = (quote(shorten(name, 9)) for name in _word_and_foil_names(subject))
     return gettext("Why {name} and not {against}", name=name, against=against)
 
 
-def _foils(subject: Subject) -> tuple[str, str]:
-    assert subject.against is not None  # the requirement FOIL ensures it
-    return subject.name(subject.explained), subject.name(subject.against)
+def _word_and_foil_names(subject: Subject) -> tuple[str, str]:
+    assert subject.foil_id is not None  # the requirement FOIL ensures it
+    return subject.name(subject.word_id), subject.name(subject.foil_id)
 
 
 PERTURBATION_TESTS = redrawn_picture(
     lambda subject, theme: perturbation_tests_figure(
-        subject.trace, subject.perturbation_tests, subject.spelled, subject.best_attention, theme=theme
+        subject.trace, subject.perturbation_tests, subject.piece_or_id, subject.best_attention, theme=theme
     )
 )
 CHANGE = redrawn_picture(lambda subject, theme: step_change_figure(subject.change, theme=theme))
-ENERGY_DECOMPOSITION = redrawn_picture(lambda subject, theme: energy_decomposition_figure(subject.units, theme=theme))
+ENERGY_DECOMPOSITION = redrawn_picture(
+    lambda subject, theme: energy_decomposition_figure(subject.energy_decomposition, theme=theme)
+)
 LOGIT_ATTRIBUTION = Picture(
     lambda subject, theme: logit_attribution_template(subject.trace, theme), _logit_attribution_values
 )
@@ -262,14 +266,14 @@ STEP_FIGURES: dict[str, StepFigure] = {
         lambda _: gettext("Before and after the word"),
         POSTERIOR_BARS,
         lambda subject: posterior_table(subject.trace, subject.posterior_attention, subject.step),
-        (SINGLE_ATTENTION, ANY_ATTENTION, POSTERIOR_WEIGHTS),
+        (SINGLE_ATTENTION, ATTENTION_FOR_POSTERIOR, POSTERIOR_WEIGHTS),
         uses_weights=True,
     ),
     "energy-decomposition": StepFigure(
         lambda _: gettext("Energy decomposition"),
         ENERGY_DECOMPOSITION,
-        lambda subject: energy_decomposition_table(subject.units),
-        (UNITS, ATTENTION, KNOWN_UNITS, SCORE_VECTOR),
+        lambda subject: energy_decomposition_table(subject.energy_decomposition),
+        (UNIT_LAYER, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
         uses_weights=True,
         heading=_energy_decomposition_heading,
     ),
@@ -277,7 +281,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
         lambda _: gettext("Logit attribution"),
         LOGIT_ATTRIBUTION,
         lambda subject: logit_attribution_table(subject.trace, subject.logit_attribution),
-        (LINEAR, WEIGHTS),
+        (LINEAR_READOUT, WEIGHTS),
         uses_weights=True,
         heading=_logit_attribution_heading,
     ),
@@ -285,13 +289,15 @@ STEP_FIGURES: dict[str, StepFigure] = {
         _contrast_title,
         CONTRAST,
         lambda subject: logit_attribution_table(subject.trace, subject.contrast),
-        (LINEAR, WEIGHTS, FOIL),
+        (LINEAR_READOUT, WEIGHTS, FOIL),
         uses_weights=True,
     ),
     "perturbation-tests": StepFigure(
         lambda _: gettext("Perturbation tests"),
         PERTURBATION_TESTS,
-        lambda subject: perturbation_tests_table(subject.perturbation_tests, subject.spelled, subject.best_attention),
+        lambda subject: perturbation_tests_table(
+            subject.perturbation_tests, subject.piece_or_id, subject.best_attention
+        ),
         (SINGLE_ATTENTION, ATTENTION, PERTURBATION_WEIGHTS),
         uses_weights=True,
         summary=True,
@@ -300,7 +306,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
         lambda _: gettext("What changed"),
         CHANGE,
         lambda subject: step_change_table(subject.change),
-        (RNNSEARCH, CHANGED),
+        (RNNSEARCH, INTERVENTION),
     ),
 }
 """Every figure of a step, by name, in the order of the equations.

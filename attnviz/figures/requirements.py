@@ -1,4 +1,4 @@
-"""Requirements of figures beyond the trace itself, and messages for those that are not met."""
+"""Requirements of the figures of a step (kind of model, weights, intervention), with the message if one is not met."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from attnviz.wording.seq2seq_stages import no_logit_attribution
 
 
 @dataclass(frozen=True)
-class Need:
+class Requirement:
     """A requirement of a figure."""
 
-    met: Callable[[Subject], bool]
+    is_met: Callable[[Subject], bool]
     sentence: Callable[[Subject], str]
-    """Returns what is missing and, if possible, what the user can do."""
+    """Returns why there is no figure and, if possible, what the user can do."""
 
 
 def _has_score_vector(subject: Subject) -> bool:
@@ -53,18 +53,18 @@ def _imported_reason() -> str:
     )
 
 
-RECURRENT = Need(
+RECURRENT = Requirement(
     lambda subject: subject.trace.recurrent,
     _reason(
         lambda: gettext(
             "This figure exists only for recurrent translators. This model is a transformer: it has no recurrent "
-            "state, and many attention distributions at each step."
+            "state, and at each step it computes many attention distributions."
         )
     ),
 )
-RNNSEARCH = Need(lambda subject: subject.trace.recurrent and not subject.trace.imported, RECURRENT.sentence)
-UNITS = Need(
-    RECURRENT.met,
+RNNSEARCH = Requirement(lambda subject: subject.trace.recurrent and not subject.trace.imported, RECURRENT.sentence)
+UNIT_LAYER = Requirement(
+    RECURRENT.is_met,
     _reason(
         lambda: gettext(
             "This model is a transformer: its score is the product of query and key, shown above. It has no "
@@ -72,7 +72,7 @@ UNITS = Need(
         )
     ),
 )
-LINEAR = Need(
+LINEAR_READOUT = Requirement(
     lambda subject: subject.trace.recurrent and subject.trace.linear,
     _reason(
         lambda: gettext(
@@ -82,8 +82,8 @@ LINEAR = Need(
         no_logit_attribution,
     ),
 )
-SINGLE_ATTENTION = Need(
-    RNNSEARCH.met,
+SINGLE_ATTENTION = Requirement(
+    RNNSEARCH.is_met,
     _reason(
         lambda: gettext(
             "This model is a transformer: each step has many attention distributions and no single context "
@@ -101,28 +101,28 @@ def _headless_reason() -> str:
     return gettext("This figure shows attention heads. This model is a recurrent translator and has none.")
 
 
-HEADS = Need(
+HEADS = Requirement(
     lambda subject: subject.trace.has_heads,
     _reason(_headless_reason, _headless_reason),
 )
-TRANSLATION = Need(lambda subject: isinstance(subject.trace, Record), lambda _: missing_values_reason())
-IMPORTED_ATTENTION = Need(
+TRANSLATION = Requirement(lambda subject: isinstance(subject.trace, Record), lambda _: missing_values_reason())
+IMPORTED_ATTENTION = Requirement(
     lambda subject: not subject.trace.translated,
     lambda _: gettext("This figure exists only for attention that another program computed."),
 )
-ENERGIES = Need(
+ENERGIES = Requirement(
     lambda subject: subject.trace.recurrent or (not subject.trace.translated and subject.trace.energies.size > 0),
     lambda subject: RECURRENT.sentence(subject) if subject.trace.translated else missing_energies_reason(),
 )
-ATTENTION = Need(
+ATTENTION = Requirement(
     lambda subject: subject.trace.attends,
     lambda _: gettext("This model has no attention: it computes no energies, so there is nothing to decompose."),
 )
-KNOWN_UNITS = Need(
+DECOMPOSABLE_SCORER = Requirement(
     lambda subject: not scorer_of(subject.trace.config).missing,
     lambda subject: scorer_of(subject.trace.config).missing,
 )
-SCORE_VECTOR = Need(
+SCORE_VECTOR = Requirement(
     _has_score_vector,
     lambda subject: gettext(
         "The energy cannot be decomposed. This trace lacks the vector v_a, and the model that made it, "
@@ -130,7 +130,7 @@ SCORE_VECTOR = Need(
         model=subject.trace.model,
     ),
 )
-WEIGHTS = Need(
+WEIGHTS = Requirement(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
         "Logit attribution needs the weights of “{model}”, the model that made this translation. It is not "
@@ -138,7 +138,7 @@ WEIGHTS = Need(
         model=subject.trace.model,
     ),
 )
-PERTURBATION_WEIGHTS = Need(
+PERTURBATION_WEIGHTS = Requirement(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
         "Attributions and perturbation tests need “{model}”, the model that made this translation. It is not "
@@ -146,14 +146,14 @@ PERTURBATION_WEIGHTS = Need(
         model=subject.trace.model,
     ),
 )
-ANY_ATTENTION = Need(
+ATTENTION_FOR_POSTERIOR = Requirement(
     lambda subject: subject.trace.attends,
     lambda _: gettext(
         "This model has no attention: it writes all its words from one context vector. So it has no weights to "
         "try and no posterior attention."
     ),
 )
-POSTERIOR_WEIGHTS = Need(
+POSTERIOR_WEIGHTS = Requirement(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
         "Posterior attention needs the weights of “{model}”, the model that made this translation. It is not "
@@ -161,11 +161,11 @@ POSTERIOR_WEIGHTS = Need(
         model=subject.trace.model,
     ),
 )
-CHANGED = Need(
+INTERVENTION = Requirement(
     lambda subject: subject.parent is not None,
     lambda _: gettext("Nothing was changed by hand in this translation: there is nothing to compare it with."),
 )
-FOIL = Need(
-    lambda subject: subject.against is not None,
+FOIL = Requirement(
+    lambda subject: subject.foil_id is not None,
     lambda _: gettext("There is no other piece to compare the chosen piece with."),
 )

@@ -1,4 +1,4 @@
-"""The residual stream of one step or source piece: the contribution of each block, from the embedding on."""
+"""Figure and table of the residual stream of one step or source piece: embedding, blocks, and their sum."""
 
 from __future__ import annotations
 
@@ -10,33 +10,35 @@ from attnviz.figures.bar_numbers import number_values, numbers
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, emphasise, rectangle
 from attnviz.figures.labels import axis_labels
 from attnviz.figures.template import Slot, Values
-from attnviz.figures.unit_strips import seams
+from attnviz.figures.unit_strips import strip_separators
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, ThemeName, palette
 from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.wording.numbers import decimal
 
 _ROW = 22
-_STRIPS = [0, 0.68]
-_LENGTHS = [0.72, 0.92]
+"""Height of a row in pixels."""
+_STRIPS_SPAN = [0, 0.68]
+_LENGTHS_SPAN = [0.72, 0.92]
+"""Shares of the width for the strips of units and for the bars of their lengths."""
 
 
 def stream_rows(head: TransformerTrace | OpenHead, step: int) -> tuple[list[str], FloatArray]:
-    """Return names and rows of the sum that makes the stream of 0-based `step`, (blocks + 2, d).
+    """Return names and rows of the sum that makes the stream of 0-based `step`, (blocks + 2, units).
 
-    The rows are the embedding with its position, the contribution of each of the 3L blocks of the decoder (2L of the
-    encoder), and the stream after the last.
+    The rows are the embedding with its position, the contribution of each block (three in a decoder layer, two in an
+    encoder layer), and the stream after the last.
     """
     opened = open_head(head)
     layers = range(1, len(opened.trace.cross_weights) + 1)
-    names = [_name(kind, layer) for layer in layers for kind in opened.blocks]
+    names = [_block_name(kind, layer) for layer in layers for kind in opened.blocks]
     streams = opened.streams[:, step]
     return [gettext("embedding"), *names, gettext("sum")], np.concatenate(
         [streams[:1], opened.added[:, step], streams[-1:]]
     )
 
 
-def _name(kind: str, layer: int) -> str:
+def _block_name(kind: str, layer: int) -> str:
     """Return the name of a block of a layer, from 1."""
     if kind == "attention":
         return gettext("self-attention {layer}", layer=layer)
@@ -57,8 +59,11 @@ def stream_template(head: TransformerTrace | OpenHead, theme: ThemeName) -> Spec
     longest = max(longest, float(np.linalg.norm(opened.added, axis=-1).max())) or 1.0
     limit = float(np.quantile(np.abs(streams[-1]), STRONGEST)) or 1.0
     rows, names = list(range(count)), stream_rows(opened, 0)[0]
-    labels, here = axis_labels(names, 20), opened.block + 1
-    labels[here], labels[-1] = emphasise(labels[here], ink.context), emphasise(labels[-1], ink.decoder)
+    labels, displayed_row = axis_labels(names, 20), opened.block + 1
+    labels[displayed_row], labels[-1] = (
+        emphasise(labels[displayed_row], ink.context),
+        emphasise(labels[-1], ink.decoder),
+    )
     strips = {
         "type": "heatmap",
         "z": Slot("rows"),
@@ -71,7 +76,7 @@ def stream_template(head: TransformerTrace | OpenHead, theme: ThemeName) -> Spec
         "showscale": False,
         "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
     }
-    colours = [ink.context if row == here else ink.decoder if row == count - 1 else ink.bar for row in rows]
+    colours = [ink.context if row == displayed_row else ink.decoder if row == count - 1 else ink.bar for row in rows]
     lengths = {
         "type": "bar",
         "orientation": "h",
@@ -88,12 +93,12 @@ def stream_template(head: TransformerTrace | OpenHead, theme: ThemeName) -> Spec
         "margin": {"l": 132, "r": 6, "t": 44, "b": 8},
         "bargap": 0.3,
         "shapes": [
-            *seams(rows, units, ink, first=0.5),
-            rectangle(0.5, units + 0.5, here - 0.45, here + 0.45, ink.context),
+            *strip_separators(rows, units, ink, first=0.5),
+            rectangle(0.5, units + 0.5, displayed_row - 0.45, displayed_row + 0.45, ink.context),
         ],
         "xaxis": axis
         | {
-            "domain": _STRIPS,
+            "domain": _STRIPS_SPAN,
             "range": [0.5, units + 0.5],
             "showticklabels": False,
             "side": "top",
@@ -102,7 +107,7 @@ def stream_template(head: TransformerTrace | OpenHead, theme: ThemeName) -> Spec
         },
         "xaxis2": axis
         | {
-            "domain": _LENGTHS,
+            "domain": _LENGTHS_SPAN,
             "range": [0, longest],
             "showticklabels": False,
             "side": "top",

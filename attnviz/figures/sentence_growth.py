@@ -1,4 +1,4 @@
-"""Translation quality of a sentence as it grows clause by clause, a line for each model."""
+"""Figure and table of translation quality as a sentence grows clause by clause, a line for each model."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.clauses import Growth
-from attnviz.figures.attentions import line_style
 from attnviz.figures.build import base_axis, base_layout, build
 from attnviz.figures.labels import literal
+from attnviz.figures.line_styles import line_style
 from attnviz.languages import gettext
 from attnviz.palette import BAND, ThemeName, palette
 from attnviz.wording.why import growth_sentence, short_name
@@ -99,7 +99,7 @@ def sentence_growth_table(growth: Growth) -> pd.DataFrame:
     frame: dict[str, object] = {
         gettext("words"): list(growth.words),
         gettext("clause"): list(growth.clauses),
-        growth.judge: list(growth.references),
+        growth.reference_model: list(growth.references),
     }
     frame[gettext("chrF, unrelated text")] = growth.baseline
     for model, scores, translations in zip(growth.models, growth.scores, growth.translations, strict=True):

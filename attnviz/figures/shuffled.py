@@ -1,4 +1,4 @@
-"""Effect of shuffled attention on the output against the largest weight, a point per step (Jain & Wallace 2019)."""
+"""Figure and table of shuffled attention: change of the output by largest weight, as in Jain & Wallace (2019)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.perturbation_tests import shuffled_sentence
 
 _PLOT = (300, 330)
-"""Pixels of the plot for which labels are kept apart: that of a narrow page."""
+"""Width and height in pixels of the plot on a narrow page, for which labels are placed without overlap."""
 _LETTER, _LINE = 6.5, 15
 """Pixels of a letter and of a line of a label."""
 
@@ -115,14 +115,16 @@ def _point_labels(shuffled: Shuffled, names: list[str]) -> list[str]:
     distances = np.hypot(x[:, None] - x, y[:, None] - y)
     np.fill_diagonal(distances, np.inf)
     texts = [""] * len(names)
-    taken: list[tuple[float, float, float]] = []
+    label_extents: list[tuple[float, float, float]] = []
     for i in np.argsort(-distances.min(axis=1), kind="stable").tolist():
         left, right = x[i] + 8, x[i] + 12 + _LETTER * len(names[i])
-        crossed = any(left < end and start < right and abs(y[i] - height) < _LINE for start, end, height in taken)
-        covered = np.any((x > left - 4) & (x < right) & (np.abs(y - y[i]) < 9) & (np.arange(len(x)) != i))
-        if right < _PLOT[0] + 60 and not crossed and not covered:
+        overlaps_label = any(
+            left < end and start < right and abs(y[i] - height) < _LINE for start, end, height in label_extents
+        )
+        covers_point = np.any((x > left - 4) & (x < right) & (np.abs(y - y[i]) < 9) & (np.arange(len(x)) != i))
+        if right < _PLOT[0] + 60 and not overlaps_label and not covers_point:
             texts[i] = literal(names[i])
-            taken.append((left, right, y[i]))
+            label_extents.append((left, right, y[i]))
     return texts
 
 

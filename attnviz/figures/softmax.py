@@ -1,4 +1,4 @@
-"""The softmax of one decoder step: each energy and, beside it, its weight."""
+"""Figure and table of the softmax of one decoder step: each energy and, beside it, its weight."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from attnviz.wording.labels import shorten
 def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
     """Return the template of `softmax_bars`; both axes are the same at every step."""
     ink = palette(theme)
-    before = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink, opacity=PALE)
-    after = piece_bars(trace, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
+    energy_bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink, opacity=PALE)
+    weight_bars = piece_bars(trace, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
     layout = source_layout(trace, ink)
     limits = energy_range(finite_energies(trace), padding=0.06)
     layout["xaxis"] = value_axis(ink, gettext("energy e"), limits) | {"domain": [0, 0.36]}
@@ -43,10 +43,13 @@ def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
         "tickvals": [0, 0.5, 1],
         "anchor": "y",
     }
-    # The draggable bars, if the page makes them so.
+    # Where the page lets the user drag the weights, these bars are dragged.
     pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
     layout["meta"] |= {"weights": {"trace": 1, "axis": "xaxis2", "pieces": pieces}}
-    return {"data": [before, after, *({**spec, "xaxis": "x2"} for spec in bar_numbers(trace, ink))], "layout": layout}
+    return {
+        "data": [energy_bars, weight_bars, *({**spec, "xaxis": "x2"} for spec in bar_numbers(trace, ink))],
+        "layout": layout,
+    }
 
 
 def softmax_values(trace: Trace, step: int) -> Values:

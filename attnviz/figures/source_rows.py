@@ -1,4 +1,4 @@
-"""Common layout of energies, weights and the growing context vector: a row for each source piece.
+"""Common parts of figures with a row for each source piece: energies, softmax, growing context vector.
 
 Rows line up across the figures. `layout.meta` has `order`, the 0-based source pieces by weight, largest first, and
 `mark`, the colour of the selected row. For a long sentence it also has `thinned`: rows and height when ordered by
@@ -25,20 +25,22 @@ from attnviz.trace.attention_matrix import AttentionMatrix
 from attnviz.wording.labels import shorten, subscript
 from attnviz.wording.numbers import decimal
 
-LABEL = 12
+LABEL_LENGTH = 12
 """Characters of a source piece's label; hover texts are longer."""
 
 LEFT = 96
+"""Pixels left of the bars, for labels."""
 TOP = 44
 """Pixels above the first row, where the axes are."""
 MOST_ROWS = 48
 """Number of source pieces up to which each has a row in any order.
 
-In longer sentences ordered by weight, KEPT pieces have a row.
+In longer sentences ordered by weight, THINNED_ROWS pieces have a row.
 """
 THINNED_ROWS = 30
 """Rows of a long sentence ordered by weight; the other pieces share one more row."""
-SEAM = 12
+SUM_GAP = 12
+"""Pixels between the rows and the running sum below them."""
 
 
 def row_height(count: int) -> int:
@@ -48,7 +50,7 @@ def row_height(count: int) -> int:
 
 def row_names(trace: AttentionMatrix) -> list[str]:
     """Return a label for each source piece, with its number where a label occurs twice."""
-    names = [shorten(piece_name(piece), LABEL) for piece in trace.source_pieces]
+    names = [shorten(piece_name(piece), LABEL_LENGTH) for piece in trace.source_pieces]
     return [literal(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
 
 
@@ -137,7 +139,7 @@ def source_layout(trace: AttentionMatrix, ink: Palette) -> Spec:
             "narrowest": 260,
             "order": Slot("order"),
             "mark": ink.encoder,
-            "thinned": _thinned(count),
+            "thinned": _thinned_rows(count),
             "alt": Slot("alt"),
         },
     }
@@ -148,7 +150,7 @@ def source_values(trace: AttentionMatrix, step: int, alt: str) -> Values:
     return {"order": weight_order(trace, step), "alt": alt}
 
 
-def _thinned(count: int) -> Spec | None:
+def _thinned_rows(count: int) -> Spec | None:
     if count <= MOST_ROWS:
         return None
     more = gettext("{n} more", n=count - THINNED_ROWS)

@@ -1,4 +1,4 @@
-"""The state change of one decoder step: gates, state before, candidate, state after, as strips of units."""
+"""Figure and table of the state change of one decoder step, as strips of units: gates, states, and candidate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, emphasise, rectangle
 from attnviz.figures.labels import axis_labels
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.figures.unit_strips import note, seams
+from attnviz.figures.unit_strips import strip_caption, strip_separators
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Seq2SeqTrace, Trace
@@ -20,26 +20,38 @@ from attnviz.wording.labels import subscript
 
 
 def state_rows(trace: Trace | Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.float32]]:
-    """Return names and rows of the state change at 0-based `step`, (7, n), units in their own order.
+    """Return names and rows of the state change at 0-based `step`, (7, units), units in their own order.
 
     The rows are both gates, state before, candidate, the kept part, the new part, and state after, which is their sum.
     For an LSTM they are its three gates, cell state before, candidate, the kept part, the new part, cell state after,
-    and state after, (9, n).
+    and state after, (9, units).
     """
     if _is_lstm(trace):
-        return _memory_rows(trace, step)
+        return _lstm_rows(trace, step)
     i = step + 1
-    gate, before, candidate = trace.update_gates[step], trace.previous_states[step], trace.candidates[step]
-    old, new = f"s{subscript(i - 1)}", f"s{subscript(i)}"
-    rows = [trace.reset_gates[step], gate, before, candidate, gate * before, (1 - gate) * candidate, trace.states[step]]
+    update_gate, previous_state, candidate = (
+        trace.update_gates[step],
+        trace.previous_states[step],
+        trace.candidates[step],
+    )
+    old_name, new_name = f"s{subscript(i - 1)}", f"s{subscript(i)}"
+    rows = [
+        trace.reset_gates[step],
+        update_gate,
+        previous_state,
+        candidate,
+        update_gate * previous_state,
+        (1 - update_gate) * candidate,
+        trace.states[step],
+    ]
     names = [
         gettext("reset gate r"),
         gettext("update gate z"),
-        gettext("{state} before", state=old),
+        gettext("{state} before", state=old_name),
         gettext("candidate {state}", state=f"s̃{subscript(i)}"),
-        gettext("kept {product}", product=f"z⊙{old}"),
+        gettext("kept {product}", product=f"z⊙{old_name}"),
         gettext("new {product}", product="(1−z)⊙s̃"),
-        gettext("{state} after", state=new),
+        gettext("{state} after", state=new_name),
     ]
     return names, np.stack(rows)
 
@@ -49,11 +61,21 @@ def _is_lstm(trace: Trace | Seq2SeqTrace) -> TypeGuard[Seq2SeqTrace]:
     return bool(trace.config.get("cell") == "lstm")
 
 
-def _memory_rows(trace: Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.float32]]:
+def _lstm_rows(trace: Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.float32]]:
     i = step + 1
-    enter, forget, candidate, out = trace.gates[step, -1]
-    before, after = trace.previous_memories[step], trace.memories[step, -1]
-    rows = [enter, forget, out, before, candidate, forget * before, enter * candidate, after, trace.states[step]]
+    input_gate, forget_gate, candidate, output_gate = trace.gates[step, -1]
+    previous_memory, memory = trace.previous_memories[step], trace.memories[step, -1]
+    rows = [
+        input_gate,
+        forget_gate,
+        output_gate,
+        previous_memory,
+        candidate,
+        forget_gate * previous_memory,
+        input_gate * candidate,
+        memory,
+        trace.states[step],
+    ]
     names = [
         gettext("input gate e"),
         gettext("forget gate f"),
@@ -80,7 +102,7 @@ def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     gate_rows, state_count = (3, 6) if _is_lstm(trace) else (2, 5)
     # Cell states are unbounded, states are in (-1, 1).
     limit = max(1.0, float(np.abs(trace.memories).max())) if _is_lstm(trace) else 1
-    below = [gate_rows + 0.4 + k for k in range(state_count)]
+    state_positions = [gate_rows + 0.4 + k for k in range(state_count)]
     strip = {
         "type": "heatmap",
         "x": Slot("units"),
@@ -96,27 +118,27 @@ def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     }
     states = strip | {
         "z": Slot("states"),
-        "y": below,
+        "y": state_positions,
         "zmin": -limit,
         "zmax": limit,
         "colorscale": ink.signed_root,
     }
-    places = [*range(gate_rows), *below]
+    positions = [*range(gate_rows), *state_positions]
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     layout = base_layout(ink) | {
-        "height": 24 + round(STRIP * (len(places) + 0.4)) + 8,
+        "height": 24 + round(STRIP * (len(positions) + 0.4)) + 8,
         "margin": {"l": 116, "r": 6, "t": 24, "b": 8},
         "shapes": [
-            *seams(places, units, ink),
-            rectangle(-0.5, units - 0.5, below[-1] - 0.46, below[-1] + 0.46, ink.decoder),
+            *strip_separators(positions, units, ink),
+            rectangle(-0.5, units - 0.5, state_positions[-1] - 0.46, state_positions[-1] + 0.46, ink.decoder),
         ],
         "xaxis": axis | {"type": "category", "range": [-0.5, units - 0.5], "showticklabels": False},
-        "annotations": [note(gettext("← rewritten"), 0, ink), note(gettext("kept →"), 1, ink)],
+        "annotations": [strip_caption(gettext("← rewritten"), 0, ink), strip_caption(gettext("kept →"), 1, ink)],
         "yaxis": axis
         | APART
         | {
-            "range": [below[-1] + 0.5, -0.5],
-            "tickvals": places,
+            "range": [state_positions[-1] + 0.5, -0.5],
+            "tickvals": positions,
             "ticktext": Slot("names"),
             "tickfont": {"size": 12, "color": ink.decoder},
         },
@@ -141,9 +163,10 @@ def state_values(trace: Trace | Seq2SeqTrace, step: int, theme: ThemeName) -> Va
 
 
 def state_strips(trace: Trace | Seq2SeqTrace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw the rows of `state_rows` as strips, units sorted by the update gate: rewritten units are on the left.
+    """Draw the rows of `state_rows` as strips, units sorted by the update gate (in an LSTM, the forget gate).
 
-    Gates run from the background colour (0) to purple (1); the other rows are signed, in (-1, 1).
+    Rewritten units are on the left. Gates run from the background colour (0) to purple (1); the other rows are signed,
+    in (-1, 1) except for an LSTM's cell states.
     """
     return filled(state_template(trace, theme), state_values(trace, step, theme))
 

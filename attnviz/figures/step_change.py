@@ -1,4 +1,4 @@
-"""Effect of an intervention on a step: likeliest pieces before and after, and change of context and state."""
+"""Figure and table of the effect of an intervention on a step: likeliest pieces, context and state."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from attnviz.wording.step_change import change_alt
 
 _ROW, _TOP, _BOTTOM = 30, 30, 8
 """Pixels of a piece, above the first and below the last."""
-_PIECES, _VECTORS = (0.0, 0.64), (0.72, 1.0)
+_PIECES_SPAN, _VECTORS_SPAN = (0.0, 0.64), (0.72, 1.0)
 """Shares of the width."""
-_NUMBERS = 0.3
-"""Space for the number of a bar of probability 1, in its units."""
+_NUMBER_SPACE = 0.3
+"""Space right of a bar of probability 1 for its number, on the axis of probabilities."""
 
 
 def step_change_figure(change: StepChange, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the likeliest pieces of a step, in [0, 1], before and after an intervention, and the change of the vectors.
 
-    Hollow bars are before. Changes of context and state are relative to their length. `layout.meta` has `alt`,
-    `narrowest` and `widest`.
+    Hollow bars are before the intervention. Changes of context and state are relative to their length.
+    `layout.meta` has `alt`, `narrowest` and `widest`.
     """
     ink, rows = palette(theme), range(len(change.pieces))
     is_written = [piece.piece_id == change.written.piece_id for piece in change.pieces]
     bar = {"type": "bar", "orientation": "h", "width": 0.34, "hoverinfo": "skip"}
-    before = bar | {
+    bars_before = bar | {
         "name": "before",
         "x": [piece.before or 0 for piece in change.pieces],
         "y": [row - 0.19 for row in rows],
         "marker": {"color": "rgba(0,0,0,0)", "line": {"color": ink.quiet, "width": 1.5}},
     }
-    after = bar | {
+    bars_after = bar | {
         "name": "after",
         "x": [piece.after or 0 for piece in change.pieces],
         "y": [row + 0.19 for row in rows],
         "marker": {"color": [ink.decoder if written else ink.bar for written in is_written]},
     }
-    vectors = bar | {
+    vector_bars = bar | {
         "name": "moved",
         "x": [change.context, change.state],
         "y": [1.2, 3.2],
@@ -52,7 +52,7 @@ def step_change_figure(change: StepChange, *, theme: ThemeName = "light") -> go.
         "marker": {"color": [ink.context, ink.decoder]},
     }
     numbers = [_numbers(change, "before", ink), _numbers(change, "after", ink)]
-    return build([before, after, *numbers, vectors], _layout(change, is_written, ink))
+    return build([bars_before, bars_after, *numbers, vector_bars], _layout(change, is_written, ink))
 
 
 def step_change_table(change: StepChange) -> pd.DataFrame:
@@ -78,9 +78,9 @@ def _written(change: StepChange, piece: PieceChange) -> str:
 
 
 def _numbers(change: StepChange, when: str, ink: Palette) -> Spec:
-    """Return the numbers at the ends of the bars of before, or of after."""
+    """Return the numbers at the ends of the bars; `when` is "before" or "after" the intervention."""
     values = [piece.before if when == "before" else piece.after for piece in change.pieces]
-    shift, least = (-0.19, change.least[0]) if when == "before" else (0.19, change.least[1])
+    shift, threshold = (-0.19, change.least[0]) if when == "before" else (0.19, change.least[1])
     exists = when == "after" or change.moment != "none"
     return {
         "type": "scatter",
@@ -90,16 +90,16 @@ def _numbers(change: StepChange, when: str, ink: Palette) -> Spec:
         "y": [row + shift for row in range(len(values))],
         "hoverinfo": "skip",
         "cliponaxis": False,
-        "text": [f" {_share(value, least)} " if exists else "" for value in values],
+        "text": [f" {_share(value, threshold)} " if exists else "" for value in values],
         "textposition": "middle right",
         "textfont": {"size": 11, "color": ink.quiet if when == "before" else ink.ink},
     }
 
 
-def _share(p: float | None, least: float) -> str:
-    """Return a probability as a percentage to one decimal place; for None, that it is below `least`."""
+def _share(p: float | None, threshold: float) -> str:
+    """Return a probability as a percentage to one decimal place; for None, that it is below `threshold`."""
     if p is None:
-        return f"<{format_share(max(least, 0.001), 1)}"
+        return f"<{format_share(max(threshold, 0.001), 1)}"
     return f"<{format_share(0.001, 1)}" if 0 < p < 0.0005 else format_share(p, 1)
 
 
@@ -114,10 +114,10 @@ def _layout(change: StepChange, is_written: list[bool], ink: Palette) -> Spec:
         "height": _TOP + _ROW * count + _BOTTOM,
         "margin": {"l": 110, "r": 10, "t": _TOP, "b": _BOTTOM},
         "barmode": "overlay",
-        "xaxis": axis | {"domain": list(_PIECES), "range": [0, 1 + _NUMBERS]},
+        "xaxis": axis | {"domain": list(_PIECES_SPAN), "range": [0, 1 + _NUMBER_SPACE]},
         "xaxis2": axis
         | {
-            "domain": list(_VECTORS),
+            "domain": list(_VECTORS_SPAN),
             "range": [0, max(1, change.context, change.state)],
             "anchor": "y",
         },
@@ -130,14 +130,14 @@ def _layout(change: StepChange, is_written: list[bool], ink: Palette) -> Spec:
             "showticklabels": True,
             "tickfont": {"size": 13, "color": ink.ink},
         },
-        "annotations": _notes(change, ink),
+        "annotations": _annotations(change, ink),
         "meta": {"alt": change_alt(change), "narrowest": 340, "widest": 1200},
     }
 
 
-def _notes(change: StepChange, ink: Palette) -> list[Spec]:
+def _annotations(change: StepChange, ink: Palette) -> list[Spec]:
     """Return the headings of both halves, and the labels of the vectors' bars."""
-    head = {
+    heading = {
         "xref": "paper",
         "yref": "paper",
         "showarrow": False,
@@ -147,16 +147,23 @@ def _notes(change: StepChange, ink: Palette) -> list[Spec]:
         "yshift": 6,
         "font": {"size": 12, "color": ink.quiet},
     }
-    notes = [head | {"x": _PIECES[0], "text": f"□ {gettext('before')}   ■ {gettext('after')}"}]
+    annotations = [heading | {"x": _PIECES_SPAN[0], "text": f"□ {gettext('before')}   ■ {gettext('after')}"}]
     if change.moment == "none":
-        return notes
-    notes.append(head | {"x": _VECTORS[0], "text": gettext("moved by")})
-    at = {"xref": "paper", "yref": "y", "showarrow": False, "xanchor": "left", "yanchor": "bottom", "x": _VECTORS[0]}
+        return annotations
+    annotations.append(heading | {"x": _VECTORS_SPAN[0], "text": gettext("moved by")})
+    bar_label = {
+        "xref": "paper",
+        "yref": "y",
+        "showarrow": False,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "x": _VECTORS_SPAN[0],
+    }
     step = subscript(change.step + 1)
     for row, name, moved, colour in (
         (0.9, f"c{step}", change.context, ink.context),
         (2.9, f"s{step}", change.state, ink.decoder),
     ):
         text = f"{name} {format_share(moved)}"
-        notes.append(at | {"y": row, "text": text, "font": {"size": 12, "color": colour}})
-    return notes
+        annotations.append(bar_label | {"y": row, "text": text, "font": {"size": 12, "color": colour}})
+    return annotations

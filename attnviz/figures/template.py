@@ -1,4 +1,4 @@
-"""A figure as a template, the same at every step of a translation, and the values of each step.
+"""Templates of figures, the same at every step, with a `Slot` for each value that differs between steps.
 
 Files and notebooks fill the template here. The page sends the template once and the values of all steps, and fills it
 in the browser (`ui/components/chart/template.js`).
@@ -87,13 +87,13 @@ def to_json(spec: Spec) -> str:
     """Return a template, or values, as JSON for the browser.
 
     A Slot becomes its `slot` and `choices`; integers become lists, arrays (n,) Plotly's typed arrays in single
-    precision. Arrays (m, n) are strips, which are displayed as colours or to three digits: they become 16-bit integers
-    and a `scale`.
+    precision. Arrays (m, n), which are displayed as colours or to three digits, become strips: 16-bit integers and
+    a `scale`.
     """
-    return orjson.dumps(spec, default=_plain, option=orjson.OPT_PASSTHROUGH_DATACLASS).decode()
+    return orjson.dumps(spec, default=_json_value, option=orjson.OPT_PASSTHROUGH_DATACLASS).decode()
 
 
-def _plain(value: object) -> object:
+def _json_value(value: object) -> object:
     if isinstance(value, Slot):
         return {"slot": value.name} | ({"choices": value.choices} if value.choices else {})
     if isinstance(value, np.generic):
@@ -108,10 +108,10 @@ def _plain(value: object) -> object:
 def _strips(values: NDArray[np.floating]) -> Spec:
     """Return `values`, (m, n), as 16-bit integers: their `scale`, the row size n (`size`), and the bytes (`strips`)."""
     values = values.astype(np.float64)
-    known = np.isfinite(values)
-    scale = float(np.abs(values, where=known, out=np.zeros(values.shape)).max()) / FINEST or 1.0
+    is_finite = np.isfinite(values)
+    scale = float(np.abs(values, where=is_finite, out=np.zeros(values.shape)).max()) / FINEST or 1.0
     integers = np.full(values.shape, MISSING, dtype="<i2")
-    integers[known] = np.round(values[known] / scale).astype("<i2")
+    integers[is_finite] = np.round(values[is_finite] / scale).astype("<i2")
     return {"scale": scale, "size": values.shape[1], "strips": _base64(integers)}
 
 

@@ -1,4 +1,4 @@
-"""Figures of a transformer's step without formulas: one head, all heads, and the residual stream."""
+"""Figures of a transformer's step for the level of detail "Idea": one head, all heads, and the residual stream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.transformer_idea import added_name
 
-_ROW, _LEFT, _LETTERS = 21, 148, 12
+_ROW, _LEFT, _LABEL_LENGTH = 21, 148, 12
 """Pixels of a row and of its label, and characters of a word above its column."""
 
 
@@ -51,10 +51,10 @@ def all_heads_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     """
     ink, opened, words = palette(theme), open_head(trace), trace.words().source
     layers, heads = trace.cross_weights.shape[:2]
-    count, here, columns = layers * heads, opened.layer * heads + opened.head, len(words)
+    count, displayed_row, columns = layers * heads, opened.layer * heads + opened.head, len(words)
     names = [gettext("attention {k}", k=k + 1) for k in range(count)]
-    names[here] = emphasise(names[here], ink.context)
-    labels = axis_labels(words, _LETTERS)
+    names[displayed_row] = emphasise(names[displayed_row], ink.context)
+    labels = axis_labels(words, _LABEL_LENGTH)
     slanted = sum(map(len, labels)) > 40
     top = 16 + (max(map(len, labels)) * 6 if slanted else 14)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
@@ -75,8 +75,8 @@ def all_heads_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
         "margin": {"l": 84, "r": 26, "t": top, "b": 8},
         "plot_bgcolor": ink.line,
         "shapes": [
-            *(_between(heads * layer, ink.quiet) for layer in range(1, layers)),
-            rectangle(-0.5, columns - 0.5, here - 0.5, here + 0.5, ink.context),
+            *(_separator(heads * layer, ink.quiet) for layer in range(1, layers)),
+            rectangle(-0.5, columns - 0.5, displayed_row - 0.5, displayed_row + 0.5, ink.context),
         ],
         "xaxis": axis
         | {
@@ -110,14 +110,14 @@ def all_heads_values(trace: TransformerTrace, step: int) -> Values:
         for k, row in enumerate(shares.tolist(), 1)
     ]
     strongest, counts = np.unique(strongest_words(trace, step), return_counts=True)
-    most = int(counts.argmax())
+    most_attended = int(counts.argmax())
     alt = ngettext(
         "The {all} attention distributions of step {step}, one row each. {count} of them attends most to {word}.",
         "The {all} attention distributions of step {step}, one row each. {count} of them attend most to {word}.",
-        int(counts[most]),
+        int(counts[most_attended]),
         all=len(shares),
         step=step + 1,
-        word=quote(shorten(words[int(strongest[most])], 30)),
+        word=quote(shorten(words[int(strongest[most_attended])], 30)),
     )
     return {"shares": np.sqrt(shares), "texts": texts, "alt": alt}
 
@@ -129,10 +129,10 @@ def added_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     """
     ink, opened = palette(theme), open_head(trace)
     streams, names = opened.streams, _names(opened)
-    count, here = len(names), opened.block + 1
+    count, displayed_row = len(names), opened.block + 1
     longest = float(max(np.linalg.norm(opened.added, axis=-1).max(), np.linalg.norm(streams[0], axis=-1).max()))
     labels = axis_labels(names, 26)
-    labels[here] = emphasise(labels[here], ink.context)
+    labels[displayed_row] = emphasise(labels[displayed_row], ink.context)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     bars = {
         "type": "bar",
@@ -140,7 +140,7 @@ def added_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
         "x": Slot("lengths"),
         "y": list(range(count)),
         "hoverinfo": "skip",
-        "marker": {"color": [ink.context if row == here else ink.decoder for row in range(count)]},
+        "marker": {"color": [ink.context if row == displayed_row else ink.decoder for row in range(count)]},
     }
     layout = base_layout(ink) | {
         "height": _ROW * count + 16,
@@ -180,7 +180,7 @@ def _names(opened: OpenHead) -> list[str]:
     return [gettext("last piece written"), *(added_name(block, layer) for layer in layers for block in opened.blocks)]
 
 
-def _between(row: int, colour: str) -> dict[str, Any]:
+def _separator(row: int, colour: str) -> dict[str, Any]:
     """Return a line above a 0-based row, across its label and the whole width."""
     return {
         "type": "line",

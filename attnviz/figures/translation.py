@@ -1,4 +1,4 @@
-"""The figure of a whole translation: its alignment, or what replaces it without attention."""
+"""Figure and table of a whole translation: the heatmap, or without attention the single context vector."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def translation_figure(
     than "before" needs the `weights` of the model that made the trace: raise AttnvizError where they are missing or
     another model's, and where a step does not have exactly one attention distribution.
     """
-    after = _posterior(trace, face, weights)
+    posterior_weights = _required_posterior(trace, face, weights)
     if trace.attends:
         return heatmap(
             trace,
             by=by,
             face=face,
-            posterior=after,
+            posterior=posterior_weights,
             colours=colours,
             root=root,
             end=end,
@@ -69,14 +69,14 @@ def translation_table(
     end: bool = True,
     margins: bool = False,
 ) -> pd.DataFrame:
-    """Return the numbers of `translation_figure`; raise as it does."""
-    after = _posterior(trace, face, weights)
+    """Return the numbers of `translation_figure`; raise AttnvizError where it does."""
+    posterior_weights = _required_posterior(trace, face, weights)
     if trace.attends:
-        return heatmap_table(trace, by=by, face=face, posterior=after, end=end, margins=margins)
+        return heatmap_table(trace, by=by, face=face, posterior=posterior_weights, end=end, margins=margins)
     return fixed_context_table(trace)
 
 
-def _posterior(trace: Any, face: Face, weights: Weights | None) -> NDArray[np.float64] | None:
+def _required_posterior(trace: Any, face: Face, weights: Weights | None) -> NDArray[np.float64] | None:
     """Return the posterior where `face` needs it and the weights are available."""
     if face == "before":
         return None

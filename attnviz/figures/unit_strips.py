@@ -1,4 +1,4 @@
-"""Separators and notes of strips of units."""
+"""Separator lines and captions of strips of units (heatmaps with a column for each unit of a vector)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attnviz.figures.build import Spec
 from attnviz.palette import Palette
 
 
-def seams(places: Iterable[float], width: int, ink: Palette, first: float = -0.5) -> list[Spec]:
+def strip_separators(places: Iterable[float], width: int, ink: Palette, first: float = -0.5) -> list[Spec]:
     """Return thin lines in the background colour below the strips at `places`, which separate them."""
     line = {"color": ink.paper, "width": 3}
     return [
@@ -16,8 +16,8 @@ def seams(places: Iterable[float], width: int, ink: Palette, first: float = -0.5
     ]
 
 
-def note(text: str, x: int, ink: Palette) -> Spec:
-    """Return a note above the strips, at their left (0) or right (1) end."""
+def strip_caption(text: str, x: int, ink: Palette) -> Spec:
+    """Return a caption above the strips, at their left (0) or right (1) end."""
     return {
         "text": text,
         "x": x,

@@ -1,4 +1,4 @@
-"""Panels of curves over the updates of a training run, one below the other, with a movable mark."""
+"""Panels of curves over the updates of a training run, one below the other, with a mark at one update."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from attnviz.figures.labels import literal
 from attnviz.languages import gettext
 from attnviz.palette import Palette
 from attnviz.trace.snapshots import Snapshots
-from attnviz.wording.learning import grouped
+from attnviz.wording.learning import grouped_digits
 
-_FIRST = 20
-"""Number of updates up to which the scale is nearly linear; beyond, it is logarithmic."""
+_LINEAR_UPDATES = 20
+"""Number of updates up to which the scale is nearly linear; after that it is logarithmic."""
 _TICKS = (0, 10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
-_APART = 0.035
+_MIN_TICK_DISTANCE = 0.07
 """Smallest distance of two ticks, as a share of the width."""
 _PANEL, _GAP, _TOP, _BOTTOM, _LEGEND = 150, 34, 26, 48, 24
 """Heights in pixels."""
-_BAND = 0.006
+_MARK_HALF_WIDTH = 0.006
 """Half the width of the mark, as a share of the width."""
 
 
 def update_positions(updates: ArrayLike) -> NDArray[np.float64]:
-    """Return the positions of updates u, of any shape: log2(1 + u / 20), nearly linear first and then logarithmic."""
-    places: NDArray[np.float64] = np.log2(1 + np.asarray(updates, dtype=np.float64) / _FIRST)
+    """Return the positions of updates u, of any shape: log2(1 + u / 20), nearly linear up to 20, then logarithmic."""
+    places: NDArray[np.float64] = np.log2(1 + np.asarray(updates, dtype=np.float64) / _LINEAR_UPDATES)
     return places
 
 
@@ -46,20 +46,23 @@ def panels_figure(
     update: int | None,
     ink: Palette,
     alt: str,
-    right: int = 16,
+    right_margin: int = 16,
 ) -> go.Figure:
-    """Return the panels named in `titles`, one below the other, over the same updates."""
+    """Return panels of `traces`, one below the other, with a title each, over the same updates; `update` is marked."""
     count = max(1, len(titles))
-    inner, named = count * _PANEL + (count - 1) * _GAP, any(trace.get("showlegend") for trace in traces)
-    below = _BOTTOM + (_LEGEND if named else 0)
-    ends = [at for run in runs for curve in run.curves.values() for at, _ in curve[-1:]]
-    last = float(update_positions(max([*moments, *ends])))
-    spans = [[float(update_positions(at)) - _BAND * last, float(update_positions(at)) + _BAND * last] for at in moments]
+    inner, has_legend = count * _PANEL + (count - 1) * _GAP, any(trace.get("showlegend") for trace in traces)
+    bottom = _BOTTOM + (_LEGEND if has_legend else 0)
+    last_updates = [at for run in runs for curve in run.curves.values() for at, _ in curve[-1:]]
+    last = float(update_positions(max([*moments, *last_updates])))
+    spans = [
+        [float(update_positions(at)) - _MARK_HALF_WIDTH * last, float(update_positions(at)) + _MARK_HALF_WIDTH * last]
+        for at in moments
+    ]
     layout = base_layout(ink) | {
-        "height": _TOP + inner + below,
-        "margin": {"l": 52, "r": right, "t": _TOP, "b": below},
+        "height": _TOP + inner + bottom,
+        "margin": {"l": 52, "r": right_margin, "t": _TOP, "b": bottom},
         "hovermode": "closest",
-        "showlegend": named,
+        "showlegend": has_legend,
         "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / inner, "yanchor": "top", "font": {"size": 12}},
         "meta": {"alt": alt, "narrowest": 320, "spans": spans, "mark": ink.context},
         "xaxis": _update_axis(last, ink) | {"anchor": "y" if count == 1 else f"y{count}"},
@@ -113,13 +116,15 @@ def _update_axis(last: float, ink: Palette) -> Spec:
     ticks: list[int] = []
     for tick in _TICKS:
         place = float(update_positions(tick))
-        if place <= last * 1.001 and (not ticks or place - float(update_positions(ticks[-1])) >= _APART * last * 2):
+        if place <= last * 1.001 and (
+            not ticks or place - float(update_positions(ticks[-1])) >= _MIN_TICK_DISTANCE * last
+        ):
             ticks.append(tick)
     return base_axis(ink) | {
         "range": [-0.02 * last, 1.02 * last],
         "tickvals": update_positions(ticks),
         "zeroline": False,
-        "ticktext": [grouped(tick) for tick in ticks],
+        "ticktext": [grouped_digits(tick) for tick in ticks],
         "title": {
             "text": gettext("training updates (log scale)"),
             "font": {"size": 12, "color": ink.quiet},

@@ -1,4 +1,4 @@
-"""Map of a corpus' vectors by principal components, with the vector of a step."""
+"""Figure and table of a map of corpus vectors by principal components, with the vector of a step as a star."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def vector_map_template(
     colour: str,
     *,
     theme: ThemeName = "light",
-    opens: Sequence[str] = (),
-    ways: Sequence[tuple[int, str]] = (),
+    url_prefixes: Sequence[str] = (),
+    url_parts: Sequence[tuple[int, str]] = (),
 ) -> Spec:
     """Return the map as a template: N points at `places`, (N, 2), with the star of a step in a Slot.
 
     `names` are the word and the sentence in each hover text, `shares` the shares of variance along the axes, `colour`
-    the palette's name of the kind of vector. A click on a point opens a URL: the prefix in `opens` and the suffix that
-    the point's pair in `ways`, (index of the prefix, suffix), names.
+    the palette's name of the kind of vector. A click on a point leads to a URL: a prefix in `url_prefixes` and
+    a suffix, by the point's pair in `url_parts`, (index of the prefix, suffix).
     """
     ink = palette(theme)
     points: Spec = {
@@ -46,8 +46,8 @@ def vector_map_template(
         "text": [f"<b>{literal(word)}</b><br>{literal(shorten(sentence, 90))}" for word, sentence in names],
         "hoverinfo": "text",
     }
-    if ways:
-        points["customdata"] = [list(way) for way in ways]
+    if url_parts:
+        points["customdata"] = [list(way) for way in url_parts]
     star: Spec = {
         "type": "scatter",
         "mode": "markers",
@@ -71,7 +71,7 @@ def vector_map_template(
         "A map of {count} corpus vectors along two principal components, including the vector of this step",
         count=len(places),
     )
-    meta = {"alt": alt, "narrowest": 320, "opens": list(opens)}
+    meta = {"alt": alt, "narrowest": 320, "opens": list(url_prefixes)}
     layout = (
         base_layout(ink)
         | axes

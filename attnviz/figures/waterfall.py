@@ -1,4 +1,4 @@
-"""Sums as waterfalls: each row begins where the last ended, and the sum is below."""
+"""Templates of waterfall charts, in which each row begins where the last ended, with the sum in the last row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnviz.figures.template import Slot, Values
 from attnviz.palette import Palette
 from attnviz.wording.numbers import signed
 
-ROW = 21
+ROW_HEIGHT = 21
 """Height of a row in pixels."""
 
 
@@ -52,7 +52,7 @@ def waterfall_values(values: Sequence[float], hover: Sequence[str]) -> Values:
 
 
 def sum_range(values: Sequence[float]) -> list[float]:
-    """Return the range of an axis that holds every running sum of `values`, with space for the numbers."""
+    """Return the range of an axis for all running sums of `values`, with space for the numbers."""
     ends = np.concatenate([[0.0], np.cumsum(values)])
     low, high = float(ends.min()), float(ends.max())
     padding = 0.2 * (high - low or 1.0)
@@ -95,7 +95,7 @@ def rows_values(labels: Sequence[str]) -> Values:
     """Return the values of a `rows_layout` with these `labels`, which are not escaped."""
     count = len(labels)
     return {
-        "height": ROW * count + 48,
+        "height": ROW_HEIGHT * count + 48,
         "lowest": count - 0.4,
         "rule": count - 1.5,
         "rows": list(range(count)),

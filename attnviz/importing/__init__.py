@@ -1,1 +1,1 @@
-"""Read attention files and model checkpoints of other programs."""
+"""Read attention files and recurrent checkpoints of other programs; record attention of Hugging Face models."""

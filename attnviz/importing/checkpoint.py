@@ -49,7 +49,7 @@ class Vocabulary:
             )
         return token_id
 
-    def known(self, token: str) -> str | None:
+    def known_token(self, token: str) -> str | None:
         """Return `token`, or its lowercase form, if the vocabulary has it; None otherwise."""
         return next((form for form in (token, token.lower()) if form in self.ids), None)
 

@@ -17,8 +17,8 @@ from attnviz.languages import gettext
 def load_checkpoint(folder: str | Path) -> Checkpoint:
     """Load the checkpoint, its vocabularies and, for Joey NMT, its config.yaml from `folder`.
 
-    Each vocabulary has one token a line in the order of ids: source.txt and target.txt, or Joey NMT's src_vocab.txt
-    and trg_vocab.txt. Raise AttnvizError where a file is missing or damaged, or the model has another structure.
+    The vocabularies are files that `read_vocabulary` reads, such as source.txt and target.txt. Raise AttnvizError where
+    a file is missing or damaged, or the model has another structure.
     """
     folder = Path(folder)
     if not folder.is_dir():

@@ -1,4 +1,4 @@
-"""Read a file: decompress gzip, decode text and split it into lines."""
+"""`Content`: bytes of an attention file, decompressed, and its decoded text and lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Define `Format`, the detector and reader of one file format, and helpers that the formats share."""
+"""`Format`, the detector and reader of one format of attention files, and helpers that the formats share."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Format:
     """Return a sentence that says why the content is in this format; None where it is not."""
     read: Callable[[Content], Sentences]
     """Return the sentence pairs of detected content; raise AttnvizError where it is damaged."""
-    resembles: Callable[[Content], str | None] = lambda _: None
+    near_miss_message: Callable[[Content], str | None] = lambda _: None
     """Return what similar content of no known format lacks, and how to get it; None for content that is not similar."""
     aliases: tuple[str, ...] = ()
     """Other names accepted by `format=`."""

@@ -96,13 +96,13 @@ def _check_length(model: Any, ids: Any) -> None:
 @contextlib.contextmanager
 def _plain_attention(model: Any) -> Iterator[None]:
     """Set the model to "eager" attention and evaluation mode, and restore both afterwards."""
-    before, training = model.config._attn_implementation, model.training
+    previous_implementation, training = model.config._attn_implementation, model.training
     model.set_attn_implementation("eager")
     model.eval()
     try:
         yield
     finally:
-        model.set_attn_implementation(before)
+        model.set_attn_implementation(previous_implementation)
         model.train(training)
 
 

@@ -57,21 +57,23 @@ def infer_counting(pairs: Iterable[Counted], ends: Ends = "consistent", base: in
     linked = [pair for pair in pairs if pair.links.all]
     extremes = [_extremes(pair) for pair in linked]
     if base is not None:
-        if _fit(extremes, base, 0):
+        if _all_fit(extremes, base, 0):
             return Counting(base, ends=False, remark="counted-by-format" if base else "")
-        if base == 0 and ends != "never" and _fit(extremes, 0, 1):
+        if base == 0 and ends != "never" and _all_fit(extremes, 0, 1):
             return Counting(0, ends=True)
-        raise _misfit(linked, base)
-    from_0, with_ends, from_1 = (_fit(extremes, first, past) for first, past in ((0, 0), (0, 1), (1, 0)))
-    if from_0:
+        raise _misfit_error(linked, base)
+    fits_from_0, fits_with_ends, fits_from_1 = (
+        _all_fit(extremes, first, beyond) for first, beyond in ((0, 0), (0, 1), (1, 0))
+    )
+    if fits_from_0:
         known = any(pair.source is not None or pair.target is not None for pair in linked)
-        return Counting(0, ends=False, remark="counted-from-0-assumed" if from_1 and known else "")
-    if from_1:
+        return Counting(0, ends=False, remark="counted-from-0-assumed" if fits_from_1 and known else "")
+    if fits_from_1:
         return Counting(1, ends=False, remark="counted-from-1")
-    if with_ends and ends != "never" and all(_reaches_end(pair) for pair in linked):
+    if fits_with_ends and ends != "never" and all(_reaches_end(pair) for pair in linked):
         return Counting(0, ends=True)
-    zero = any(0 in link for pair in linked for link in pair.links.all)
-    raise _misfit(linked, 0 if zero else 1)
+    has_index_0 = any(0 in link for pair in linked for link in pair.links.all)
+    raise _misfit_error(linked, 0 if has_index_0 else 1)
 
 
 def _extremes(pair: Counted) -> _Extremes:
@@ -79,10 +81,10 @@ def _extremes(pair: Counted) -> _Extremes:
     return _Extremes((min(sources), min(targets)), (max(sources), max(targets)), (pair.source, pair.target))
 
 
-def _fit(pairs: Sequence[_Extremes], base: int, past: int) -> bool:
-    """Return whether every link, counted from `base`, is to a token, or at most `past` beyond the last."""
+def _all_fit(pairs: Sequence[_Extremes], base: int, beyond: int) -> bool:
+    """Return whether every link, counted from `base`, is to a token, or at most `beyond` positions past the last."""
     return all(
-        low >= base and (count is None or high - base < count + past)
+        low >= base and (count is None or high - base < count + beyond)
         for pair in pairs
         for low, high, count in zip(*pair, strict=True)
     )
@@ -93,7 +95,7 @@ def _reaches_end(pair: Counted) -> bool:
     return pair.source is None or pair.target is None or (pair.source, pair.target) in pair.links.all
 
 
-def _misfit(pairs: Sequence[Counted], base: int) -> CountingError:
+def _misfit_error(pairs: Sequence[Counted], base: int) -> CountingError:
     """Return the error that names the first pair with a link, counted from `base`, to a token that does not exist."""
     for pair in pairs:
         for side, count in enumerate((pair.source, pair.target)):

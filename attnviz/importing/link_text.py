@@ -1,4 +1,4 @@
-"""Parse word-alignment links: `0-0`, `1?2` or `1p2` where only possible, `0-0:0.9` with a probability."""
+"""`Links`, and their text: `0-0`, `1?2` or `1p2` where only possible, `0-0:0.9` with a probability."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def read_links(text: str) -> Links:
             )
         )
     if _PLAIN.fullmatch(text.strip()):
-        places = [int(place) for place in _PLACE.findall(text)]
-        return Links(frozenset(zip(places[::2], places[1::2], strict=True)))
+        indices = [int(index) for index in _PLACE.findall(text)]
+        return Links(frozenset(zip(indices[::2], indices[1::2], strict=True)))
     links, possible, shares = set[Link](), set[Link](), dict[Link, float]()
     sure, annotated = set[Link](), False
     for group in groups:

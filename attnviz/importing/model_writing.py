@@ -1,4 +1,4 @@
-"""Write an imported checkpoint as a model folder that every command and the page can load."""
+"""Write an imported checkpoint as a model folder, which the commands and the app can load."""
 
 from __future__ import annotations
 

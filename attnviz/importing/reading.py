@@ -1,4 +1,4 @@
-"""Detect the format of an attention file and read its sentence pairs with `read_attention`."""
+"""`read_attention`: detect the format of an attention file and read its sentence pairs, or read tensors in memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attnviz.importing.heads import HeadChoice
 from attnviz.importing.records import AttentionRecords, Side
 from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, Sentences
 from attnviz.languages import gettext
-from attnviz.trace.given import Tokens
+from attnviz.trace.attention_builder import Tokens
 
 ByLine = str | os.PathLike[str] | Sequence[Tokens]
 """A file with one sentence a line, or a list of sentences: strings of blank-separated tokens, or lists of tokens."""
@@ -117,7 +117,7 @@ def detected(content: Content, name: str | None = None) -> tuple[Format, str]:
 
 def _resemblance(content: Content, formats: Sequence[Format]) -> str:
     """Return what `content` resembles and what it lacks; empty where it resembles no format."""
-    return next((advice for candidate in formats if (advice := candidate.resembles(content))), "")
+    return next((advice for candidate in formats if (advice := candidate.near_miss_message(content))), "")
 
 
 def _unknown(content: Content) -> str:

@@ -1,4 +1,4 @@
-"""Provide the sentence pairs of a file as a sequence of `Attention` records, each made on access."""
+"""`AttentionRecords`: the sentence pairs of a file as a sequence of `Attention` records, each made on access."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.importing.index_base import Counted, Counting, CountingError, infer
 from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import Attention
-from attnviz.trace.given import Tokens, split_tokens
+from attnviz.trace.attention_builder import Tokens, split_tokens
 
 Side = Sequence[Tokens]
 """Tokens of one side, one entry for each pair."""

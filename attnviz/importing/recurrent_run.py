@@ -1,4 +1,7 @@
-"""Run an imported recurrent translator in NumPy float64 and return its translations with all intermediate values."""
+"""`Checkpoint`: an imported recurrent translator, which translates in NumPy; `Course`: a translation with all values.
+
+The equations are those of `analysis.seq2seq_recomputation`, in float64.
+"""
 
 from __future__ import annotations
 
@@ -112,23 +115,23 @@ class Checkpoint:
         stop = self.target.special(*STOPS)
         words = _ids(self.source, source)
         marks = [self.source.special(*STARTS)] if self.opened else []
-        read = [*marks, *words, self.source.special(*STOPS)]
+        source_ids = [*marks, *words, self.source.special(*STOPS)]
         forced = [*_ids(self.target, target), stop] if target else None
-        annotations = network.encode(self.weights, self.settings, read)
+        annotations = network.encode(self.weights, self.settings, source_ids)
         keys = network.keys_of(self.weights, annotations)
-        state = network.start(self.settings, network.first_state(self.weights, self.settings, annotations))
-        steps, written = list[dict[str, Array]](), [self.target.special(*STARTS)]
-        while len(steps) < (len(forced) if forced else min(2 * len(read) + 20, MOST_TOKENS)):
-            arrays, state = network.step(self.weights, self.settings, annotations, keys, state, written[-1])
-            written.append(forced[len(steps)] if forced else self._chosen(arrays["logits"], len(steps)))
+        state = network.start_state(self.settings, network.first_state(self.weights, self.settings, annotations))
+        steps, written_ids = list[dict[str, Array]](), [self.target.special(*STARTS)]
+        while len(steps) < (len(forced) if forced else min(2 * len(source_ids) + 20, MOST_TOKENS)):
+            arrays, state = network.step(self.weights, self.settings, annotations, keys, state, written_ids[-1])
+            written_ids.append(forced[len(steps)] if forced else self._chosen(arrays["logits"], len(steps)))
             steps.append(arrays)
-            if not forced and written[-1] == stop:
+            if not forced and written_ids[-1] == stop:
                 break
         names = ("energies", "alignment", "contexts", "readouts", "logits")
         return Course(
-            source=tuple(self.source.tokens[i] for i in read),
-            target=tuple(self.target.tokens[i] for i in written[1:]),
-            target_ids=tuple(written[1:]),
+            source=tuple(self.source.tokens[i] for i in source_ids),
+            target=tuple(self.target.tokens[i] for i in written_ids[1:]),
+            target_ids=tuple(written_ids[1:]),
             annotations=annotations,
             states=np.stack([arrays["layer_states"][-1] for arrays in steps]),
             **{name: np.stack([arrays[name] for arrays in steps]) for name in names},
@@ -144,8 +147,11 @@ class Checkpoint:
 
 
 def _ids(vocabulary: Vocabulary, tokens: Sequence[str]) -> list[int]:
-    known = (vocabulary.known(token) for token in tokens)
-    return [vocabulary.special(*UNKNOWN) if form is None else vocabulary.ids[form] for form in known]
+    known_tokens = (vocabulary.known_token(token) for token in tokens)
+    return [
+        vocabulary.special(*UNKNOWN) if known_form is None else vocabulary.ids[known_form]
+        for known_form in known_tokens
+    ]
 
 
 def renamed(tensors: Mapping[str, Array], names: Mapping[str, str]) -> dict[str, Array]:

@@ -1,4 +1,7 @@
-"""Represent one sentence pair as a file gives it: tokens may be missing, and links are not yet a matrix."""
+"""`SentencePair`: one pair as a file gives it, which makes an `Attention`; `Sentences`: all pairs of a file.
+
+Tokens of a pair may be missing, and its links are not yet a matrix.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from attnviz.importing.link_text import Links
 from attnviz.importing.unescaping import unescaped
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
-from attnviz.trace.given import Tokens, matrix_size_texts, split_tokens
+from attnviz.trace.attention_builder import Tokens, matrix_size_texts, split_tokens
 from attnviz.trace.open_format import from_fields
 from attnviz.trace.tokens import ENDS, to_pieces
 
@@ -177,8 +180,8 @@ class SentencePair:
 
 def _check_tokens(tokens: object) -> None:
     """Raise AttnvizError unless `tokens` is a string or a sequence of strings."""
-    fine = isinstance(tokens, str) or (isinstance(tokens, Sequence) and all(isinstance(one, str) for one in tokens))
-    if not fine:
+    is_valid = isinstance(tokens, str) or (isinstance(tokens, Sequence) and all(isinstance(one, str) for one in tokens))
+    if not is_valid:
         raise AttnvizError(gettext("Tokens must be a list of strings, or one string with spaces between the tokens."))
 
 

@@ -1,4 +1,7 @@
-"""Languages of the interface: English is in the code, every other language in a catalog `locales/<code>.po`."""
+"""Translate messages and format numbers in the current language of the interface.
+
+English is in the code, every other language in a catalog `locales/<code>.po`.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from numbers import Real
 from typing import cast
 
 from attnviz.languages import numbers
-from attnviz.languages.catalogs import catalog_files, own_name, translations
+from attnviz.languages.catalogs import catalog_files, native_name, translations
 
-LANGUAGES = {code: own_name(code) for code in ("en", *catalog_files())}
+LANGUAGES = {code: native_name(code) for code in ("en", *catalog_files())}
 """Name of each language in itself, by code, English first."""
 
 _current: ContextVar[str] = ContextVar("language", default="en")
@@ -34,7 +37,7 @@ def gettext(text: str, /, **values: object) -> str:
     for the language. Without `values`, braces stay as they are.
     """
     translation = translations(_current.get()).gettext(text)
-    return _filled(translation, values) if values else translation
+    return _fill(translation, values) if values else translation
 
 
 def ngettext(singular: str, plural: str, count: float, /, **values: object) -> str:
@@ -45,11 +48,11 @@ def ngettext(singular: str, plural: str, count: float, /, **values: object) -> s
     code = _current.get()
     spec = next((spec for _, name, spec in _parts(plural) if name == "count"), "")
     number = numbers.plural_number(code, format(count, spec.replace(",", "")))
-    return _filled(translations(code).ngettext(singular, plural, number), {"count": count, **values})
+    return _fill(translations(code).ngettext(singular, plural, number), {"count": count, **values})
 
 
 def format_number(value: float, spec: str = "") -> str:
-    """Return a number in Python's format `spec`, as the current language writes it, with a true minus."""
+    """Return a number in Python's format `spec`, as the current language writes it, with a typographic minus."""
     return numbers.format_number(_current.get(), value, spec)
 
 
@@ -71,17 +74,18 @@ def thousands_mark() -> str:
 @functools.cache
 def _parts(text: str) -> tuple[tuple[str, str | None, str], ...]:
     """Return the parts of a message: text before each placeholder, its name and its format."""
-    return tuple((before, name, spec or "") for before, name, spec, _ in string.Formatter().parse(text))
+    return tuple((text_before, name, spec or "") for text_before, name, spec, _ in string.Formatter().parse(text))
 
 
-def _filled(text: str, values: dict[str, object]) -> str:
+def _fill(text: str, values: dict[str, object]) -> str:
     # `str.format_map` would parse a message every time, and a page has about ten thousand.
     return "".join(
-        before + ("" if name is None else _written(values[name], spec)) for before, name, spec in _parts(text)
+        text_before + ("" if name is None else _formatted(values[name], spec))
+        for text_before, name, spec in _parts(text)
     )
 
 
-def _written(value: object, spec: str) -> str:
+def _formatted(value: object, spec: str) -> str:
     if isinstance(value, str) and not spec:
         return value
     return format_number(cast(float, value), spec) if isinstance(value, Real) else format(value, spec)

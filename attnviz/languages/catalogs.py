@@ -1,4 +1,4 @@
-"""Message catalogs: one gettext file per language, `locales/<code>.po`."""
+"""Find and read the message catalogs, one gettext file per language: `locales/<code>.po`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
 
 LOCALES = Path(__file__).with_name("locales")
-MORE_LOCALES = "ATTNVIZ_LOCALES"
+EXTRA_LOCALES = "ATTNVIZ_LOCALES"
 """Environment variable with a second folder of catalogs, which take precedence over the package's."""
 
 
 def catalog_files() -> dict[str, Path]:
     """Return the catalog file of each language, sorted by language code."""
-    more = os.environ.get(MORE_LOCALES)
-    folders = [LOCALES, *([Path(more)] if more else [])]
+    extra = os.environ.get(EXTRA_LOCALES)
+    folders = [LOCALES, *([Path(extra)] if extra else [])]
     files = {path.stem: path for folder in folders for path in folder.glob("*.po")}
     return dict(sorted(files.items()))
 
 
-def own_name(code: str) -> str:
+def native_name(code: str) -> str:
     """Return a language's name in itself, capitalised: Français."""
     name = Locale.parse(code).get_display_name() or code
     return name[:1].upper() + name[1:]

@@ -1,4 +1,4 @@
-"""Number formats and plural rules of a language, from Babel's locale data."""
+"""Format numbers and choose plural forms in a given language, from Babel's locale data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def symbol(code: str, name: str) -> str:
 
 
 def format_number(code: str, value: float, spec: str = "") -> str:
-    """Return a number in Python's format `spec`, with a language's symbols and a true minus.
+    """Return a number in Python's format `spec`, with a language's symbols and a typographic minus.
 
     Python rounds, and Babel's locale data provide the symbols: this takes 1 µs a number, Babel's `format_decimal` 18
     µs, and a page has thousands of numbers. A `,` in `spec` groups thousands by the language's rule.

@@ -1,4 +1,4 @@
-"""Torch modules of all architectures; their docstrings give shapes and the papers' equations."""
+"""Torch modules and configs of all architectures; their docstrings give shapes and the papers' equations."""
 
 from typing import overload
 

@@ -1,4 +1,4 @@
-"""Hyperbolic tangent for decoding on the CPU, where a step computes few of them."""
+"""In-place tanh for decoding, fast for the few numbers of a step on the CPU."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Configs of the networks, stored as `config.json` beside the weights.
 
 `ModelConfig` is for RNNsearch, `TransformerConfig` for transformers, `DecomposableConfig` for decomposable attention,
-`Seq2SeqConfig` for imported recurrent translators.
+`Seq2SeqConfig` (in `seq2seq_config`) for imported recurrent translators.
 """
 
 from __future__ import annotations

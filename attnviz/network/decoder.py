@@ -49,12 +49,12 @@ class Decoder(nn.Module):
         annotations = self.dropout(annotations)
         words = self.dropout(self.embedding(previous)).transpose(0, 1)
         initial = self.initial_state(annotations).to(self.gru.weight_hh.dtype)
-        word_columns, context_columns = self.gru.weight_ih.split([m, self.attention.context_size], dim=1)
-        inputs = linear(words, word_columns, self.gru.bias_ih)
+        word_matrix, context_matrix = self.gru.weight_ih.split([m, self.attention.context_size], dim=1)
+        inputs = linear(words, word_matrix, self.gru.bias_ih)
         states, alignment, contexts = self.attention.unroll(
-            inputs, initial, annotations, lengths, context_columns, self.gru
+            inputs, initial, annotations, lengths, context_matrix, self.gru
         )
-        seen = states if self.config.readout_state == "current" else torch.cat([initial[None], states[:-1]])
-        wide = self.readout_state(seen) + self.readout_word(words) + self.readout_context(contexts)
+        readout_states = states if self.config.readout_state == "current" else torch.cat([initial[None], states[:-1]])
+        wide = self.readout_state(readout_states) + self.readout_word(words) + self.readout_context(contexts)
         readouts = wide.unflatten(-1, (-1, 2)).amax(-1)
         return self.dropout(readouts).transpose(0, 1), alignment.transpose(0, 1)

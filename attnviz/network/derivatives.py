@@ -12,11 +12,11 @@ _ACTIVE: ContextVar[bool] = ContextVar("derivatives are taken", default=False)
 @contextmanager
 def taking_derivatives() -> Iterator[None]:
     """Make decoding networks use torch's own operations within the context, in this thread."""
-    before = _ACTIVE.set(True)
+    token = _ACTIVE.set(True)
     try:
         yield
     finally:
-        _ACTIVE.reset(before)
+        _ACTIVE.reset(token)
 
 
 def derivatives_are_taken() -> bool:

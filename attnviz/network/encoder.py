@@ -1,4 +1,4 @@
-"""The encoder: a bidirectional GRU that turns source pieces into annotations."""
+"""The encoder: a bidirectional GRU that turns source pieces into annotations, for training and for inference."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ class PreparedEncoder:
         batch, size = source.shape
         n = self.size
         order = reversal(lengths, size)
-        pieces, places = _distinct(source)
+        pieces, indices = _distinct(source)
         words = embedding(pieces, self.embedding)
         table = torch.cat([product(words) for product in self.inputs])
-        index = torch.stack([places.t(), places.gather(1, order).t() + len(pieces)], dim=1)
+        index = torch.stack([indices.t(), indices.gather(1, order).t() + len(pieces)], dim=1)
         inputs = embedding(index, table)
         states = inputs.new_zeros(size + 1, 2, batch, n)
         for incoming, before, after, rows in zip(inputs, states, states[1:], _active_rows(lengths, size), strict=False):

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnviz.network.machine import choose_precision
+from attnviz.network.matmul_speed import choose_precision
 from attnviz.network.products import FixedProduct
 
 _MANY = 8

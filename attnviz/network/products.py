@@ -1,4 +1,4 @@
-"""Matrix products with constant weights, for decoding."""
+"""`FixedProduct`: a linear layer with constant weights, laid out for fast decoding."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from attnviz.network.derivatives import derivatives_are_taken
-from attnviz.network.machine import mkl_is_slow
+from attnviz.network.matmul_speed import onednn_is_faster
 
 _MANY = 5
 """Number of rows from which oneDNN is faster; for one row it takes 1.5 times as long."""
@@ -24,7 +24,7 @@ class FixedProduct:
         """Lay out `weight` (o, i), as in nn.Linear, and `bias` (o,)."""
         self.weight, self.bias = weight.detach().t().contiguous(), bias.detach()
         """W, (i, o), and b, (o,)."""
-        twice = weight.device.type == "cpu" and weight.dtype == torch.float32 and mkl_is_slow()
+        twice = weight.device.type == "cpu" and weight.dtype == torch.float32 and onednn_is_faster()
         self._packed = (weight.detach().to_mkldnn(), self.bias.to_mkldnn()) if twice else None
 
     def __call__(self, rows: Tensor) -> Tensor:

@@ -1,9 +1,9 @@
-"""Recurrences over whole sequences with hand-written gradients, for training.
+"""GRUs over whole sequences, without and with attention, with hand-written gradients, for training; one GRU step.
 
 PyTorch's autograd would record a dozen operations at every time step and multiply out each weight's gradient once per
-step. These two functions store what the backward pass needs for all steps, so that every weight gradient is one large
-matrix product. Both compute torch.nn.GRU's equations, which differ from the paper's in the roles of z and 1 - z and in
-where the reset gate acts:
+step. The two autograd functions store what the backward pass needs for all steps, so that every weight gradient is one
+large matrix product. Both compute torch.nn.GRU's equations, which differ from the paper's in the roles of z and 1 - z
+and in where the reset gate acts:
 
     r = sigmoid(x_r + U_r s + b_r),  z = sigmoid(x_z + U_z s + b_z)
     candidate = tanh(x_n + r * (U_n s + b_n)),  s' = (1 - z) * candidate + z * s
@@ -23,8 +23,8 @@ from torch.autograd.function import once_differentiable
 
 def _product_dtype(weight: Tensor) -> torch.dtype:
     """Return the type of matrix products: autocast's where it is on, else that of `weight`."""
-    kind = weight.device.type
-    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
+    device_type = weight.device.type
+    return torch.get_autocast_dtype(device_type) if torch.is_autocast_enabled(device_type) else weight.dtype
 
 
 def gate_factors(states: Tensor, gates: Tensor, candidates: Tensor, recurrents: Tensor) -> Tensor:
@@ -45,12 +45,12 @@ def gate_factors(states: Tensor, gates: Tensor, candidates: Tensor, recurrents: 
     return factors
 
 
-def gru_step(inputs: Tensor, recurrent: Tensor, before: Tensor) -> Tensor:
-    """Return the states (R, n) after `before`, given both halves of the gates with biases, (R, 3n) each."""
-    n = before.shape[-1]
+def gru_step(inputs: Tensor, recurrent: Tensor, states: Tensor) -> Tensor:
+    """Return the states (R, n) after `states`, given both halves of the gates with biases, (R, 3n) each."""
+    n = states.shape[-1]
     reset, update = torch.sigmoid(inputs[:, : 2 * n] + recurrent[:, : 2 * n]).split(n, dim=-1)
     candidate = torch.addcmul(inputs[:, 2 * n :], reset, recurrent[:, 2 * n :]).tanh_()
-    return torch.lerp(candidate, before, update)
+    return torch.lerp(candidate, states, update)
 
 
 def _input_gradient(flow: Tensor, dtype: torch.dtype) -> Tensor:
@@ -107,8 +107,8 @@ class GRUSequence(torch.autograd.Function):
                 torch.mul(factors[i], grad[..., None, :], out=flow[i].unflatten(-1, (4, n)))
                 grad.mul_(gates[i, ..., n:]).add_(torch.bmm(flow[i, ..., n:], matrix))
             flat = flow[..., n:].transpose(0, 1).reshape(directions, steps * batch, 3 * n)
-            before = states[:-1].to(ctx.product_dtype).transpose(0, 1).reshape(directions, steps * batch, n)
-            grad_weight = torch.bmm(flat.transpose(1, 2), before).to(weight.dtype)
+            previous_states = states[:-1].to(ctx.product_dtype).transpose(0, 1).reshape(directions, steps * batch, n)
+            grad_weight = torch.bmm(flat.transpose(1, 2), previous_states).to(weight.dtype)
             grad_bias = flat.sum(1).to(weight.dtype)
         return _input_gradient(flow, ctx.input_dtype), grad, grad_weight, grad_bias
 
@@ -151,26 +151,28 @@ class AttentiveGRUSequence(torch.autograd.Function):
             candidates = initial.new_empty(steps, batch, n)
             recurrents = initial.new_empty(steps, batch, n)
             alignment = initial.new_empty(steps, batch, length)
-            units = keys.new_empty(steps if additive else 0, batch, length, keys.shape[-1])
-            vector = score.to(dtype) if score is not None else keys.new_empty(0)
+            activations = keys.new_empty(steps if additive else 0, batch, length, keys.shape[-1])
+            score_vector = score.to(dtype) if score is not None else keys.new_empty(0)
             states[0] = initial
             for i in range(steps):
                 hidden = states[i].to(dtype) @ matrix
                 if additive:
-                    torch.add(keys, hidden[:, None, 3 * n :], out=units[i]).tanh_()
-                    energies = (units[i].view(-1, keys.shape[-1]) @ vector).view(batch, length)
+                    torch.add(keys, hidden[:, None, 3 * n :], out=activations[i]).tanh_()
+                    energies = (activations[i].view(-1, keys.shape[-1]) @ score_vector).view(batch, length)
                 else:
                     energies = torch.bmm(keys, states[i].to(dtype)[..., None])[..., 0]
                 weights = torch.softmax(energies.to(exact) + mask, -1, out=alignment[i])
-                mixed = torch.bmm(weights.to(dtype)[:, None], values)[:, 0]
-                incoming = torch.add(inputs[i], mixed).to(exact)
+                context_part = torch.bmm(weights.to(dtype)[:, None], values)[:, 0]
+                incoming = torch.add(inputs[i], context_part).to(exact)
                 recurrent = hidden[:, : 3 * n].to(exact).add_(offset)
                 recurrents[i] = recurrent[:, 2 * n :]
                 gate = torch.add(incoming[:, : 2 * n], recurrent[:, : 2 * n], out=gates[i]).sigmoid_()
                 candidate = candidates[i]
                 torch.addcmul(incoming[:, 2 * n :], gate[:, :n], recurrent[:, 2 * n :], out=candidate).tanh_()
                 torch.lerp(candidate, states[i], gate[:, n:], out=states[i + 1])
-        ctx.save_for_backward(states, gates, candidates, recurrents, alignment, units, keys, values, stacked, vector)
+        ctx.save_for_backward(
+            states, gates, candidates, recurrents, alignment, activations, keys, values, stacked, score_vector
+        )
         ctx.input_dtype, ctx.product_dtype, ctx.additive = inputs.dtype, dtype, additive
         return states[1:], alignment
 
@@ -178,7 +180,9 @@ class AttentiveGRUSequence(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor, grad_alignment: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of all inputs except `mask`, from those of states (Ty, B, n), alignment (Ty, B, Tx)."""
-        states, gates, candidates, recurrents, alignment, units, keys, values, stacked, vector = ctx.saved_tensors
+        states, gates, candidates, recurrents, alignment, activations, keys, values, stacked, score_vector = (
+            ctx.saved_tensors
+        )
         steps, batch, n = candidates.shape
         dtype = ctx.product_dtype
         with torch.autocast(stacked.device.type, enabled=False):
@@ -199,28 +203,28 @@ class AttentiveGRUSequence(torch.autograd.Function):
                 energy = torch.addcmul(
                     weighted, alignment[i], weighted.sum(-1, keepdim=True), value=-1, out=grad_energies[i]
                 )
-                low = energy.to(dtype)
+                low_precision = energy.to(dtype)
                 if ctx.additive:
                     # d tanh = 1 - tanh^2. The gradients of the energies sum to 0 over j, so the 1 cancels.
-                    slopes = units[i].square()
-                    curvature.addcmul_(slopes, low[..., None])
-                    torch.mul(torch.bmm(low[:, None], slopes)[:, 0], -vector, out=flow[i, :, 4 * n :])
+                    slopes = activations[i].square()
+                    curvature.addcmul_(slopes, low_precision[..., None])
+                    torch.mul(torch.bmm(low_precision[:, None], slopes)[:, 0], -score_vector, out=flow[i, :, 4 * n :])
                 grad.mul_(gates[i, :, n:]).add_(flow[i, :, n:] @ matrix)
                 if not ctx.additive:
-                    grad += torch.bmm(low[:, None], keys)[:, 0]
-            before = states[:-1].to(dtype)
+                    grad += torch.bmm(low_precision[:, None], keys)[:, 0]
+            previous_states = states[:-1].to(dtype)
             flat = flow[..., n:].reshape(steps * batch, -1)
-            grad_stacked = (flat.t() @ before.view(steps * batch, n)).to(stacked.dtype)
+            grad_stacked = (flat.t() @ previous_states.view(steps * batch, n)).to(stacked.dtype)
             grad_bias = flat[:, : 3 * n].sum(0).to(stacked.dtype)
             grad_inputs = _input_gradient(flow[..., : 4 * n], dtype)
             grad_values = torch.bmm(alignment.to(dtype).permute(1, 2, 0), grad_inputs.transpose(0, 1))
             if ctx.additive:
                 total = grad_energies.sum(0)[..., None]
-                grad_keys = ((total - curvature) * vector).to(dtype)
-                grad_score = grad_energies.to(dtype).view(1, -1) @ units.view(-1, keys.shape[-1])
+                grad_keys = ((total - curvature) * score_vector).to(dtype)
+                grad_score = grad_energies.to(dtype).view(1, -1) @ activations.view(-1, keys.shape[-1])
                 grad_query, grad_vector = grad_stacked[3 * n :], grad_score[0].to(stacked.dtype)
             else:
-                grad_keys = torch.bmm(grad_energies.to(dtype).permute(1, 2, 0), before.transpose(0, 1))
+                grad_keys = torch.bmm(grad_energies.to(dtype).permute(1, 2, 0), previous_states.transpose(0, 1))
                 grad_query = grad_vector = None
         return (
             grad_inputs.to(ctx.input_dtype),

@@ -1,4 +1,4 @@
-"""RNNsearch: encoder and decoder together."""
+"""`RNNsearch`: the whole recurrent translator of Bahdanau, Cho & Bengio (2014), encoder and decoder together."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""The kinds of attention behind one interface.
+"""Score functions of the kinds of attention, as torch modules with one interface, `Scorer`.
 
-A scorer owns everything that depends on the kind of attention: its weights, the mask, the size of a context, and how
-the decoder's recurrence runs over a whole target. It computes keys from annotations once per sentence, queries from
-states once per step, and energies e_ij from a query and the keys; all kinds share the softmax. Energies may also depend
-on features f_ij of the previous step's weights. `attention_kinds` lists the kinds.
+A scorer has all that depends on the kind of attention: its weights, the mask, the size of a context, and how the
+decoder's recurrence runs over a whole target. It computes keys from annotations once per sentence, queries from states
+once per step, and energies e_ij from a query and the keys; all kinds share the softmax. Energies may also depend on
+features f_ij of the previous step's weights. `attention_kinds` lists the kinds.
 
-An annotation has 2n numbers, with *dot* attention n. Additive energies are often written as one layer over the
-concatenation [s_{i-1}; h_j]: splitting that layer's matrix in two gives exactly W_a s_{i-1} + U_a h_j.
+Sizes: B sentences of Tx source and Ty target pieces; n numbers of a decoder state, n' of a query or key, r features of
+a source piece. An annotation has 2n numbers, with *dot* attention n. Additive energies are often written as one layer
+over the concatenation [s_{i-1}; h_j]: splitting that layer's matrix in two gives exactly W_a s_{i-1} + U_a h_j.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from attnviz.network.derivatives import taking_derivatives
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence, gru_step
 
 
-class Unrolled(NamedTuple):
+class DecoderRun(NamedTuple):
     """The recurrence over a whole target of Ty pieces, for a batch of B."""
 
     states: Tensor
@@ -78,8 +79,8 @@ class Scorer(nn.Module):
         """Feature matrix L, (n', r), whose product with the features is added to the keys; None without features."""
         return None
 
-    def features(self, before: Tensor) -> Tensor:
-        """Return f_ij from alpha_{i-1}, `before`, which is 0 before the first step: (..., Tx) to (..., Tx, r).
+    def features(self, previous_weights: Tensor) -> Tensor:
+        """Return f_ij from alpha_{i-1}, 0 before the first step: `previous_weights` (..., Tx) to (..., Tx, r).
 
         Called only where `reads_before` is true.
         """
@@ -101,49 +102,61 @@ class Scorer(nn.Module):
         return _mask(positions < lengths[:, None])
 
     def unroll(
-        self, inputs: Tensor, initial: Tensor, annotations: Tensor, lengths: Tensor, columns: Tensor, gru: nn.GRUCell
-    ) -> Unrolled:
+        self,
+        inputs: Tensor,
+        initial: Tensor,
+        annotations: Tensor,
+        lengths: Tensor,
+        context_matrix: Tensor,
+        gru: nn.GRUCell,
+    ) -> DecoderRun:
         """Run the decoder over a whole target under teacher forcing.
 
         `inputs` (Ty, B, 3n): the previous words' half of the gates; `initial` (B, n): s_0; `annotations` (B, Tx, 2n) of
-        `lengths` (B,) pieces; `columns` (3n, context size): the context's columns of the gates' input matrix.
+        `lengths` (B,) pieces; `context_matrix` (3n, context size): the context's columns of the gates' input matrix.
         """
         mask, weight = self.mask(lengths, annotations.shape[1]).to(initial.dtype), self.query_weight
-        keys, seen = self.keys(annotations), annotations[..., : self.context_size]
-        values, state, before = linear(seen, columns), initial, torch.zeros_like(mask)
+        keys, attended = self.keys(annotations), annotations[..., : self.context_size]
+        values, state, previous_weights = linear(attended, context_matrix), initial, torch.zeros_like(mask)
         states, alignment = [], []
         for word_inputs in inputs:
             products = state[..., :0] if weight is None else linear(state, weight)
             with taking_derivatives():
-                features = self.features(before) if self.reads_before else None
+                features = self.features(previous_weights) if self.reads_before else None
                 energies = self.energies(self.queries(state, products), keys, features)
-            before = torch.softmax(energies.to(mask.dtype) + mask, -1)
-            mixed = torch.bmm(before.to(values.dtype)[:, None], values)[:, 0]
+            previous_weights = torch.softmax(energies.to(mask.dtype) + mask, -1)
+            context_part = torch.bmm(previous_weights.to(values.dtype)[:, None], values)[:, 0]
             recurrent = linear(state, gru.weight_hh, gru.bias_hh)
-            state = gru_step((word_inputs + mixed).to(state.dtype), recurrent.to(state.dtype), state)
+            state = gru_step((word_inputs + context_part).to(state.dtype), recurrent.to(state.dtype), state)
             states.append(state)
-            alignment.append(before)
+            alignment.append(previous_weights)
         weights = torch.stack(alignment)
-        contexts = torch.bmm(weights.transpose(0, 1).to(seen.dtype), seen).transpose(0, 1)
-        return Unrolled(torch.stack(states), weights, contexts)
+        contexts = torch.bmm(weights.transpose(0, 1).to(attended.dtype), attended).transpose(0, 1)
+        return DecoderRun(torch.stack(states), weights, contexts)
 
 
 class FusedScorer(Scorer):
     """Energies v . tanh(query + key) or query . key, with a hand-written gradient of the recurrence."""
 
     def unroll(
-        self, inputs: Tensor, initial: Tensor, annotations: Tensor, lengths: Tensor, columns: Tensor, gru: nn.GRUCell
-    ) -> Unrolled:
+        self,
+        inputs: Tensor,
+        initial: Tensor,
+        annotations: Tensor,
+        lengths: Tensor,
+        context_matrix: Tensor,
+        gru: nn.GRUCell,
+    ) -> DecoderRun:
         """Run the decoder as `Scorer.unroll` does, on the same shapes, with a hand-written gradient.
 
-        `columns` are (3n, context size).
+        `context_matrix` is (3n, context size).
         """
         mask = self.mask(lengths, annotations.shape[1]).to(initial.dtype)
         states, alignment = AttentiveGRUSequence.apply(
             inputs,
             initial,
             self.keys(annotations),
-            linear(annotations, columns),
+            linear(annotations, context_matrix),
             mask,
             gru.weight_hh,
             gru.bias_hh,
@@ -151,7 +164,7 @@ class FusedScorer(Scorer):
             self.score_vector,
         )
         contexts = torch.bmm(alignment.transpose(0, 1).to(annotations.dtype), annotations).transpose(0, 1)
-        return Unrolled(states, alignment, contexts)
+        return DecoderRun(states, alignment, contexts)
 
 
 class AdditiveScorer(FusedScorer):
@@ -240,8 +253,8 @@ class LocationScorer(ProductScorer):
     def keys(self, annotations: Tensor) -> Tensor:
         """Return w_j, and 0 at positions without a w_j: (..., Tx, 2n) to (..., Tx, n)."""
         *batch, size, _ = annotations.shape
-        known = self.place.weight[:size]
-        return pad(known, (0, 0, 0, size - len(known))).expand(*batch, -1, -1)
+        position_keys = self.place.weight[:size]
+        return pad(position_keys, (0, 0, 0, size - len(position_keys))).expand(*batch, -1, -1)
 
     def mask(self, lengths: Tensor, size: int) -> Tensor:
         """Return the mask, (B, size): 0 at pieces whose position has a w_j and -inf elsewhere; `lengths` (B,)."""
@@ -267,12 +280,12 @@ class LocationAwareScorer(AdditiveScorer):
         """Feature matrix L, (n', r)."""
         return self.feature.weight
 
-    def features(self, before: Tensor) -> Tensor:
+    def features(self, previous_weights: Tensor) -> Tensor:
         """Return f_ij = sum_k F_k alpha_{i-1, j+k}, k from -3 to 3: (..., Tx) to (..., Tx, r)."""
-        size, padded = before.shape[-1], pad(before, (self.WIDTH // 2, self.WIDTH // 2))
+        size, padded = previous_weights.shape[-1], pad(previous_weights, (self.WIDTH // 2, self.WIDTH // 2))
         # Not Tensor.unfold, whose gradient vmap computes row by row.
-        around = torch.stack([padded[..., shift : shift + size] for shift in range(self.WIDTH)], -1)
-        features: Tensor = self.filters(around)
+        windows = torch.stack([padded[..., shift : shift + size] for shift in range(self.WIDTH)], -1)
+        features: Tensor = self.filters(windows)
         return features
 
     def energies(self, queries: Tensor, keys: Tensor, features: Tensor | None = None) -> Tensor:
@@ -311,19 +324,25 @@ class FixedContext(Scorer):
         return _mask(torch.arange(size, device=lengths.device) == lengths[:, None] - 1)
 
     def unroll(
-        self, inputs: Tensor, initial: Tensor, annotations: Tensor, lengths: Tensor, columns: Tensor, gru: nn.GRUCell
-    ) -> Unrolled:
-        """Run the decoder over a whole target, as `Scorer.unroll` does, with `columns` (3n, n).
+        self,
+        inputs: Tensor,
+        initial: Tensor,
+        annotations: Tensor,
+        lengths: Tensor,
+        context_matrix: Tensor,
+        gru: nn.GRUCell,
+    ) -> DecoderRun:
+        """Run the decoder over a whole target, as `Scorer.unroll` does, with `context_matrix` (3n, n).
 
         The context is the same at every step, so that its product with the gates is computed once.
         """
         last = (lengths - 1)[:, None, None].expand(-1, 1, self.context_size)
         context = annotations[..., : self.context_size].gather(1, last).transpose(0, 1)
         states = GRUSequence.apply(
-            (inputs + linear(context, columns))[:, None], initial[None], gru.weight_hh[None], gru.bias_hh[None]
+            (inputs + linear(context, context_matrix))[:, None], initial[None], gru.weight_hh[None], gru.bias_hh[None]
         )[:, 0]
         mask = self.mask(lengths, annotations.shape[1]).to(initial.dtype)
-        return Unrolled(states, mask.exp().expand(len(inputs), -1, -1), context.expand(len(inputs), -1, -1))
+        return DecoderRun(states, mask.exp().expand(len(inputs), -1, -1), context.expand(len(inputs), -1, -1))
 
 
 def scorer_class(attention: str) -> Callable[[ModelConfig], Scorer]:
@@ -331,13 +350,13 @@ def scorer_class(attention: str) -> Callable[[ModelConfig], Scorer]:
 
     Raise AttnvizError where it cannot be imported or is no Scorer.
     """
-    place = kind_of(attention).network
-    scorer = resolve(place)
+    class_name = kind_of(attention).network
+    scorer = resolve(class_name)
     if not isinstance(scorer, type) or not issubclass(scorer, Scorer):
-        raise AttnvizError(gettext("{place} is not a subclass of attnviz.network.scorers.Scorer.", place=place))
+        raise AttnvizError(gettext("{place} is not a subclass of attnviz.network.scorers.Scorer.", place=class_name))
     return scorer
 
 
-def _mask(open_: Tensor) -> Tensor:
-    """Return 0 where the boolean tensor `open_` holds and -inf elsewhere, in its shape."""
-    return torch.zeros(open_.shape, device=open_.device).masked_fill_(~open_, float("-inf"))
+def _mask(allowed: Tensor) -> Tensor:
+    """Return 0 where the boolean tensor `allowed` holds and -inf elsewhere, in its shape."""
+    return torch.zeros(allowed.shape, device=allowed.device).masked_fill_(~allowed, float("-inf"))

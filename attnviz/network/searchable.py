@@ -63,11 +63,11 @@ class Stepping(Protocol[MemoryT_contra, StateT, StepT_co]):
     def step(
         self,
         memory: MemoryT_contra,
-        before: StateT,
-        previous: Tensor,
+        state: StateT,
+        previous_ids: Tensor,
         intervention: Callable[[Tensor], Tensor] | None = None,
     ) -> tuple[StepT_co, StateT]:
-        """Return step i and its state, given the state before it and the ids `previous` (S, k) of y_{i-1}.
+        """Return step i and its state, given the state before it and the ids `previous_ids` (S, k) of y_{i-1}.
 
         `intervention` maps energies to changed energies before the softmax.
         """

@@ -1,4 +1,4 @@
-"""Select hypotheses from batched tensors."""
+"""Select sentences and their hypotheses from batched tensors."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from attnviz.network.seq2seq_config import Seq2SeqConfig
 
 
-class Moved(NamedTuple):
+class LayerOutputs(NamedTuple):
     """Output of all decoder layers for one input, for R rows."""
 
     states: Tensor
@@ -112,17 +112,17 @@ class Decoder(nn.Module):
             return (keys @ queries.unsqueeze(-1)).squeeze(-1)
         return torch.tanh(queries.unsqueeze(-2) + keys) @ self.score
 
-    def move(self, inputs: Tensor, states: Tensor, memories: Tensor) -> Moved:
+    def run_layers(self, inputs: Tensor, states: Tensor, memories: Tensor) -> LayerOutputs:
         """Run all layers on an input (R, i), with states (R, L, n) and cell states (R, L or 0, n)."""
-        moved: list[Moved] = []
+        layer_outputs: list[LayerOutputs] = []
         for layer, weights in enumerate(self.rnn.all_weights):
-            before = memories[:, layer] if memories.shape[1] else states.new_zeros(0)
-            moved.append(_cell(cast("list[Tensor]", weights), inputs, states[:, layer], before))
-            inputs = moved[-1].states
-        after, cell_states, gates = (torch.stack(parts, dim=1) for parts in zip(*moved, strict=True))
-        return Moved(after, cell_states if memories.shape[1] else memories, gates)
+            cell_state = memories[:, layer] if memories.shape[1] else states.new_zeros(0)
+            layer_outputs.append(_cell(cast("list[Tensor]", weights), inputs, states[:, layer], cell_state))
+            inputs = layer_outputs[-1].states
+        new_states, cell_states, gates = (torch.stack(parts, dim=1) for parts in zip(*layer_outputs, strict=True))
+        return LayerOutputs(new_states, cell_states if memories.shape[1] else memories, gates)
 
-    def read(self, state: Tensor, context: Tensor, word: Tensor) -> Tensor:
+    def readout_of(self, state: Tensor, context: Tensor, word: Tensor) -> Tensor:
         """Return t_i, (..., readout size), from s_i (..., n), c_i (..., 2m) and E y_{i-1} (..., embedding size)."""
         if self.config.linear:
             return torch.cat([state, context, word], dim=-1)
@@ -170,27 +170,35 @@ class Seq2Seq(nn.Module):
         return logits
 
 
-def _cell(weights: list[Tensor], inputs: Tensor, state: Tensor, memory: Tensor) -> Moved:
+def _cell(weights: list[Tensor], inputs: Tensor, state: Tensor, cell_state: Tensor) -> LayerOutputs:
     """Return state, cell state and gates of one layer, (R, n), (R, n) and (R, 3 or 4, n).
 
     For a GRU, the cell state returned is its state.
     """
     weight_ih, weight_hh, bias_ih, bias_hh = weights
-    incoming, own, n = linear(inputs, weight_ih, bias_ih), linear(state, weight_hh, bias_hh), state.shape[-1]
-    if incoming.shape[-1] == 3 * n:
-        reset, update = torch.sigmoid(incoming[..., : 2 * n] + own[..., : 2 * n]).split(n, dim=-1)
-        candidate = torch.tanh(incoming[..., 2 * n :] + reset * own[..., 2 * n :])
-        after = torch.lerp(candidate, state, update)
-        return Moved(after, after, torch.stack([reset, update, candidate], dim=-2))
-    enter, forget, candidate_cell, out = (incoming + own).split(n, dim=-1)
-    enter, forget, out, candidate_cell = (
-        torch.sigmoid(enter),
-        torch.sigmoid(forget),
-        torch.sigmoid(out),
+    input_part, recurrent_part, n = (
+        linear(inputs, weight_ih, bias_ih),
+        linear(state, weight_hh, bias_hh),
+        state.shape[-1],
+    )
+    if input_part.shape[-1] == 3 * n:
+        reset, update = torch.sigmoid(input_part[..., : 2 * n] + recurrent_part[..., : 2 * n]).split(n, dim=-1)
+        candidate = torch.tanh(input_part[..., 2 * n :] + reset * recurrent_part[..., 2 * n :])
+        new_state = torch.lerp(candidate, state, update)
+        return LayerOutputs(new_state, new_state, torch.stack([reset, update, candidate], dim=-2))
+    input_gate, forget_gate, candidate_cell, output_gate = (input_part + recurrent_part).split(n, dim=-1)
+    input_gate, forget_gate, output_gate, candidate_cell = (
+        torch.sigmoid(input_gate),
+        torch.sigmoid(forget_gate),
+        torch.sigmoid(output_gate),
         torch.tanh(candidate_cell),
     )
-    memory = forget * memory + enter * candidate_cell
-    return Moved(out * torch.tanh(memory), memory, torch.stack([enter, forget, candidate_cell, out], dim=-2))
+    cell_state = forget_gate * cell_state + input_gate * candidate_cell
+    return LayerOutputs(
+        output_gate * torch.tanh(cell_state),
+        cell_state,
+        torch.stack([input_gate, forget_gate, candidate_cell, output_gate], dim=-2),
+    )
 
 
 _RNN: dict[str, type[nn.GRU] | type[nn.LSTM]] = {"gru": nn.GRU, "lstm": nn.LSTM}

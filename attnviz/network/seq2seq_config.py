@@ -1,4 +1,4 @@
-"""Config of an imported recurrent translator, stored as `config.json`."""
+"""`Seq2SeqConfig`: settings of an imported recurrent translator, stored as `config.json`."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Seq2SeqMemory:
     initial: Tensor
     """s_0, (S, n)."""
     keys: Tensor
-    """U_a h_j, (S, Tx, n')."""
+    """U_a h_j + b_a, (S, Tx, n')."""
     mask: Tensor
     """0 for pieces and -inf for padding, (S, 1, Tx)."""
 
@@ -34,9 +34,9 @@ class Seq2SeqMemory:
         """Return the memory of the sentences `rows`."""
         return Seq2SeqMemory(self.annotations[rows], self.initial[rows], self.keys[rows], self.mask[rows])
 
-    def alone(self, row: int, pieces: int) -> Seq2SeqMemory:
-        """Return the memory of one sentence without padding: row `row` with its `pieces`."""
-        rows, columns = slice(row, row + 1), slice(pieces)
+    def without_padding(self, row: int, length: int) -> Seq2SeqMemory:
+        """Return the memory of one sentence without padding: `row` with its first `length` pieces."""
+        rows, columns = slice(row, row + 1), slice(length)
         return Seq2SeqMemory(
             self.annotations[rows, columns], self.initial[rows], self.keys[rows, columns], self.mask[rows, :, columns]
         )
@@ -106,29 +106,29 @@ class Seq2SeqStepDecoder:
     def step(
         self,
         memory: Seq2SeqMemory,
-        before: Seq2SeqState,
-        previous: Tensor,
+        state: Seq2SeqState,
+        previous_ids: Tensor,
         intervention: Callable[[Tensor], Tensor] | None = None,
     ) -> tuple[Seq2SeqStep, Seq2SeqState]:
-        """Return step i and its state, given the state before it and the ids `previous` (S, k) of y_{i-1}.
+        """Return step i and its state, given the state before it and the ids `previous_ids` (S, k) of y_{i-1}.
 
         `intervention` maps energies (S, k, Tx) to changed energies before the softmax.
         """
-        words, shape = self.decoder.words(previous), previous.shape
+        words, shape = self.decoder.words(previous_ids), previous_ids.shape
         if self.config.queries_previous_state:
-            query, energies, alignment, context = self._attend(memory, before.states[:, :, -1], intervention)
+            query, energies, alignment, context = self._attend(memory, state.states[:, :, -1], intervention)
             inputs = torch.cat([words, context], dim=-1)
         else:
-            inputs = torch.cat([words, before.readout], dim=-1) if self.config.input_feeding else words
+            inputs = torch.cat([words, state.readout], dim=-1) if self.config.input_feeding else words
         states, memories, gates = (
             part.unflatten(0, shape)
-            for part in self.decoder.move(
-                inputs.flatten(0, 1), before.states.flatten(0, 1), before.memories.flatten(0, 1)
+            for part in self.decoder.run_layers(
+                inputs.flatten(0, 1), state.states.flatten(0, 1), state.memories.flatten(0, 1)
             )
         )
         if not self.config.queries_previous_state:
             query, energies, alignment, context = self._attend(memory, states[:, :, -1], intervention)
-        readout = self.decoder.read(states[:, :, -1], context, words)
+        readout = self.decoder.readout_of(states[:, :, -1], context, words)
         step = Seq2SeqStep(energies, alignment, query, context, gates, states, memories, readout)
         return step, Seq2SeqState(states, memories, readout)
 

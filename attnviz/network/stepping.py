@@ -53,9 +53,9 @@ class Memory:
         values = None if self.values is None else self.values[rows]
         return Memory(self.annotations[rows], self.keys[rows], values, self.mask[rows])
 
-    def alone(self, row: int, pieces: int) -> Memory:
-        """Return the memory of one sentence without padding: row `row` with its `pieces`."""
-        rows, columns = slice(row, row + 1), slice(pieces)
+    def without_padding(self, row: int, length: int) -> Memory:
+        """Return the memory of one sentence without padding: `row` with its first `length` pieces."""
+        rows, columns = slice(row, row + 1), slice(length)
         values = None if self.values is None else self.values[rows, columns]
         return Memory(self.annotations[rows, columns], self.keys[rows, columns], values, self.mask[rows, :, columns])
 
@@ -151,8 +151,8 @@ class StepDecoder:
 
     def memory(self, annotations: Tensor, lengths: Tensor) -> Memory:
         """Return the memory of `annotations` (S, Tx, 2n) with `lengths` (S,) pieces each."""
-        seen = annotations[..., : self.attention.context_size]
-        values = self.values(seen.flatten(0, 1)).unflatten(0, seen.shape[:2]) if len(seen) < _MANY else None
+        attended = annotations[..., : self.attention.context_size]
+        values = self.values(attended.flatten(0, 1)).unflatten(0, attended.shape[:2]) if len(attended) < _MANY else None
         mask = self.attention.mask(lengths, annotations.shape[1])
         return Memory(annotations, self.attention.keys(annotations), values, mask[:, None])
 
@@ -164,29 +164,31 @@ class StepDecoder:
     def step(
         self,
         memory: Memory,
-        before: DecoderState,
-        previous: Tensor,
+        state: DecoderState,
+        previous_ids: Tensor,
         intervention: Callable[[Tensor], Tensor] | None = None,
         words: Tensor | None = None,
     ) -> tuple[Step, DecoderState]:
-        """Return step i and its state, given s_{i-1} and the ids `previous` (S, k) of y_{i-1}.
+        """Return step i and its state, given s_{i-1} and the ids `previous_ids` (S, k) of y_{i-1}.
 
-        `words` are the `words_of` of `previous`, where already computed. `intervention` maps energies (S, k, Tx) to
+        `words` are the `words_of` of `previous_ids`, where already computed. `intervention` maps energies (S, k, Tx) to
         changed energies before the softmax; the step's `energies` stay unchanged.
         """
-        n, gates, products = self.config.hidden_size, self.gates, before.products
-        query = self.attention.queries(before.state, products[..., gates : gates + self.query_size])
-        features = self.attention.features(before.alignment) if self.attention.reads_before else before.alignment
+        n, gates, products = self.config.hidden_size, self.gates, state.products
+        query = self.attention.queries(state.state, products[..., gates : gates + self.query_size])
+        features = self.attention.features(state.alignment) if self.attention.reads_before else state.alignment
         energies = self.attention.energies(query, memory.keys[:, None], features) + memory.mask
         alignment = torch.softmax(energies if intervention is None else intervention(energies), -1)
-        incoming = self._incoming(memory, alignment, embedding(previous, self.words) if words is None else words)
+        incoming = self._incoming(memory, alignment, embedding(previous_ids, self.words) if words is None else words)
         reset, update = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n]).split(n, dim=-1)
         candidate = tanh_(torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]))
-        after = self._with_products(torch.lerp(candidate, before.state, update), alignment)
-        seen = after if self.config.readout_state == "current" else before
-        wide = incoming[..., gates:] + seen.products[..., gates + self.query_size :]
+        next_state = self._with_products(torch.lerp(candidate, state.state, update), alignment)
+        readout_state = next_state if self.config.readout_state == "current" else state
+        wide = incoming[..., gates:] + readout_state.products[..., gates + self.query_size :]
         readout = torch.maximum(wide[..., ::2], wide[..., 1::2])
-        return Step(energies, alignment, features, query, reset, update, candidate, after.state, readout), after
+        return Step(
+            energies, alignment, features, query, reset, update, candidate, next_state.state, readout
+        ), next_state
 
     def _incoming(self, memory: Memory, alignment: Tensor, words: Tensor) -> Tensor:
         """Return the previous word's part of gates and readout, `words` (S, k, 3n + 2l), plus the context's."""

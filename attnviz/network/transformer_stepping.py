@@ -1,7 +1,7 @@
 """The transformer's decoder step by step, with a cache of keys and values.
 
-It computes the equations of `Transformer.decode`. A `TransformerStepDecoder` has no mutable state, so threads may share
-one.
+It computes the equations of `Transformer.decode`. Sizes: S sentences, k hypotheses of each, H heads, d units
+of a vector. A `TransformerStepDecoder` has no mutable state, so threads may share one.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class TransformerMemory:
         keys, values = (tuple(part[rows] for part in parts) for parts in (self.keys, self.values))
         return TransformerMemory(self.annotations[rows], keys, values, self.mask[rows])
 
-    def alone(self, row: int, pieces: int) -> TransformerMemory:
-        """Return the memory of one sentence without padding: row `row` with its `pieces`."""
-        rows, columns = slice(row, row + 1), slice(pieces)
+    def without_padding(self, row: int, length: int) -> TransformerMemory:
+        """Return the memory of one sentence without padding: `row` with its first `length` pieces."""
+        rows, columns = slice(row, row + 1), slice(length)
         keys, values = (tuple(part[rows, :, columns] for part in parts) for parts in (self.keys, self.values))
         return TransformerMemory(self.annotations[rows, columns], keys, values, self.mask[rows, ..., columns])
 
@@ -88,28 +88,28 @@ class TransformerStepDecoder:
     def step(
         self,
         memory: TransformerMemory,
-        before: TransformerState,
-        previous: Tensor,
+        state: TransformerState,
+        previous_ids: Tensor,
         intervention: Callable[[Tensor], Tensor] | None = None,
     ) -> tuple[TransformerStep, TransformerState]:
-        """Return step i and the extended cache, given the cache before it and the ids `previous` (S, k) of y_{i-1}.
+        """Return step i and the extended cache, given the cache `state` and the ids `previous_ids` (S, k) of y_{i-1}.
 
         Raise ValueError for an `intervention`: a transformer has many attentions that it could apply to.
         """
         if intervention is not None:
             raise ValueError("the attention of a transformer cannot be changed")
         all_keys, all_values = [], []
-        stream = self.network.embed(previous[..., None], first=before.keys[0].shape[-2])[..., 0, :]
-        for number, layer in enumerate(self._layers):
+        stream = self.network.embed(previous_ids[..., None], first=state.keys[0].shape[-2])[..., 0, :]
+        for layer_index, layer in enumerate(self._layers):
             normal = layer.attention_norm(stream)[..., None, :]
             new_keys, new_values = layer.attention.keys_and_values(normal)
-            keys = torch.cat([before.keys[number], new_keys], -2)
-            values = torch.cat([before.values[number], new_values], -2)
+            keys = torch.cat([state.keys[layer_index], new_keys], -2)
+            values = torch.cat([state.values[layer_index], new_values], -2)
             output, _ = layer.attention.attend(layer.attention.queries(normal), keys, values, 0.0)
             stream = stream + output[..., 0, :]
             # The hypotheses of a sentence share one source: the cross-attention treats them as k target positions.
             queries = layer.cross.queries(layer.cross_norm(stream))
-            output, _ = layer.cross.attend(queries, memory.keys[number], memory.values[number], memory.mask)
+            output, _ = layer.cross.attend(queries, memory.keys[layer_index], memory.values[layer_index], memory.mask)
             stream = stream + output
             stream = stream + layer.feedforward(layer.feedforward_norm(stream))
             all_keys.append(keys)

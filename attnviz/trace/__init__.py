@@ -2,14 +2,15 @@
 
 `Trace`, `TransformerTrace` and `Seq2SeqTrace` record a translation, `Judgement` a detector's verdict, `Attention` the
 alignment of another program. Each saves to one JSON file and loads again without the model and without torch.
+`BeamTree` holds a beam search; `WhatIfs` holds a translation with the changes that were tried on it.
 """
 
 from attnviz.former_names import former_names
 from attnviz.trace.aligned import Aligned
+from attnviz.trace.attention_builder import MOST_TOKENS, attention
 from attnviz.trace.attention_record import Attention
 from attnviz.trace.beam_tree import BeamNode, BeamTree
 from attnviz.trace.computation import Computation
-from attnviz.trace.given import MOST_TOKENS, attention
 from attnviz.trace.judgement import Judgement
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
 from attnviz.trace.record import STORED_CANDIDATES, Record

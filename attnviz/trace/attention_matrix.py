@@ -1,4 +1,4 @@
-"""`AttentionMatrix`: the protocol of an attention matrix, as figures and sentences need it."""
+"""`AttentionMatrix`: protocol of an attention matrix with its pieces, and the alignment of such a matrix by words."""
 
 from __future__ import annotations
 

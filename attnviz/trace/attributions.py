@@ -1,4 +1,4 @@
-"""Gradient results that need the network: attributions to source pieces, and gradient norms in training."""
+"""Result classes of attribution: gradient × input and erasure of source pieces, and gradient norms."""
 
 from __future__ import annotations
 

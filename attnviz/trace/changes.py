@@ -1,4 +1,4 @@
-"""Changes: what a user does by hand to a translation, and the interventions that implement it.
+"""Changes that a user makes to a translation (attention weights, temperature, words), and their interventions.
 
 A change is made to a *parent*, the translation on display. It describes the action in numbers that a URL or a file
 restores bit for bit; `resolved` turns it into interventions. Steps and pieces count from 0.
@@ -43,7 +43,7 @@ MOST_PIECES = 2000
 
 @dataclass(frozen=True)
 class SetWeights:
-    """Replace the weights of `step` by `shares` of WHOLE, (Tx,), which sum to it.
+    """Replace the weights of `step` by `shares`, (Tx,), numerators over SHARE_TOTAL, which sum to it.
 
     `lender` and `of` say where the weights were copied from.
     """
@@ -55,7 +55,7 @@ class SetWeights:
     """The step (from 0) or the model that the weights come from."""
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError unless the shares are whole numbers that sum to WHOLE and the lender is known."""
+        """Raise AttnvizError unless the shares are whole numbers that sum to SHARE_TOTAL and the lender is known."""
         _check_step(self.step)
         object.__setattr__(self, "shares", _whole_numbers(self.shares))
         if sum(self.shares) != SHARE_TOTAL:
@@ -176,7 +176,7 @@ class Resolved(NamedTuple):
 
 
 def shares_of(weights: ArrayLike) -> tuple[int, ...]:
-    """Return weights (Tx,) that sum to 1 as whole shares of WHOLE that sum to it.
+    """Return weights (Tx,), scaled to sum to 1, as whole numerators over SHARE_TOTAL, which sum to it.
 
     Rounds by largest remainder; of equal remainders the first wins. Raise AttnvizError where the input is no
     distribution.
@@ -201,18 +201,18 @@ def resolved(parent: Record, change: Change, *, held: bool) -> Resolved:
     interventions on the attention up to it stay, and the search continues from there; a temperature of all steps
     restarts the search. Raise AttnvizError where the change names a step or piece that `parent` lacks.
     """
-    before = tuple(one for one in parent.interventions if not isinstance(one, ForceWord))
+    previous_interventions = tuple(one for one in parent.interventions if not isinstance(one, ForceWord))
     if isinstance(change, TakeHypothesis):
-        return Resolved(_until(before, len(change.pieces) - 1), change.pieces)
+        return Resolved(_interventions_until(previous_interventions, len(change.pieces) - 1), change.pieces)
     if change.step is not None and change.step >= len(parent.target_ids):
         raise AttnvizError(gettext("There is no step {found}.", found=change.step + 1))
     if isinstance(change, WriteWords):
-        return _rewritten(parent, before, change, held=held)
-    after = _changed(before, change, len(parent.source_pieces))
+        return _resolve_words(parent, previous_interventions, change, held=held)
+    after = _attention_interventions(previous_interventions, change, len(parent.source_pieces))
     if held:
         return Resolved(after, tuple(parent.target_ids))
     step = change.step or 0
-    return Resolved((*forced_prefix(parent.target_ids, step), *_until(after, step)), None)
+    return Resolved((*forced_prefix(parent.target_ids, step), *_interventions_until(after, step)), None)
 
 
 def replaced_by(trace: Record, step: int) -> int:
@@ -236,8 +236,8 @@ def from_json_dict(record: object) -> Change:
     return kind(**fields)
 
 
-def _changed(
-    before: tuple[AttentionIntervention, ...], change: Change, source_pieces: int
+def _attention_interventions(
+    previous_interventions: tuple[AttentionIntervention, ...], change: Change, source_pieces: int
 ) -> tuple[AttentionIntervention, ...]:
     """Return the interventions on the attention after adding `change`.
 
@@ -246,11 +246,13 @@ def _changed(
     """
     match change:
         case SetTemperature(temperature=temperature, step=step):
-            others = tuple(one for one in before if not (isinstance(one, Temperature) and one.step == step))
+            others = tuple(
+                one for one in previous_interventions if not (isinstance(one, Temperature) and one.step == step)
+            )
             changed = Temperature(temperature, step)
             return (changed, *others) if step is None else (*others, changed)
         case ExcludeSource(step=step, source=source):
-            return (*before, ExcludePosition(source, step))
+            return (*previous_interventions, ExcludePosition(source, step))
         case AttendOnly(step=step, source=source):
             if source >= source_pieces:
                 raise AttnvizError(gettext("No source piece is at position {found}.", found=source + 1))
@@ -261,30 +263,32 @@ def _changed(
             row = tuple(share / SHARE_TOTAL for share in shares)
         case _:
             raise TypeError(change)
-    return (*(one for one in before if one.step != step), ReplaceWeights(row, step))
+    return (*(one for one in previous_interventions if one.step != step), ReplaceWeights(row, step))
 
 
-def _rewritten(
-    parent: Record, before: tuple[AttentionIntervention, ...], change: WriteWords, *, held: bool
+def _resolve_words(
+    parent: Record, previous_interventions: tuple[AttentionIntervention, ...], change: WriteWords, *, held: bool
 ) -> Resolved:
     """Return what writes other words; with `held`, the later words and interventions shift by the change in length."""
     step, ids = change.step, tuple(parent.target_ids)
     if not held:
         words = (ForceWord(piece, step + k) for k, piece in enumerate(change.pieces))
-        return Resolved((*forced_prefix(ids, step), *words, *_until(before, step)), None)
+        return Resolved((*forced_prefix(ids, step), *words, *_interventions_until(previous_interventions, step)), None)
     target = (*ids[:step], *change.pieces, *ids[step + change.replaced :], EOS)
     target = target[: target.index(EOS) + 1]
     shift = len(change.pieces) - change.replaced
     interventions = []
-    for one in before:
+    for one in previous_interventions:
         if one.step is None or one.step <= step:
             interventions.append(one)
         elif one.step >= step + change.replaced:
             interventions.append(dataclasses.replace(one, step=one.step + shift))
-    return Resolved(_until(interventions, len(target) - 1), target)
+    return Resolved(_interventions_until(interventions, len(target) - 1), target)
 
 
-def _until(interventions: Iterable[AttentionIntervention], step: int) -> tuple[AttentionIntervention, ...]:
+def _interventions_until(
+    interventions: Iterable[AttentionIntervention], step: int
+) -> tuple[AttentionIntervention, ...]:
     """Return the interventions of all steps and of steps up to 0-based `step`."""
     return tuple(one for one in interventions if one.step is None or one.step <= step)
 

@@ -13,7 +13,7 @@ from attnviz.trace.saved import Saved
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Computation(Saved):
-    """A saved result of one network, and what identifies that network."""
+    """A result of one network that can be saved, and what identifies that network."""
 
     config: Mapping[str, Any]
     """The model's config, read-only."""
@@ -27,15 +27,15 @@ class Computation(Saved):
     device: str
     """The torch device that ran the network, such as "cpu" or "cuda:0"."""
     seconds: float
-    """Wall time of computing and recording, in seconds; in a batch, from its start to this sentence's end."""
+    """Wall time of computing and recording, in seconds; in a batch, from the batch's start to this sentence's end."""
 
     def __post_init__(self) -> None:
-        """Copy arrays and config, so that nobody can change them."""
+        """Make the config read-only too; the parent class copies the arrays."""
         super().__post_init__()
         object.__setattr__(self, "config", MappingProxyType(dict(self.config)))
 
     def check_origin(self) -> None:
-        """Raise ValueError unless model name, device and config can be displayed."""
+        """Raise ValueError for invalid characters in model name or device, and for config values of other types."""
         storage.check_characters((self.model, self.device))
         if not all(isinstance(value, (str, int, float)) for value in self.config.values()):
             raise ValueError("its model's config holds more than numbers and words")

@@ -1,4 +1,4 @@
-"""The table of quantities of a detector's verdict (decomposable attention, Parikh et al. 2016).
+"""Table of the arrays that a detector (decomposable attention, Parikh et al. 2016) records for a sentence pair.
 
 Sizes: Tx source and Ty target pieces, `</s>` included; m units of an embedding, d of every later layer; two classes,
 "no translation" and "translation".

@@ -1,6 +1,6 @@
-"""Registry of the drawing code, so that traces can display themselves without importing Plotly.
+"""`Drawing`: protocol and registry of the functions with which traces draw themselves in notebooks.
 
-`attnviz/__init__.py` registers `attnviz.notebook`; traces import no higher layer.
+`attnviz/__init__.py` registers `attnviz.notebook`, so that traces import neither Plotly nor higher layers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reader of the open attention format.
+"""Read attention from JSON in this program's open format, which any other program can write.
 
 The format is a JSON object with these fields.
 
@@ -13,6 +13,7 @@ These fields are optional.
   from 0, where a word is the tokens that subword marks join; or Pharaoh text, `0-0` sure and `1?2` possible;
 - `links`: the links between tokens that the matrix was made from, pairs of a source and a target token, both from 0;
 - `words`: `{"source": […], "target": […]}`, the 0-based word of each token, which overrides subword marks;
+- `remarks`: what a reader of this program assumed or changed, keys of `attention_record.REMARKS`;
 - `origin`: who computed it, a string; `format`: "attnviz-attention" and `version`: 1, which identify the format.
 """
 
@@ -27,8 +28,8 @@ import numpy as np
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
+from attnviz.trace.attention_builder import MOST_TOKENS, attention, checked, pairs_of
 from attnviz.trace.attention_record import Attention
-from attnviz.trace.given import MOST_TOKENS, attention, checked, pairs_of
 from attnviz.trace.parts import IntArray
 
 _LINK = re.compile(r"([0-9]{1,6})([-?])([0-9]{1,6})")
@@ -37,10 +38,15 @@ _LINK = re.compile(r"([0-9]{1,6})([-?])([0-9]{1,6})")
 def from_fields(fields: object, *, normalise: bool = False) -> Attention:
     """Return the attention in an object of the open format; raise AttnvizError where it is none."""
     if not isinstance(fields, Mapping):
-        raise AttnvizError(gettext("This is not an attention object: it must have source, target and matrix."))
+        raise AttnvizError(
+            gettext("This JSON does not hold attention: it must have the fields source, target and matrix.")
+        )
     if fields.get("format", Attention.saved_as.mark) != Attention.saved_as.mark:
         raise AttnvizError(
-            gettext("This is not an attention object: its format is {format}.", format=repr(fields["format"])[:60])
+            gettext(
+                "This JSON does not hold attention of attnviz: its field “format” is {format}.",
+                format=repr(fields["format"])[:60],
+            )
         )
     if fields.get("version", 1) != Attention.saved_as.version:
         raise AttnvizError(

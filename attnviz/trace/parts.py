@@ -1,4 +1,4 @@
-"""The parts of a trace that are not arrays."""
+"""Parts of a trace: alignment by words, settings of the search, hypotheses, and the selected transformer heads."""
 
 from __future__ import annotations
 

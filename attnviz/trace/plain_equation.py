@@ -1,4 +1,4 @@
-"""Convert the LaTeX of the tables of quantities to plain text, for `help` and terminals."""
+"""Convert the LaTeX of symbols and equations to plain text, for `help` and terminals."""
 
 from __future__ import annotations
 

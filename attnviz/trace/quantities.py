@@ -1,4 +1,4 @@
-"""The table of quantities: name, symbol, shape, equation and meaning of every number of a translation.
+"""Table of the quantities of an RNNsearch translation, recorded and derived: symbol, shape, equation and meaning.
 
 Traces check their arrays by it, recomputation and verification compare by it, and the page, `help(Trace)` and
 `Trace.describe` read symbols and equations from it.

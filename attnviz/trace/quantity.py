@@ -1,4 +1,4 @@
-"""`Quantity`: one row of a table of quantities."""
+"""`Quantity`: symbol, shape, equation and meaning of one array of a trace; checks and prints tables of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Quantity:
-    """Name, symbol, shape, equation and meaning of one number.
+    """Name, symbol, shape, equation and meaning of one array or number.
 
     Where the shape begins with Ty, row i belongs to 0-based step i.
     """

@@ -16,7 +16,8 @@ from attnviz.trace.record import Record
 class Recurrent(Record):
     """A translation by an encoder that makes annotations and a recurrent decoder that attends to them.
 
-    m is the encoder's size in each direction, n the decoder's, n' the alignment size; in RNNsearch m is n.
+    m is the encoder's size in each direction, n the decoder's, n' the alignment size. In RNNsearch m is n, but n / 2
+    with *dot* attention.
     """
 
     recurrent: ClassVar[bool] = True

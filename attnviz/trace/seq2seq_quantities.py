@@ -1,4 +1,7 @@
-"""The table of quantities of an imported recurrent translator."""
+"""Table of the arrays that an imported recurrent translator records: symbol, shape, equation and meaning.
+
+Sizes are those of `trace.seq2seq_trace.Seq2SeqTrace`.
+"""
 
 from __future__ import annotations
 

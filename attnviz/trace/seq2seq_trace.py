@@ -150,7 +150,7 @@ class Seq2SeqTrace(Recurrent):
     def word_groups(self) -> tuple[Groups, Groups]:
         """Return the indices of the pieces of each word, for both sides; a piece that ends in `@@` joins the next."""
         return tuple(  # type: ignore[return-value]  # two, as there are sides
-            _joined(pieces) if any(piece.endswith(_JOINED) for piece in pieces) else groups
+            _word_groups(pieces) if any(piece.endswith(_JOINED) for piece in pieces) else groups
             for pieces, groups in zip((self.source_pieces, self.target_pieces), super().word_groups(), strict=True)
         )
 
@@ -163,7 +163,7 @@ class Seq2SeqTrace(Recurrent):
         return dataclasses.replace(words, source=source, target=target)
 
 
-def _joined(pieces: tuple[str, ...]) -> Groups:
+def _word_groups(pieces: tuple[str, ...]) -> Groups:
     groups: list[list[int]] = []
     for i, piece in enumerate(pieces):
         if groups and pieces[i - 1].endswith(_JOINED) and piece not in SPECIAL_PIECES:

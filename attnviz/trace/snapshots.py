@@ -66,7 +66,7 @@ class Snapshots:
     guidance: float
     """Weight of the guided-attention loss in training; 0 without guidance."""
     updates: tuple[int, ...]
-    """Number of updates at each moment, rising, (M,)."""
+    """Number of updates at each moment, ascending, (M,)."""
     sentences: tuple[Sentence, ...]
     """The S sentences."""
     alignments: tuple[FloatArray, ...]

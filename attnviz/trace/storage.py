@@ -1,4 +1,4 @@
-"""Write results to JSON and read them back: arrays are compressed, and everything read is validated."""
+"""Encode results as JSON with compressed arrays, and decode and validate such JSON."""
 
 from __future__ import annotations
 

@@ -43,18 +43,20 @@ def to_pieces(tokens: Sequence[str]) -> Pieces:
     """Return `tokens` as pieces; raise AttnvizError where one is empty, too long or no text."""
     for number, token in enumerate(tokens, 1):
         check_token(number, token)
-    tokens = _with_bytes(tokens)
+    tokens = _decode_byte_pieces(tokens)
     plain = [token for token in tokens if token not in SPECIAL]
     if any(SPACE in token for token in plain):
-        return _spelled(tokens, str)
+        return _pieces_of_marked_tokens(tokens, str)
     if any(token.startswith(BYTES) for token in plain):
-        return _byte_level(tokens)
+        return _pieces_of_byte_tokens(tokens)
     if any(token.startswith(WORDPIECE) for token in plain):
-        return _spelled(tokens, lambda token: token[2:] if token.startswith(WORDPIECE) else SPACE + token)
-    return _joined(tokens)
+        return _pieces_of_marked_tokens(
+            tokens, lambda token: token[2:] if token.startswith(WORDPIECE) else SPACE + token
+        )
+    return _pieces_of_words(tokens)
 
 
-def _with_bytes(tokens: Sequence[str]) -> Sequence[str]:
+def _decode_byte_pieces(tokens: Sequence[str]) -> Sequence[str]:
     """Return tokens with runs of byte pieces (`<0xC3>`, `<0xA9>`) decoded to characters."""
     if not any(_BYTE.fullmatch(token) for token in tokens):
         return tokens
@@ -122,13 +124,13 @@ def check_token(number: int, token: object) -> None:
         )
 
 
-def _spelled(tokens: Sequence[str], piece: Callable[[str], str]) -> Pieces:
+def _pieces_of_marked_tokens(tokens: Sequence[str], piece: Callable[[str], str]) -> Pieces:
     """Return tokens whose marks encode spaces; words are found in the joined text, as in this program's own pieces."""
     pieces = tuple(SPECIAL.get(token) or piece(token) or token for token in tokens)
     return Pieces(pieces, words_of(word_groups(pieces), len(pieces)))
 
 
-def _byte_level(tokens: Sequence[str]) -> Pieces:
+def _pieces_of_byte_tokens(tokens: Sequence[str]) -> Pieces:
     """Return tokens of byte-level BPE, whose letters stand for bytes and Ġ for a space; the first has no Ġ."""
     spelled = list[str]()
     for special, run in groupby(tokens, lambda token: token in SPECIAL):
@@ -137,15 +139,15 @@ def _byte_level(tokens: Sequence[str]) -> Pieces:
     first = next((i for i, token in enumerate(spelled) if token not in SPECIAL), 0)
     if not spelled[first].startswith(SPACE) and spelled[first] not in SPECIAL:
         spelled[first] = SPACE + spelled[first]
-    return _spelled(spelled, str)
+    return _pieces_of_marked_tokens(spelled, str)
 
 
 def _from_bytes(tokens: Sequence[str]) -> list[str]:
     """Return the texts of consecutive tokens of byte-level BPE, whose letters stand for bytes."""
-    known = _letters_of_bytes()
+    byte_of_letter = _letters_of_bytes()
     plain = [token.replace(BYTES, SPACE) for token in tokens]
-    parts = [bytes(known.get(letter, 0xFF) for letter in token) for token in tokens]
-    if any(letter not in known for token in tokens for letter in token):
+    parts = [bytes(byte_of_letter.get(letter, 0xFF) for letter in token) for token in tokens]
+    if any(letter not in byte_of_letter for token in tokens for letter in token):
         return plain
     return spell_bytes(parts, [part.decode("utf-8", "replace").replace(" ", SPACE) for part in parts])
 
@@ -161,7 +163,7 @@ def _letters_of_bytes() -> dict[str, int]:
     return {chr(byte): byte for byte in printable} | {chr(256 + place): byte for place, byte in enumerate(others)}
 
 
-def _joined(tokens: Sequence[str]) -> Pieces:
+def _pieces_of_words(tokens: Sequence[str]) -> Pieces:
     """Return tokens that are words, or parts of words with a joining mark: `bi@@ cycle`, `bicycle ￭,`."""
     pieces, words, word, joined = list[str](), list[int](), -1, False
     for token in tokens:

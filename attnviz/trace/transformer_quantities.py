@@ -1,4 +1,4 @@
-"""The table of quantities of a transformer's translation.
+"""Table of the quantities of a transformer's translation, recorded and derived: symbol, shape, equation and meaning.
 
 Sizes: Tx source and Ty target pieces, `</s>` included; L layers of encoder and decoder each, H heads of an attention; d
 the residual stream, d/H a head; 2L+1 and 3L+1 residual streams of encoder and decoder, before the first block and after

@@ -1,4 +1,4 @@
-"""Train models: data, batches, objective, and a training loop that resumes."""
+"""Train translators and detectors: config, data, batches, objective, and a training loop that resumes."""
 
 from typing import TYPE_CHECKING, Any
 

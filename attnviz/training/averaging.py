@@ -24,13 +24,13 @@ class Copies:
         """Store at most `most` copies in `folder`."""
         self.folder, self.most = folder, most
 
-    def keep(self, network: nn.Module, update: int) -> None:
+    def save_copy(self, network: nn.Module, update: int) -> None:
         """Save the weights after `update`."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(self.folder / f"{update:09}.safetensors") as temporary:
             write_tensors(temporary, {n: w.detach().float().cpu().contiguous() for n, w in network.named_parameters()})
 
-    def forget(self, update: int) -> None:
+    def delete_old(self, update: int) -> None:
         """Delete all but the last copies up to `update`."""
         latest = self.updates(update)
         for path in self.folder.glob("*.safetensors"):

@@ -1,4 +1,4 @@
-"""Define `TrainingConfig`, all settings of a training run; the options of `attnviz train` are its fields."""
+"""`TrainingConfig`: all settings of a training run, with bounds and help texts; `attnviz train` has one option each."""
 
 from __future__ import annotations
 

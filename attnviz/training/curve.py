@@ -1,4 +1,4 @@
-"""Draw a run's log as an HTML page with SVG curves of loss, BLEU, accuracy and learning rate over updates."""
+"""Draw a training log as an HTML page with SVG curves of loss, BLEU, accuracy and learning rate over updates."""
 
 from __future__ import annotations
 
@@ -88,17 +88,21 @@ def curve_html(rows: Sequence[LogRow], name: str) -> str:
     pictures = {
         title: lines for title, lines in pictures.items() if title == LOSS or any(line.points for line in lines)
     }
-    drawn = [_picture(title, lines, place, updates) for place, (title, lines) in enumerate(pictures.items())]
+    drawn = [_plot_svg(title, lines, place, updates) for place, (title, lines) in enumerate(pictures.items())]
     title = html.escape(f"Training of {name}, {updates:,.0f} updates")
     box = f"0 0 {_WIDTH + 2 * _LEFT} {len(pictures) * (_HEIGHT + _GAP)}"
     return _PAGE.format(title=title, style=_STYLE, box=box, drawn="\n".join(drawn))
 
 
+_SMALLEST = 1e-300
+"""Values below this have too few digits to be divided."""
+
+
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
     """Return round tick values, at most `most` steps apart, that enclose `low` and `high`."""
     span = high - low
-    if span <= 1e-6 * max(abs(low), abs(high)):  # nearly constant
-        span = abs(high) or 1.0
+    if span <= max(1e-6 * max(abs(low), abs(high)), _SMALLEST):  # nearly constant
+        span = abs(high) if abs(high) > _SMALLEST else 1.0
     power = 10.0 ** math.floor(math.log10(span / most))
     step = next(factor * power for factor in (1, 2, 5, 10, 20) if factor * power * most >= span)
     first, end = math.floor(low / step), math.ceil(high / step)
@@ -117,7 +121,7 @@ def _points(rows: Sequence[LogRow], column: str) -> list[Point]:
     return points
 
 
-def _picture(title: str, lines: Sequence[Series], index: int, updates: float) -> str:
+def _plot_svg(title: str, lines: Sequence[Series], index: int, updates: float) -> str:
     """Return one plot as SVG, the `index`-th from the top."""
     values = [value for line in lines for _, value in line.points] or [0.0]
     across, up = ticks(0, updates, 8), ticks(min(values), max(values))
@@ -141,18 +145,18 @@ def _picture(title: str, lines: Sequence[Series], index: int, updates: float) ->
         parts.append(f'<text x="{legend}" y="{y}" text-anchor="end" style="fill:{line.colour}">{line.name}</text>')
         legend -= 8 * len(line.name) + 20
     for line in lines:
-        parts += _drawn(line, [at(point) for point in line.points])
+        parts += _line_elements(line, [at(point) for point in line.points])
     return "\n".join(parts)
 
 
-def _drawn(line: Series, placed: Sequence[Point]) -> list[str]:
-    """Return the SVG elements of `line`, whose points have the coordinates `placed`."""
+def _line_elements(line: Series, coordinates: Sequence[Point]) -> list[str]:
+    """Return the SVG elements of `line`, whose points have the coordinates `coordinates`."""
     parts = []
-    if line.joined and placed:
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
+    if line.joined and coordinates:
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in coordinates)
         parts.append(f'<polyline points="{path}" style="stroke:{line.colour}"/>')
     if line.with_points:
-        for (x, y), (update, value) in zip(placed, line.points, strict=True):
+        for (x, y), (update, value) in zip(coordinates, line.points, strict=True):
             tooltip = f"<title>{line.name}, update {update:,.0f}: {value:g}</title>"
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" style="fill:{line.colour}">{tooltip}</circle>')
     return parts

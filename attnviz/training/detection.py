@@ -1,4 +1,4 @@
-"""Train a translation detector: batches of translation pairs and negatives, its objective and its validation."""
+"""Batches, objective and validation for training a detector of translations."""
 
 from __future__ import annotations
 

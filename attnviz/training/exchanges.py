@@ -1,4 +1,4 @@
-"""Find words that may replace one another to make a negative: of one kind but, by the corpus, of different meaning.
+"""Find words that may replace one another in a negative example: of one kind but of different meaning; their file.
 
 A kind is an ending, capitalisation, a preceding space and a class of frequency. The meaning of a word is approximated
 by the pieces of the other language that a lexicon links it to: words that share such a piece are not exchanged.
@@ -99,11 +99,11 @@ class Exchanges:
     def _kind(self) -> dict[Word, int]:
         return {word: kind for kind, words in enumerate(self._members) for word in words}
 
-    def means(self, word: Word) -> frozenset[int]:
+    def linked_pieces(self, word: Word) -> frozenset[int]:
         """Return the pieces of the other language that the pieces of `word` are linked to."""
         return frozenset(self.counterparts[list(word)].ravel().tolist()) - {_NONE}
 
-    def another(self, word: Word, random: np.random.Generator) -> Word | None:
+    def random_exchange(self, word: Word, random: np.random.Generator) -> Word | None:
         """Return a random word of the same kind that shares no linked piece with `word`.
 
         Return None where `word` is not exchangeable, or where eight draws find no such word.
@@ -111,10 +111,10 @@ class Exchanges:
         kind = self._kind.get(word)
         if kind is None:
             return None
-        members, means = self._members[kind], self.means(word)
+        members, linked = self._members[kind], self.linked_pieces(word)
         for index in random.integers(len(members), size=8).tolist():
             candidate: Word = members[index]
-            if candidate != word and not means & self.means(candidate):
+            if candidate != word and not linked & self.linked_pieces(candidate):
                 return candidate
         return None
 

@@ -1,4 +1,4 @@
-"""Guided alignment: learn soft links between pieces from the sentence pairs, as a training target for attention.
+"""`Lexicon`: learn soft links between pieces from the sentence pairs, as a training target for attention.
 
 The links come from two word-translation models, one in each direction, that are trained to agree (Liang, Taskar & Klein
 2006): IBM Model 1 with a preference for the diagonal (Dyer, Chahuneau & Smith 2013). Both follow from one table of

@@ -1,4 +1,4 @@
-"""Write and read a run's CSV log: one row every few updates and one at every validation."""
+"""Write and read the CSV log of a training run: one row every few updates and one at every validation."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_memory, return_memory
 from attnviz.network import AnyNetwork, build
-from attnviz.network.machine import choose_precision
+from attnviz.network.matmul_speed import choose_precision
 from attnviz.training.averaging import Copies
 from attnviz.training.batches import epoch_batches
 from attnviz.training.config import TrainingConfig
@@ -309,10 +309,10 @@ class _Run:
         update = self.progress.update
         # Delete old copies only after saving the state, so that a kill in between loses none that a resume needs.
         if self.copies:
-            self.copies.keep(self.network, update)
+            self.copies.save_copy(self.network, update)
         self._save_state()
         if self.copies:
-            self.copies.forget(update)
+            self.copies.delete_old(update)
 
     def _save_state(self) -> None:
         save_state(self.checkpoint, self.network, self.optimizers, self.progress)

@@ -40,10 +40,10 @@ class Muon(Optimizer):
                     state["momentum_buffer"] = torch.zeros_like(matrix)
                 buffer = state["momentum_buffer"]
                 buffer.lerp_(matrix.grad, 1 - group["momentum"])
-                ahead = matrix.grad.lerp(buffer, group["momentum"])
+                nesterov_gradient = matrix.grad.lerp(buffer, group["momentum"])
                 # Scaled to the RMS of an Adam step at the same rate (Liu et al. 2025).
                 rate = group["lr"] * 0.2 * math.sqrt(max(matrix.shape))
-                matrix.add_(orthogonalised(ahead, self.dtype), alpha=-rate)
+                matrix.add_(orthogonalised(nesterov_gradient, self.dtype), alpha=-rate)
 
 
 def orthogonalised(matrix: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:

@@ -47,9 +47,9 @@ class Negatives:
         self.exchanges, self.finder = exchanges, WordFinder(tokenizer)
         self._ends_clause = [text in _CLAUSE_MARKS for text in self.finder.texts]
         self._makers: dict[str, Callable[[list[int], int, np.random.Generator], list[int] | None]] = {
-            EXCHANGED: self._exchange,
-            DROPPED: self._drop,
-            SWAPPED: self._swap,
+            EXCHANGED: self._exchange_word,
+            DROPPED: self._drop_clause,
+            SWAPPED: self._swap_clauses,
         }
 
     def draw(self, pairs: Sequence[Sentences], random: np.random.Generator) -> list[Negative]:
@@ -63,14 +63,16 @@ class Negatives:
         return [
             negative
             for index, kind in enumerate(kinds.tolist())
-            if (negative := self._first(pairs, index, dict.fromkeys((names[kind], EXCHANGED, ANOTHER)), random))
+            if (
+                negative := self._first_possible(pairs, index, dict.fromkeys((names[kind], EXCHANGED, ANOTHER)), random)
+            )
         ]
 
-    def make(self, kind: str, pairs: Sequence[Sentences], place: int, random: np.random.Generator) -> Sentences | None:
-        """Return a negative of `kind` of the pair at `place` in `pairs`, all of similar length; None if impossible."""
-        pair = pairs[place]
+    def make(self, kind: str, pairs: Sequence[Sentences], index: int, random: np.random.Generator) -> Sentences | None:
+        """Return a negative of `kind` of the pair at `index` in `pairs`, all of similar length; None if impossible."""
+        pair = pairs[index]
         if kind == ANOTHER:
-            other = pairs[(place + 1) % len(pairs)][1]
+            other = pairs[(index + 1) % len(pairs)][1]
             return None if other == pair[1] else (pair[0], other)
         first = int(random.integers(2))
         for side in (first, 1 - first):
@@ -79,30 +81,30 @@ class Negatives:
                 return (pair[0], changed) if side else (changed, pair[1])
         return None
 
-    def _first(
-        self, pairs: Sequence[Sentences], place: int, kinds: dict[str, None], random: np.random.Generator
+    def _first_possible(
+        self, pairs: Sequence[Sentences], index: int, kinds: dict[str, None], random: np.random.Generator
     ) -> Negative | None:
         for kind in kinds:
-            made = self.make(kind, pairs, place, random)
+            made = self.make(kind, pairs, index, random)
             if made:
                 return Negative(made, kind)
         return None
 
-    def _exchange(self, ids: list[int], side: int, random: np.random.Generator) -> list[int] | None:
+    def _exchange_word(self, ids: list[int], side: int, random: np.random.Generator) -> list[int] | None:
         """Return `ids` with one word or one number exchanged; None if impossible."""
         spans = list(self.finder.words(ids))
         for place in random.permutation(len(spans)).tolist():
             start, end = spans[place]
             word = tuple(ids[start:end])
             if self.finder.spelling(word).isdigit():
-                replacement = self._number(word, random)
+                replacement = self._other_number(word, random)
             else:
-                replacement = self.exchanges[side].another(word, random) if start else None
+                replacement = self.exchanges[side].random_exchange(word, random) if start else None
             if replacement:
                 return [*ids[:start], *replacement, *ids[end:]]
         return None
 
-    def _number(self, word: tuple[int, ...], random: np.random.Generator) -> tuple[int, ...] | None:
+    def _other_number(self, word: tuple[int, ...], random: np.random.Generator) -> tuple[int, ...] | None:
         """Return another number with as many digits; None for digits without a piece of their own."""
         digits, texts = self.finder.digits, self.finder.texts
         if any(texts[index] and texts[index] not in digits for index in word):
@@ -132,21 +134,21 @@ class Negatives:
         words = [len(list(self.finder.words(clause))) for clause in clauses]
         return clauses, marks, [place for place, count in enumerate(words) if count >= _FEWEST_WORDS]
 
-    def _drop(self, ids: list[int], _: int, random: np.random.Generator) -> list[int] | None:
+    def _drop_clause(self, ids: list[int], _: int, random: np.random.Generator) -> list[int] | None:
         """Return `ids` without one clause and the mark after it, or before it if it is the last; None if impossible."""
-        clauses, marks, long = self._clauses(ids)
-        if len(long) < 2:
+        clauses, marks, long_clauses = self._clauses(ids)
+        if len(long_clauses) < 2:
             return None
-        dropped = long[int(random.integers(len(long)))]
+        dropped = long_clauses[int(random.integers(len(long_clauses)))]
         del clauses[dropped], marks[min(dropped, len(marks) - 1)]
         return _joined(clauses, marks) + ids[-2:]
 
-    def _swap(self, ids: list[int], _: int, random: np.random.Generator) -> list[int] | None:
+    def _swap_clauses(self, ids: list[int], _: int, random: np.random.Generator) -> list[int] | None:
         """Return `ids` with two clauses swapped and the marks in place; None if impossible."""
-        clauses, marks, long = self._clauses(ids)
-        if len(long) < 2:
+        clauses, marks, long_clauses = self._clauses(ids)
+        if len(long_clauses) < 2:
             return None
-        first, second = random.choice(long, size=2, replace=False).tolist()
+        first, second = random.choice(long_clauses, size=2, replace=False).tolist()
         clauses[first], clauses[second] = clauses[second], clauses[first]
         changed = _joined(clauses, marks) + ids[-2:]
         return changed if changed != ids else None

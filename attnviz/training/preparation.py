@@ -1,4 +1,8 @@
-"""Prepare a run before its first update: read the pairs, train the tokenizer, encode the corpus and save all three."""
+"""Prepare a run before its first update: read the pairs, train the tokenizer, encode the corpus, learn the lexicon.
+
+The results, the settings and a report on the data files are saved in the run's folder, from which a resumed run loads
+them.
+"""
 
 from __future__ import annotations
 
@@ -119,18 +123,23 @@ def _sample(pairs: list[Pair], weights: list[float], seed: int) -> Iterator[str]
 def _compare(path: Path, config: TrainingConfig) -> None:
     """Raise AttnvizError where the run in the folder was started with other settings."""
     try:
-        before = TrainingConfig.from_json(path.read_text(encoding="utf-8"))
+        previous_config = TrainingConfig.from_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise AttnvizError(f"{path} is damaged ({error}). Restore it, or give another output folder.") from error
     names = [each.name for each in dataclasses.fields(config)]
     changed = [
         name
         for name in names
-        if name not in _MAY_CHANGE and _unchanging_part(before, name) != _unchanging_part(config, name)
+        if name not in _MAY_CHANGE and _unchanging_part(previous_config, name) != _unchanging_part(config, name)
     ]
-    if changed and {*changed} <= {"updates", "decay_updates"} and config.decay_updates and before.decay_updates:
+    if (
+        changed
+        and {*changed} <= {"updates", "decay_updates"}
+        and config.decay_updates
+        and previous_config.decay_updates
+    ):
         # A new end is allowed while the rate is constant: up to that update both runs have the same weights.
-        level = min(before.updates - before.decay_updates, config.updates - config.decay_updates)
+        level = min(previous_config.updates - previous_config.decay_updates, config.updates - config.decay_updates)
         if read_progress(path.with_name(CHECKPOINT)).update <= level:
             replace_text(path, config.to_json())
             return

@@ -1,4 +1,4 @@
-"""Compute a run's schedule: the learning rate of each update, the updates of snapshots, and the time left."""
+"""Compute the learning rate of each update, the updates of snapshots, and the time left of a training run."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def learning_rate(config: TrainingConfig, update: int) -> float:
     """
     if update < config.warmup:
         return config.learning_rate * (update + 1) / config.warmup
-    falling = config.decay_updates or config.updates - config.warmup
-    share = min(1.0, max(0.0, 1 - (config.updates - update) / max(1, falling)))
+    decay_share = config.decay_updates or config.updates - config.warmup
+    share = min(1.0, max(0.0, 1 - (config.updates - update) / max(1, decay_share)))
     height = 1 - share if config.decay_updates else (1 + math.cos(math.pi * share)) / 2
     return config.learning_rate * (config.final_rate + (1 - config.final_rate) * height)
 

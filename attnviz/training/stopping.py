@@ -1,4 +1,4 @@
-"""Stop a run on Ctrl-C or SIGTERM: after the current update, or in the middle of a validation."""
+"""`StopRequest`: stop a training run on Ctrl-C or SIGTERM, after the current update or during a validation."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class StopRequest:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.getsignal(number) for number in _SIGNALS}
+        previous_handlers = {number: signal.getsignal(number) for number in _SIGNALS}
 
         def stop(_number: int, _frame: FrameType | None) -> None:
             if not self.requested and not self._several:
                 for number in _SIGNALS:
-                    signal.signal(number, signal.SIG_DFL if self._kill else before[number])
+                    signal.signal(number, signal.SIG_DFL if self._kill else previous_handlers[number])
                 if announce:
                     # os.write, because Python's buffered streams are not reentrant in a signal handler.
                     with contextlib.suppress(OSError):
@@ -59,7 +59,7 @@ class StopRequest:
                 signal.signal(number, stop)
             yield
         finally:
-            for number, handler in before.items():
+            for number, handler in previous_handlers.items():
                 signal.signal(number, handler)
 
     @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Define the training tasks: to translate, or to detect translations.
+"""`Task`: what the training loop needs to train a translator or a detector of translations.
 
 Each task has its batches, its objective and its validation; the loop is the same.
 """

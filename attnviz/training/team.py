@@ -1,4 +1,4 @@
-"""Coordinate the processes that train together: one, or as many as torchrun started."""
+"""`Team`: sums and barriers across the processes that train together, one or as many as torchrun started."""
 
 from __future__ import annotations
 

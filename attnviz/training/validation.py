@@ -1,4 +1,4 @@
-"""Measure a run's validation loss and BLEU, and save its attention in fixed sentences."""
+"""`Validation`: measure a translator's loss and BLEU during training, and save its attention in fixed sentences."""
 
 from __future__ import annotations
 

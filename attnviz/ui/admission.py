@@ -1,6 +1,6 @@
-"""Limit how many visitors use the app at the same time, where the host sets a number.
+"""Limit how many visitors use the app at the same time, if the server's owner sets a limit.
 
-The other visitors wait in a queue and see their position in it.
+The others wait in a queue and see their position in it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from attnviz.languages import gettext, ngettext
 
 VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
 """Environment variable with the largest number of visitors; without it there is no limit."""
-IDLE = 15 * 60.0
+IDLE_SECONDS = 15 * 60.0
 """Seconds without a rerun after which a visitor's seat is free for the next in the queue."""
 _POLLING_SECONDS = 2.0
 """Polling interval of a waiting visitor, in seconds."""
@@ -27,9 +27,9 @@ _POLLING_SECONDS = 2.0
 class Seats:
     """Seats of active visitors and a first-in-first-out queue; thread-safe."""
 
-    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Take the number of seats, at least 1; `clock` returns seconds."""
-        self.most, self._clock = most, clock
+    def __init__(self, seats: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """Create so many seats, at least 1; `clock` returns seconds."""
+        self._count, self._clock = seats, clock
         self._guard = threading.Lock()
         self._seated: dict[str, float] = {}
         """Time of the last rerun of each visitor with a seat, in seconds."""
@@ -57,32 +57,33 @@ class Seats:
             self._queue.pop(visitor, None)
 
     def _is_free(self, now: float) -> bool:
-        """Return whether a seat is free; evict the visitor idle longest if that was at least `IDLE` seconds."""
-        if len(self._seated) >= self.most:
-            idle, last_seen = min(self._seated.items(), key=lambda item: item[1])
-            if now - last_seen < IDLE:
+        """Return whether a seat is free; evict the visitor idle longest if that was at least `IDLE_SECONDS` seconds."""
+        if len(self._seated) >= self._count:
+            visitor, last_seen = min(self._seated.items(), key=lambda item: item[1])
+            if now - last_seen < IDLE_SECONDS:
                 return False
-            del self._seated[idle]
+            del self._seated[visitor]
         return True
 
 
 @functools.cache
-def _seats(most: int) -> Seats:
-    return Seats(most)
+def _shared_seats(seats: int) -> Seats:
+    """Return the seats of all visitors."""
+    return Seats(seats)
 
 
 def _leave(seat: tuple[int, str]) -> None:
-    most, visitor = seat
-    _seats(most).leave(visitor)
+    seats, visitor = seat
+    _shared_seats(seats).leave(visitor)
 
 
 @st.cache_resource(scope="session", on_release=_leave, show_spinner=False)
-def _seat(most: int) -> tuple[int, str]:
+def _seat(seats: int) -> tuple[int, str]:
     """Return the number of seats and a random id of this visitor, the same until the session ends."""
-    return most, uuid.uuid4().hex
+    return seats, uuid.uuid4().hex
 
 
-def most_visitors() -> int | None:
+def visitor_limit() -> int | None:
     """Return the limit that the host has set, or None without one; raise ValueError for an invalid number."""
     text = os.environ.get(VISITORS_VARIABLE, "").strip()
     if not text:
@@ -97,23 +98,25 @@ def admitted() -> bool:
 
     A waiting visitor's page polls, and reruns as soon as a seat is free.
     """
-    most = most_visitors()
-    if most is None or not _place(most):
+    seats = visitor_limit()
+    if seats is None or not _queue_position(seats):
         return True
-    st.fragment(_wait, run_every=_POLLING_SECONDS)(most)
+    st.fragment(_queue_page, run_every=_POLLING_SECONDS)(seats)
     return False
 
 
-def _place(most: int) -> int:
-    return _seats(most).place(_seat(most)[1])
+def _queue_position(seats: int) -> int:
+    """Return `Seats.place` of this visitor."""
+    return _shared_seats(seats).place(_seat(seats)[1])
 
 
-def _wait(most: int) -> None:
-    place = _place(most)
+def _queue_page(seats: int) -> None:
+    """Draw the position in the queue, or rerun the page if this visitor has a seat now."""
+    place = _queue_position(seats)
     if not place:
         st.rerun()
     with st.container(key="queue"):
-        st.subheader(ngettext("The only seat is taken", "All {count} seats are taken", most), anchor=False)
+        st.subheader(ngettext("The only seat is taken", "All {count} seats are taken", seats), anchor=False)
         if place == 1:
             st.text(gettext("You are next. The page opens by itself; keep this window open."))
         else:

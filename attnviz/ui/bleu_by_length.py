@@ -1,4 +1,4 @@
-"""Read BLEU by sentence length, as measured and stored beside the model folders."""
+"""Read BLEU by sentence length of installed models, from a CSV file in the folder that contains the model folders."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FILE = "by-length.csv"
 Rows = tuple[Mapping[str, str], ...]
 
 
-def measured(names: Sequence[str], *, all_of_them: bool = True) -> Rows:
-    """Return the measured rows of the models `names`, one for each model and bucket of sentence lengths.
+def measured(names: Sequence[str], *, require_all: bool = True) -> Rows:
+    """Return the rows of the installed models among `names`, one for each model and bucket of sentence lengths.
 
-    Return nothing where the file is missing or damaged, or, with `all_of_them`, where one of the models is missing.
+    Return nothing if the file is missing or damaged, or, with `require_all`, if one of the models is not installed.
     """
     folders = models()
     installed = [name for name in names if name in folders]
-    if not installed or (all_of_them and len(installed) < len(names)):
+    if not installed or (require_all and len(installed) < len(names)):
         return ()
     folder = folders[installed[-1]].resolve().parent
     try:
@@ -39,5 +39,5 @@ def _read(folder: str, file: tuple[tuple[int, ...], ...]) -> Rows:  # noqa: ARG0
     with (Path(folder) / FILE).open(encoding="utf-8", newline="") as lines:
         rows: list[dict[str, Any]] = list(csv.DictReader(lines))
     for row in rows:
-        float(row["bleu"]), int(row["pairs"]), str(row["model"])
+        float(row["bleu"]), int(row["pairs"]), str(row["model"])  # raises where the file is damaged
     return tuple(rows)

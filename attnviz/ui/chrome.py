@@ -1,8 +1,9 @@
-"""Draw what surrounds every page: title, navigation, language switch and lecture mode.
+"""Run the app: handle the browser's requests, then draw title, navigation, language switch and the current page.
 
-All pages are one Streamlit page; the parameter `page` of the address selects which one is drawn. The browser asks for
-another page by a request (`attnviz.ui.inbox`), so that it is handled after everything typed and chosen before it.
-Widgets have the same keys on all pages.
+If sign-in or a limit of visitors is configured, others see only the sign-in button or their position in the queue.
+All pages are one Streamlit page; the parameter `page` of the address selects which one is drawn. The browser requests
+another page through the inbox (`attnviz.ui.inbox`), so that all earlier clicks and keys are handled before it. Widgets
+have the same keys on all pages.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from attnviz.ui.components.page_links.page_links import page_links
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
-from attnviz.ui.inbox import Act, inbox
+from attnviz.ui.inbox import Handler, inbox
 from attnviz.ui.language import LANGUAGE, use_chosen_language
 from attnviz.ui.link import follow_address, link
 from attnviz.ui.page_state.address import PAGE, open_address, page_payload
@@ -57,42 +58,47 @@ def run_pages(pages: Sequence[Page]) -> None:
         session[PAGE] = link().get(PAGE, "")
     use_chosen_language()
     receive()
-    acts: dict[str, Act] = {"page": lambda path: go_to(str(path)), "follow": partial(_follow, pages), "set": set_value}
-    handle(acts | {"resume": partial(_resume, pages)})
+    handlers: dict[str, Handler] = {
+        "page": lambda path: go_to(str(path)),
+        "follow": partial(_follow, pages),
+        "set": set_value,
+        "resume": partial(_resume, pages),
+    }
+    handle(handlers)
     use_chosen_language()
     apply_style(theme_name())
     if not (signed_in() and admitted()):
         return
     load_library()
-    current = _page(pages)
+    current = _current_page(pages)
     open_address(session, current.path)
-    offered = next_request()
+    first_request = next_request()
     _masthead(pages, current)
-    with _place(pages, current):
+    with _page_container(pages, current):
         current.draw()
-    acknowledge_handled(offered, page_payload(session))
+    acknowledge_handled(first_request, page_payload(session))
 
 
-def _place(pages: Sequence[Page], current: Page) -> DeltaGenerator:
+def _page_container(pages: Sequence[Page], current: Page) -> DeltaGenerator:
     """Return the container of the `current` page; each page has its own.
 
-    Those of the other pages are emptied at once: otherwise Streamlit shows their stale elements on the new page for a
-    moment.
+    The containers of the other pages are emptied at once: otherwise Streamlit briefly shows their stale elements on the
+    new page.
     """
-    places = {page.path: st.container() if page is current else st.empty() for page in pages}
-    return places[current.path]
+    containers = {page.path: st.container() if page is current else st.empty() for page in pages}
+    return containers[current.path]
 
 
-def _page(pages: Sequence[Page]) -> Page:
+def _current_page(pages: Sequence[Page]) -> Page:
     """Return the current page."""
     return next((page for page in pages if page.path == st.session_state[PAGE]), pages[0])
 
 
-def _resume(pages: Sequence[Page], sent: Any) -> None:
+def _resume(pages: Sequence[Page], payload: Any) -> None:
     """Follow the address that the browser sends to a restarted server, and restore the values of its fields."""
-    if isinstance(sent, Mapping) and sent.get("memory") not in ("", inbox(st.session_state).memory):
-        _follow(pages, sent.get("query"))
-        restore_values(sent.get("values"))
+    if isinstance(payload, Mapping) and payload.get("memory") not in ("", inbox(st.session_state).memory):
+        _follow(pages, payload.get("query"))
+        restore_values(payload.get("values"))
 
 
 def _follow(pages: Sequence[Page], query: Any) -> None:
@@ -102,7 +108,7 @@ def _follow(pages: Sequence[Page], query: Any) -> None:
     drop_restored_values()
     session[PAGE] = link().get(PAGE, "")
     session.pop(LANGUAGE, None)
-    _page(pages).forget()
+    _current_page(pages).forget()
 
 
 def _masthead(pages: Sequence[Page], current: Page) -> None:

@@ -1,8 +1,8 @@
 """Limit how many visitors the server computes for at the same time; the others wait their turn.
 
-Streamlit runs each page in a thread. Forty threads compete for Python's global interpreter lock: all of them finish
-late, and the server, which needs the lock often and briefly, waits for each of them every time. With turns most finish
-early, and the server stays responsive.
+Streamlit runs each page in a thread. If forty threads compete for Python's global interpreter lock, all finish late,
+and the server, which needs the lock often and briefly, waits for them each time. If they take turns, most finish early,
+and the server stays responsive.
 """
 
 from __future__ import annotations
@@ -16,46 +16,47 @@ from typing import ParamSpec, TypeVar
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-AT_ONCE = 2
+MOST_THREADS = 2
+"""Number of threads that compute at the same time."""
 
 
 class Turns:
     """A semaphore that each thread takes at most once, so that a few threads work at the same time."""
 
-    def __init__(self, at_once: int = AT_ONCE) -> None:
-        self._free = threading.Semaphore(at_once)
-        self._own = threading.local()
+    def __init__(self, threads: int = MOST_THREADS) -> None:
+        self._free = threading.Semaphore(threads)
+        self._thread = threading.local()
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
+    def held(self) -> Iterator[None]:
         """Wait for a turn and hold it within; a thread that already has one continues."""
-        if getattr(self._own, "has", False):
+        if getattr(self._thread, "has_turn", False):
             yield
             return
         with self._free:
-            self._own.has = True
+            self._thread.has_turn = True
             try:
                 yield
             finally:
-                self._own.has = False
+                self._thread.has_turn = False
 
     @contextmanager
-    def left(self) -> Iterator[None]:
-        """Give up the turn within, while the thread waits for something, and wait for a turn again at the end."""
-        if not getattr(self._own, "has", False):
+    def released(self) -> Iterator[None]:
+        """Release the turn within, while the thread waits for something, and wait for a turn again at the end."""
+        if not getattr(self._thread, "has_turn", False):
             yield
             return
-        self._own.has = False
+        self._thread.has_turn = False
         self._free.release()
         try:
             yield
         finally:
             self._free.acquire()
-            self._own.has = True
+            self._thread.has_turn = True
 
 
 TURNS = Turns()
-"""The turns of the server."""
+"""The turns of all visitors."""
 
 
 def in_turn(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -63,7 +64,7 @@ def in_turn(function: Callable[Arguments, Result]) -> Callable[Arguments, Result
 
     @functools.wraps(function)
     def waiting(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        with TURNS.taken():
+        with TURNS.held():
             return function(*args, **kwargs)
 
     return waiting

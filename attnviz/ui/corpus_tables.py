@@ -1,11 +1,11 @@
-"""List the corpora offered to visitors: the bundled sample, and tables of the server's owner."""
+"""Paths of the corpora that visitors can open: the bundled sample, and the tables of the server's owner."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from attnviz.corpora.table_parts import about
+from attnviz.corpora.table_parts import table_metadata
 
 SAMPLE = Path(__file__).parent / "corpus" / "sample.tsv"
 SAMPLE_LINKS = SAMPLE.with_name("sample-links.txt")
@@ -17,4 +17,4 @@ def offered_tables() -> dict[str, Path]:
     """Return the non-empty tables that the server's owner offers, by file name without the ending."""
     folder = os.environ.get(CORPORA_VARIABLE)
     paths = sorted(Path(folder).glob("*.parquet")) if folder else []
-    return {path.stem: path for path in paths if (metadata := about(path)) and metadata.rows}
+    return {path.stem: path for path in paths if (metadata := table_metadata(path)) and metadata.rows}

@@ -1,9 +1,9 @@
-"""Draw fields: text boxes, choices and switches whose value both the visitor and the server set.
+"""Draw fields: text boxes, choices and switches whose value both the visitor and the server can set.
 
-A widget of Streamlit's sends its value with every message: one that left the browser before it received what the server
-has set undoes that, and a choice is known by its label, which is translated. The value of a field is an ordinary entry
-of the session state, and the browser changes it by a request (`attnviz.ui.inbox`), in order with all others. Until that
-is handled, the browser shows what the visitor set (`components/field/field.js`).
+They replace Streamlit's widgets. A widget sends its value with every message, so that an old message overwrites what
+the server has set since; and it identifies an option by its label, which is translated. The value of a field is an
+ordinary entry of the session state, and the browser changes it by a request (`attnviz.ui.inbox`), in order with all
+others. Until that is handled, the browser shows the value that the visitor set (`components/field/field.js`).
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ class _Field:
 
 def _fields() -> dict[str, _Field]:
     """Return the fields that were drawn in this session, by key."""
-    found: dict[str, _Field] = st.session_state.setdefault(_FIELDS, {})
-    return found
+    fields: dict[str, _Field] = st.session_state.setdefault(_FIELDS, {})
+    return fields
 
 
-def set_value(sent: Any) -> None:
-    """Set a field to the value that the browser `sent` with its key; ignore an invalid one.
+def set_value(payload: Any) -> None:
+    """Set a field to the value that the browser sends, with its key, as `payload`; ignore an invalid one.
 
-    A field that this session has not drawn, after a restart of the server, is set as it is drawn.
+    A field that this session has not drawn yet, after a restart of the server, is set when it is drawn.
     """
-    match sent:
-        case [str(key), value] if known := _fields().get(key):
-            if _accepted(known.accepts, value):
+    match payload:
+        case [str(key), value] if declared := _fields().get(key):
+            if _is_accepted(declared.accepts, value):
                 st.session_state[key] = value
-                if known.then:
-                    known.then()
+                if declared.then:
+                    declared.then()
         case [str(key), value]:
             st.session_state.setdefault(_RESTORED, {})[key] = value
 
 
 def restore_values(values: Any) -> None:
-    """Restore the `values` of a browser, by key, that a server before this one knew; each as its field is drawn."""
+    """Store a browser's field `values` by key, after a restart of the server; each is set when its field is drawn."""
     if isinstance(values, Mapping):
         st.session_state[_RESTORED] = dict(values)
 
 
 def drop_restored_values() -> None:
-    """Drop the restored values of fields that were not drawn since: another link is followed."""
+    """Drop the restored values of fields that were not drawn, before another link is followed."""
     st.session_state.pop(_RESTORED, None)
 
 
@@ -115,7 +115,7 @@ def segmented_control(
     then: Callable[[], object] | None = None,
     label_visibility: Literal["visible", "collapsed"] = "visible",
 ) -> str:
-    """Draw choices beside one another; otherwise as `select_box`."""
+    """Draw the options as adjacent buttons; otherwise like `select_box`."""
     style = _Style(label, label_visibility == "visible", width="content")
     return str(_draw("segments", style, key, default, options.__contains__, then, options=[*options.items()]))
 
@@ -163,11 +163,11 @@ def _draw(
     """Draw a field; return its value."""
     session = st.session_state
     restored = session.get(_RESTORED, {})
-    if key in restored and _accepted(accepts, value := restored.pop(key)):
+    if key in restored and _is_accepted(accepts, value := restored.pop(key)):
         session[key] = value
-    if key not in session or not _accepted(accepts, session[key]):
+    if key not in session or not _is_accepted(accepts, session[key]):
         session[key] = default
-    value = session[key]  # a run that is being superseded may clear the entry meanwhile
+    value = session[key]  # read once: a superseded run may clear the entry
     _fields()[key] = _Field(accepts, then)
     payload = {"options": [], "placeholder": "", "height": 0, "button": "", "singleLine": False} | data
     payload |= {"key": key, "kind": kind, "value": value, "label": style.label, "labelled": style.labelled}
@@ -176,8 +176,8 @@ def _draw(
     return value
 
 
-def _accepted(accepts: Callable[[Any], bool], value: Any) -> bool:
+def _is_accepted(accepts: Callable[[Any], bool], value: Any) -> bool:
     try:
         return accepts(value)
-    except TypeError:  # a browser may send what no dictionary can hold
+    except TypeError:  # the browser may send an unhashable value
         return False

@@ -1,4 +1,4 @@
-"""Bring addresses of earlier versions up to date, so that their links still open what they opened."""
+"""Convert addresses of earlier versions to current ones, to which the server redirects, so that old links work."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ PARAMETERS = {
     "branch": "what_if",
     "other_branch": "other_what_if",
 }
-"""Parameters by their former names; that of a further view ends with a hyphen and the view's id."""
+"""Current names of parameters by their former names; a hyphen and the id of a second view may follow."""
 VALUES = {
     ("section", "answers"): "attributions",
     ("section", "trials"): "perturbation-tests",
     ("compare", "branch"): "what-if",
 }
+"""Current values by the current name of the parameter and the former value."""
 
 
 def current_address(path: str, query: Iterable[tuple[str, str]]) -> str | None:
-    """Return the current address for that of an earlier version, None where it is current or no page's."""
+    """Return the current address for that of an earlier version, None if it is current already or not of a page."""
     folders, _, page = path.rpartition("/")
     if page not in ("", *PATHS):
         return None
     parameters = list(query)
-    current = [_current(name, value) for name, value in parameters]
+    current = [_current_parameter(name, value) for name, value in parameters]
     if page:
         current = [("page", page), *(one for one in current if one[0] != "page")]
     return f"{folders}/?{urlencode(current)}" if page or current != parameters else None
 
 
-def _current(key: str, value: str) -> tuple[str, str]:
+def _current_parameter(key: str, value: str) -> tuple[str, str]:
     name, hyphen, view = key.partition("-")
     name = PARAMETERS.get(name, name)
     return f"{name}{hyphen}{view}", VALUES.get((name, value), value)

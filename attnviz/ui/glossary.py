@@ -1,4 +1,4 @@
-"""Define the terms of a page in a box: each page names its topics, and each term is defined in one of them."""
+"""Definitions of the terms on the pages, by topic, and the box that shows those of a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queue the requests of the browser: component state with sequence numbers, each handled once and in order.
+"""Queue the browser's requests (clicks, keys, changed fields) in the session state; handle each once, in order.
 
 Streamlit drops triggers and callbacks of a run that another supersedes (streamlit #9100, #14710), but sends component
 state with every message. A request stays in that state until it is handled.
@@ -20,10 +20,10 @@ _MOST = 1000
 """Largest number of requests that are read from a message and queued."""
 
 Session = MutableMapping[Any, Any]
-Act = Callable[[Any], object]
+Handler = Callable[[Any], object]
 """Handles a request with this value."""
-Wanted = Callable[[Any], bool]
-"""Whether the caller handles a request with this value."""
+Accepts = Callable[[Any], bool]
+"""Returns whether the caller handles a request with this value."""
 
 
 class Request(NamedTuple):
@@ -46,11 +46,12 @@ class Inbox:
 
     memory: str = field(default_factory=lambda: secrets.token_hex(8))
     """Random id that differs after a restart of the server, which loses all state."""
-    taken: dict[str, int] = field(default_factory=dict)
+    received: dict[str, int] = field(default_factory=dict)
     """By tab, the number of the last request received."""
     waiting: list[Request] = field(default_factory=list)
+    """Requests that are not handled yet, in order."""
     actions: list[Callable[[], object]] = field(default_factory=list)
-    """Actions of pressed buttons; the next run does them before it draws anything."""
+    """Actions of pressed buttons; the next run runs them before it draws anything."""
     run: threading.Thread | None = None
     """The thread of the newest run of the page."""
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -62,74 +63,74 @@ class Inbox:
         A superseded run may hold the lock and wait for a turn.
         """
         if not self.lock.acquire(blocking=False):
-            with TURNS.left():
+            with TURNS.released():
                 self.lock.acquire()
         try:
             yield
         finally:
             self.lock.release()
 
-    def new(self, sent: Any) -> list[Request]:
-        """Return the requests of a browser that are not queued yet; `sent` comes from there and may be anything.
+    def new_requests(self, message: Any) -> list[Request]:
+        """Return the requests in a browser's `message`, which may be anything, that are not queued yet.
 
         Requests to a previous server process are ignored.
         """
-        fresh: list[Request] = []
-        if not isinstance(sent, Mapping) or sent.get("memory") not in (None, "", self.memory):
-            return fresh
-        tab, requests = sent.get("tab"), sent.get("requests")
-        if not isinstance(tab, str) or len(tab) > 64 or not isinstance(requests, list | tuple):
-            return fresh
-        last = self.taken.get(tab, 0)
-        for item in requests[:_MOST]:
+        requests: list[Request] = []
+        if not isinstance(message, Mapping) or message.get("memory") not in (None, "", self.memory):
+            return requests
+        tab, items = message.get("tab"), message.get("requests")
+        if not isinstance(tab, str) or len(tab) > 64 or not isinstance(items, list | tuple):
+            return requests
+        last = self.received.get(tab, 0)
+        for item in items[:_MOST]:
             seq, name = (item.get("seq"), item.get("name")) if isinstance(item, Mapping) else (None, None)
-            if _counts(seq) and isinstance(name, str) and seq > last:
+            if _is_count(seq) and isinstance(name, str) and seq > last:
                 last = int(seq)
-                fresh.append(Request(tab, last, name, item.get("value")))
-        return fresh
+                requests.append(Request(tab, last, name, item.get("value")))
+        return requests
 
-    def _superseded(self) -> bool:
+    def _is_superseded(self) -> bool:
         """Return whether this thread is of a run that a newer one has superseded.
 
-        Streamlit (1.67) starts the next run while such a run goes on to its next interrupt point.
+        Streamlit (1.67) starts the next run while the old one continues to its next interrupt point.
         """
         return self.run is not None and self.run is not threading.current_thread() and self.run.is_alive()
 
-    def take_in(self, sent: Any) -> None:
+    def queue_requests(self, message: Any) -> None:
         """Queue the new requests of a browser; only this run handles them, until there is a newer one."""
         with self._locked():
             self.run = threading.current_thread()
-            for one in self.new(sent):
-                self.taken[one.tab] = one.seq
-                self.waiting.append(one)
+            for request in self.new_requests(message):
+                self.received[request.tab] = request.seq
+                self.waiting.append(request)
             del self.waiting[:-_MOST]
 
-    def handle(self, acts: Mapping[str, Act], wanted: Wanted = lambda _: True) -> bool:
-        """Handle the queued requests by their names, up to the first that is not among `acts`; return whether any was.
+    def handle(self, handlers: Mapping[str, Handler], accepts: Accepts = lambda _: True) -> bool:
+        """Handle the queued requests by their names, up to the first without one in `handlers`; return whether any was.
 
-        Only requests whose value is `wanted` are handled. A request stays in the queue if its run is stopped before the
-        act returns. A superseded run handles none.
+        Only requests whose value `accepts` allows are handled. A request stays in the queue if its run is stopped
+        before the handler returns. A superseded run handles none.
         """
         if not self.waiting:
             return False
         handled = False
         with self._locked():
-            while (first := self.first()) is not None and first.name in acts and wanted(first.value):
-                acts[first.name](first.value)
-                self.waiting.remove(first)
+            while (request := self.next_request()) is not None and request.name in handlers and accepts(request.value):
+                handlers[request.name](request.value)
+                self.waiting.remove(request)
                 handled = True
         return handled
 
-    def act(self) -> None:
-        """Do the actions of the pressed buttons."""
+    def run_actions(self) -> None:
+        """Run the actions of the pressed buttons."""
         with self._locked():
-            for action in () if self._superseded() else tuple(self.actions):
+            for action in () if self._is_superseded() else tuple(self.actions):
                 action()
                 self.actions.remove(action)
 
-    def first(self) -> Request | None:
-        """Return the request that is handled next; None where none waits, and in a superseded run."""
-        return self.waiting[0] if self.waiting and not self._superseded() else None
+    def next_request(self) -> Request | None:
+        """Return the request that is handled next; None if none waits, or in a superseded run."""
+        return self.waiting[0] if self.waiting and not self._is_superseded() else None
 
     def drop(self, request: Request) -> None:
         """Drop a request that nothing on the page handles."""
@@ -140,14 +141,14 @@ class Inbox:
     def handled(self) -> dict[str, int]:
         """Return, by tab, the number of the last request that was handled or dropped."""
         with self._locked():
-            numbers = dict(self.taken)
-            for one in reversed(self.waiting):
-                numbers[one.tab] = one.seq - 1
+            numbers = dict(self.received)
+            for request in reversed(self.waiting):
+                numbers[request.tab] = request.seq - 1
             return numbers
 
 
-def _counts(number: Any) -> TypeGuard[float]:
-    """Return whether a value from the browser is a valid count."""
+def _is_count(number: Any) -> TypeGuard[float]:
+    """Return whether a value from the browser is a valid sequence number."""
     return isinstance(number, int | float) and 0 <= number < 2**53
 
 
@@ -155,5 +156,5 @@ def inbox(session: Session) -> Inbox:
     """Return the inbox of `session`."""
     if _INBOX not in session:
         session[_INBOX] = Inbox()
-    found: Inbox = session[_INBOX]
-    return found
+    box: Inbox = session[_INBOX]
+    return box

@@ -1,8 +1,8 @@
-"""Return the link that a visitor follows: the address that was opened, or that Back or Forward went to.
+"""Store the parameters of the link that a visitor follows: the opened address, or that of Back or Forward.
 
 `st.query_params` is used in the first run only: Streamlit (1.67) keeps sending the address that was opened first, while
-the browser rewrites its address at every step. So the first address is stored, and the browser sends another one when
-it is to be followed.
+the browser rewrites its address at every step. So the first address is stored, and the browser sends each further one
+that the visitor follows.
 """
 
 from __future__ import annotations
@@ -28,6 +28,6 @@ def link() -> Mapping[str, str]:
 
 
 def follow_address(query: Any) -> None:
-    """Make the `query` of an address, such as "?step=3", the link; it comes from the browser and may be anything."""
+    """Make the `query` of an address, such as "?step=3", the link; the browser may send anything."""
     text = query.removeprefix("?") if isinstance(query, str) else ""
     st.session_state[_LINK] = dict(parse_qsl(text[:_MOST], keep_blank_values=True))

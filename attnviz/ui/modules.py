@@ -1,6 +1,7 @@
-"""Serve the app's ES modules from one folder that is named by the digest of its contents.
+"""Contents, URL paths and loader script of the app's ES modules, for the server and for Streamlit components.
 
-A changed module changes the name of the folder, so that browsers may cache its files for ever.
+All modules share a URL folder named by the digest of their contents: a changed module changes the name, so that
+browsers may cache the files for ever. The server (`ui.server`) answers requests for them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _COMPONENTS = _PACKAGE / "ui" / "components"
 
 @functools.cache
 def _files() -> dict[str, bytes]:
-    """Return the contents of all modules by their path in the folder, which is their path in the package."""
+    """Return the contents of all modules by their path in the package, which is also their path in the URL folder."""
     files = sorted([*_PACKAGE.glob("figures/*.js"), *_COMPONENTS.rglob("*.js")])
     return {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in files}
 
@@ -31,40 +32,40 @@ def digest() -> str:
     return hashlib.sha256(repr(_files()).encode()).hexdigest()[:12]
 
 
-def folder() -> str:
-    """Return the name of the folder that the modules are served from."""
+def url_folder() -> str:
+    """Return the name of the URL folder of the modules."""
     return f"attnviz-modules-{digest()}"
 
 
 @functools.cache
 def packed_module(path: str) -> bytes | None:
-    """Return the module at `path` in the folder, compressed by gzip, or None where there is none."""
-    text = _files().get(path)
-    return None if text is None else gzip.compress(text, mtime=0)
+    """Return the module at `path` in the URL folder, compressed by gzip, or None where there is none."""
+    content = _files().get(path)
+    return None if content is None else gzip.compress(content, mtime=0)
 
 
-def module_of(component: str) -> Path:
-    """Return the path of a component's module, which exports its mount function."""
+def module_path(component: str) -> Path:
+    """Return the path of a component's module, whose default export mounts the component."""
     return _COMPONENTS / component / f"{component}.js"
 
 
-def needed(components: Iterable[str]) -> list[str]:
-    """Return the paths in the folder of all modules that `components` import."""
-    modules = with_imports([_COMPONENTS / "mount.js", *map(module_of, components)])
+def needed_modules(components: Iterable[str]) -> list[str]:
+    """Return the URL paths of the modules of `components` and of all that these import."""
+    modules = with_imports([_COMPONENTS / "mount.js", *map(module_path, components)])
     return [path.relative_to(_PACKAGE).as_posix() for path in modules]
 
 
-def stub(component: str) -> str:
+def loader_script(component: str) -> str:
     """Return the script that Streamlit gets for `component`: it imports the component's module from the folder.
 
     Streamlit sends the script with every change of the component's data and runs it from a `blob:` address, from which
     relative imports fail. The folder's address is resolved once against the page, so that all components share their
     modules. While the server is busy or restarts, the import is repeated.
     """
-    return f"const version = {json.dumps(folder())}, name = {json.dumps(component)};\n{_STUB}"
+    return f"const version = {json.dumps(url_folder())}, name = {json.dumps(component)};\n{_LOADER_SCRIPT}"
 
 
-_STUB = """const folders = window.attnvizFolders ??= {};
+_LOADER_SCRIPT = """const folders = window.attnvizFolders ??= {};
 const folder = folders[version] ??= new URL(`./${version}/ui/components/`, document.baseURI).href;
 const paths = ["mount.js", `${name}/${name}.js`];
 let modules;

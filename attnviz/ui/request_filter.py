@@ -1,4 +1,7 @@
-"""Refuse requests before Streamlit handles them: unknown hosts, too large uploads, Streamlit's metrics."""
+"""ASGI middleware that refuses unknown hosts, uploads beyond a quota, and requests for Streamlit's metrics.
+
+It also reads which sites may embed the page, for the Content-Security-Policy.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,10 @@ FRAMES_VARIABLE = "ATTNVIZ_FRAME_ANCESTORS"
 """Environment variable with the sites that may embed the page, separated by blanks; without it only its own."""
 _METRICS = "/_stcore/metrics"
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
-_SECONDS = 600.0
-MOST_OF_VISIT, MOST_OF_ALL = 128 << 20, 1 << 30
-"""Bytes that one session, and all together, may upload in ten minutes.
+_WINDOW = 600.0
+"""Length of the window in which uploads are summed, in seconds."""
+SESSION_QUOTA, TOTAL_QUOTA = 128 << 20, 1 << 30
+"""Bytes that one session, and all together, may upload in one window.
 
 Streamlit keeps uploads as long as the session.
 """
@@ -44,25 +48,25 @@ def is_host_allowed(host: str | None) -> bool:
     name = (host or "").rpartition("@")[2].lower()
     name = name[1 : name.find("]")] if name.startswith("[") else name.partition(":")[0]
     name = name.rstrip(".")
-    return any(_matches(name, pattern.strip().lower().rstrip(".")) for pattern in allowed)
+    return any(_is_match(name, pattern.strip().lower().rstrip(".")) for pattern in allowed)
 
 
-def _matches(name: str, pattern: str) -> bool:
+def _is_match(name: str, pattern: str) -> bool:
     if pattern == "*":
         return True
     return name.endswith(pattern[1:]) if pattern.startswith("*.") else name == pattern
 
 
-class Allowance:
+class UploadQuota:
     """Upload quota in bytes for each session and for all, over a sliding window of ten minutes; thread-safe."""
 
     def __init__(
-        self, visit: int = MOST_OF_VISIT, every: int = MOST_OF_ALL, clock: Callable[[], float] = time.monotonic
+        self, visit: int = SESSION_QUOTA, every: int = TOTAL_QUOTA, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Allow `visit` bytes to each session and `every` to all together in ten minutes; `clock` returns seconds."""
         self._visit, self._every, self._clock = visit, every, clock
         self._guard = threading.Lock()
-        self._taken: deque[tuple[float, str, int]] = deque()
+        self._uploads: deque[tuple[float, str, int]] = deque()
         self._sums: OrderedDict[str, int] = OrderedDict()
         self._sum = 0
 
@@ -70,16 +74,16 @@ class Allowance:
         """Return whether a session may upload `size` more bytes, and count them if so."""
         with self._guard:
             now = self._clock()
-            while self._taken and now - self._taken[0][0] > _SECONDS:
-                _, gone, freed = self._taken.popleft()
+            while self._uploads and now - self._uploads[0][0] > _WINDOW:
+                _, session, freed = self._uploads.popleft()
                 self._sum -= freed
-                self._sums[gone] -= freed
-                if not self._sums[gone]:
-                    del self._sums[gone]
+                self._sums[session] -= freed
+                if not self._sums[session]:
+                    del self._sums[session]
             if self._sums.get(visit, 0) + size > self._visit or self._sum + size > self._every:
                 return False
-            size = max(size, 1)
-            self._taken.append((now, visit, size))
+            size = max(size, 1)  # limits the number of empty files too
+            self._uploads.append((now, visit, size))
             self._sums[visit] = self._sums.get(visit, 0) + size
             self._sum += size
             return True
@@ -88,8 +92,8 @@ class Allowance:
 class Guard:
     """ASGI middleware that refuses requests before they reach the app."""
 
-    def __init__(self, app: ASGIApp, allowance: Allowance | None = None) -> None:
-        self._app, self._allowance = app, allowance or Allowance()
+    def __init__(self, app: ASGIApp, allowance: UploadQuota | None = None) -> None:
+        self._app, self._allowance = app, allowance or UploadQuota()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request to the app, or refuse it."""

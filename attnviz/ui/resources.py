@@ -1,4 +1,7 @@
-"""Load models and compute translations, each once for all visitors."""
+"""Find and load the installed models, and compute translations and analyses with them.
+
+Models, translations, verdicts and posterior attention are cached for all visitors; callers cache the other analyses.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ MODELS_VARIABLE = "ATTNVIZ_MODELS"
 """Environment variable with the folder of model folders, `models` by default."""
 
 Stamp = tuple[tuple[int, ...], ...]
-"""Version of a model's files (`model_folder.stamp`), part of every cache key: a replaced model is another model."""
+"""Version of a model's files (`model_folder.stamp`), part of every cache key, since a model can be replaced."""
 
 
 def models() -> dict[str, Path]:
@@ -70,8 +73,8 @@ def _models_root() -> Path:
 
 def detector_folder() -> Path | None:
     """Return the folder of the translation detector named `detector`, else the first one, else None."""
-    found = detector_folders(_models_root())
-    return min(found, key=lambda folder: (folder.name != "detector", folder.name), default=None)
+    folders = detector_folders(_models_root())
+    return min(folders, key=lambda folder: (folder.name != "detector", folder.name), default=None)
 
 
 def judgement_of(folder: Path, device: str, source: str, target: str) -> Judgement:
@@ -80,7 +83,7 @@ def judgement_of(folder: Path, device: str, source: str, target: str) -> Judgeme
     It is cached, the same object for every visitor. Raise AttnvizError on bad input.
     """
     files, device_name = stamp(str(folder), *EVERY_FILE), str(resolve_device(device))
-    with TURNS.left():
+    with TURNS.released():
         return _JUDGEMENTS.get(
             (str(folder), device_name, files, source, target),
             lambda: _detector(str(folder), device_name, files).judge(source, target),
@@ -125,7 +128,7 @@ def translate(
     """Return the trace of `text` by the model in `folder`, with its current files; raise AttnvizError on bad input.
 
     `target`, a text or piece ids, is force-decoded where given, and `interventions` are applied. The result is cached,
-    the same object for every visitor and run, so that what is cached by a trace (its fingerprint, its verification) is
+    the same object for every visitor and run, so that values cached in a trace (its fingerprint, its verification) are
     computed once. Visitors who wait at the same time are translated in one batch.
     """
     files, device = stamp(folder, *EVERY_FILE), str(resolve_device(device))
@@ -135,7 +138,7 @@ def translate(
         width = beam if target is None else 1
         return translator.translate(text, beam=width, target=target, interventions=interventions)
 
-    with TURNS.left():
+    with TURNS.released():
         return _TRACES.get((folder, device, files, text, beam, target, interventions), compute)
 
 
@@ -156,7 +159,7 @@ def _shared_translator(folder: str, device: str, files: Stamp) -> SharedTranslat
 def weights_of(trace: Trace) -> Weights | None:
     """Return the weights that made `trace`, or None where that model is missing or was replaced.
 
-    All are float64, as verification needs them, except the embeddings, of which a step reads one row.
+    All are float64, which verification needs, except the embeddings, of which a step reads one row.
     """
     installed = _installed_weights(trace)
     return None if installed is None else installed[1]
@@ -175,7 +178,7 @@ def has_posterior(trace: Trace) -> bool:
         return False
     try:
         check_fit(trace, weights)
-    except MisfitError:  # altered, or not made by this model
+    except MisfitError:  # the trace was altered, or made by another model
         return False
     return True
 
@@ -221,7 +224,7 @@ def signals_of(trace: Trace) -> Signals | None:
 
 def translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
     """Return the translations of `texts`, in batches and without traces; raise AttnvizError on bad input."""
-    with TURNS.left():
+    with TURNS.released():
         shared = _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE))
         return shared.translator.translate_batch(texts, beam=beam)
 
@@ -264,11 +267,11 @@ def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
     They are cached for all visitors.
     """
     installed = _installed_weights(trace) if has_posterior(trace) else None
-    return None if installed is None else _after_word(trace, installed[1], trace.fingerprint, installed[0])
+    return None if installed is None else _posterior_attention(trace, installed[1], trace.fingerprint, installed[0])
 
 
 @cached_for_all
-def _after_word(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) -> PosteriorAttention:
+def _posterior_attention(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) -> PosteriorAttention:
     return posterior_attention(_trace, _weights, _posterior(_trace, _weights, fingerprint, digest))
 
 
@@ -291,7 +294,7 @@ def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
         return None
     if trace.weights_digest and trace.weights_digest != digest:
         return None
-    # A trace of an early version has no digest: only shapes can be compared.
+    # A trace of an early version has no digest, so only shapes can be compared.
     return (digest, weights) if could_be_of(trace, weights) else None
 
 

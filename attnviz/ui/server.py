@@ -1,4 +1,4 @@
-"""Add routes to the server for scripts, fonts and payloads, and warm it up when it starts.
+"""Server routes, middleware and start-up: scripts, fonts, payloads, headers, redirects, warm-up, garbage collection.
 
 Nothing slow is imported at module level: the server must answer before torch and the drawing code are loaded.
 """
@@ -37,15 +37,15 @@ FOR_EVER = "public, max-age=31536000, immutable"
 """Cache-Control header of content whose name changes whenever it changes."""
 
 
-def _route(name: str, make: Callable[[Request], Response]) -> Route:
-    """Return a route for `name` that answers by `make` in a thread pool.
+def _route(name: str, respond: Callable[[Request], Response]) -> Route:
+    """Return a route for `name` that calls `respond` in a thread pool.
 
     `server.baseUrlPath`, or folders that a proxy does not strip, may precede the name.
     """
 
     async def answer(request: Request) -> Response:
         threads = _LOW_PRIORITY if LATER in request.headers else _NORMAL
-        return await asyncio.get_running_loop().run_in_executor(threads, make, request)
+        return await asyncio.get_running_loop().run_in_executor(threads, respond, request)
 
     return Route(f"/{{folders:path}}{name}", answer)
 
@@ -58,9 +58,9 @@ def _shared_payload(request: Request) -> Response:
     from attnviz.ui.transformer import transformer_payloads as transformer
     from attnviz.ui.why import why_payloads as why
 
-    parameters, makers = request.path_params, {**step.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
+    parameters, makers_by_name = request.path_params, {**step.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
     try:
-        packed = payload(makers, parameters["fingerprint"], parameters["name"], request.query_params)
+        packed = payload(makers_by_name, parameters["fingerprint"], parameters["name"], request.query_params)
     except UnknownPayloadError:
         return Response(status_code=404)
     return _response(packed, request, "application/json", "no-store")
@@ -68,9 +68,9 @@ def _shared_payload(request: Request) -> Response:
 
 def _session_payload(request: Request) -> Response:
     """Return a payload of a session, or 404; files are sent as attachments, whatever they contain."""
-    from attnviz.ui.session_payloads import made
+    from attnviz.ui.session_payloads import payload_content
 
-    content = made(request.path_params["secret"], request.query_params)
+    content = payload_content(request.path_params["secret"], request.query_params)
     if content is None:
         return Response(status_code=404)
     packed, is_file = content
@@ -80,12 +80,12 @@ def _session_payload(request: Request) -> Response:
     return answer
 
 
-def _program(request: Request) -> Response:
+def _script(request: Request) -> Response:
     """Return a script by its name, or 404; cached for ever, since its name changes with its content."""
-    text = _text(request.url.path.rpartition("/")[2])
+    text = _script_text(request.url.path.rpartition("/")[2])
     if text is None:
         return Response(status_code=404)
-    return _response(_packed(text), request, "text/javascript", FOR_EVER)
+    return _response(_compressed(text), request, "text/javascript", FOR_EVER)
 
 
 def _font(request: Request) -> Response:
@@ -97,13 +97,13 @@ def _font(request: Request) -> Response:
     return Response(status_code=404)
 
 
-def _text(name: str) -> str | None:
+def _script_text(name: str) -> str | None:
     """Return the script served under a name, or None where there is none."""
     return next((program.text for program in (PLOTLY, KATEX) if program.file_name == name), None)
 
 
 async def _module(request: Request) -> Response:
-    """Return one of the app's ES modules, or 404 where the folder lacks it or is another version's."""
+    """Return one of the app's ES modules, or 404 if it is missing or the digest is another version's."""
     parameters = request.path_params
     module = modules.packed_module(parameters["path"]) if parameters["digest"] == modules.digest() else None
     if module is None:
@@ -112,34 +112,45 @@ async def _module(request: Request) -> Response:
 
 
 @functools.cache
-def _packed(text: str) -> bytes:
+def _compressed(text: str) -> bytes:
     return gzip.compress(text.encode("utf-8"), mtime=0)
 
 
-def _response(packed: bytes, request: Request, kind: str, keep: str) -> Response:
+def _response(packed: bytes, request: Request, media_type: str, cache_control: str) -> Response:
     """Return the gzip content, decompressed for clients that do not accept gzip."""
-    headers = {"Cache-Control": keep, "Vary": "Accept-Encoding"}
+    headers = {"Cache-Control": cache_control, "Vary": "Accept-Encoding"}
     if "gzip" not in request.headers.get("accept-encoding", ""):
-        return Response(gzip.decompress(packed), media_type=kind, headers=headers)
-    return Response(packed, media_type=kind, headers=headers | {"Content-Encoding": "gzip"})
+        return Response(gzip.decompress(packed), media_type=media_type, headers=headers)
+    return Response(packed, media_type=media_type, headers=headers | {"Content-Encoding": "gzip"})
 
 
 LATER = "attnviz-later"
-"""Request header by which a browser says that the content is outside its window."""
+"""Request header by which a browser says that the requested content is outside its window."""
 _NORMAL = ThreadPoolExecutor(2, thread_name_prefix="beside the pages")
-"""Few threads, so that runs of the page have priority; they are not threads that Streamlit waits for."""
+"""Few threads, so that runs of the page have priority; Streamlit does not wait for these threads."""
 _LOW_PRIORITY = ThreadPoolExecutor(1, thread_name_prefix="when there is time")
-"""Thread of requests for content outside the window."""
+"""One thread, for requests with the header `LATER`."""
 
 
-_FIRST = ("outbox", "plotly", "player", "view_state", "chart", "step_summary", "findings", "verification_badge")
+_FIRST_COMPONENTS = (
+    "outbox",
+    "plotly",
+    "player",
+    "view_state",
+    "chart",
+    "step_summary",
+    "findings",
+    "verification_badge",
+)
 """Components in the window when the page opens."""
 
 
 @functools.cache
 def _preload_header() -> str:
     """Return the Link header that preloads the scripts and modules that a page needs first."""
-    preloads = [f"<{modules.folder()}/{path}>; rel=modulepreload" for path in modules.needed(_FIRST)]
+    preloads = [
+        f"<{modules.url_folder()}/{path}>; rel=modulepreload" for path in modules.needed_modules(_FIRST_COMPONENTS)
+    ]
     return ", ".join([f"<{PLOTLY.file_name}>; rel=preload; as=script", *preloads])
 
 
@@ -175,7 +186,7 @@ def _policy() -> str:
 class _PageHeaders:
     """Middleware that adds preload links and security headers to HTML pages.
 
-    Without preload links, Streamlit's own script takes a second before it requests anything.
+    Without preload links, Streamlit's own script runs for a second before it requests anything.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -212,8 +223,8 @@ class _Redirection:
 
 
 ROUTES = [
-    _route(PLOTLY.file_name, _program),
-    _route(KATEX.file_name, _program),
+    _route(PLOTLY.file_name, _script),
+    _route(KATEX.file_name, _script),
     Route("/{folders:path}attnviz-modules-{digest}/{path:path}", _module),
     _route("attnviz-{font}.woff2", _font),
     _route("attnviz-shared-payload/{fingerprint}/{name}", _shared_payload),
@@ -229,37 +240,37 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Warm up in a background thread once the server answers, then collect garbage periodically."""
     thread = threading.Thread(target=warm_up, name="getting ready", daemon=True)
     asyncio.get_running_loop().call_later(0.3, thread.start)
-    tidying = asyncio.create_task(collect_garbage())
+    collection = asyncio.create_task(collect_garbage())
     yield
-    tidying.cancel()
+    collection.cancel()
 
 
 async def collect_garbage(seconds: float = 20) -> None:
-    """Collect garbage every so many `seconds`, until cancelled: Python does not while it allocates nothing."""
+    """Collect garbage every so many `seconds`, until cancelled: Python does so only when it allocates objects."""
     while True:
         await asyncio.sleep(seconds)
         await asyncio.to_thread(gc.collect)
 
 
 def warm_up() -> None:
-    """Import the drawing code and translate the opening sentence, so that the first visitor does not wait for it.
+    """Import the drawing code and translate the default sentence, so that the first visitor does not wait for it.
 
-    Where the model is missing or damaged, nothing is done: the page reports that to whoever opens it.
+    If the model is missing or damaged, nothing is translated: the page reports that when it is opened.
     """
-    usual = sys.getswitchinterval()
+    interval = sys.getswitchinterval()
     # The first visitor's browser fetches a hundred files meanwhile; each would wait one switch interval.
-    sys.setswitchinterval(usual / 10)
+    sys.setswitchinterval(interval / 10)
     try:
         from attnviz.ui.lab import lab_payloads  # noqa: F401  imported early, before a request needs it
-        from attnviz.ui.pages.translate import translate_opening
+        from attnviz.ui.pages.translate import cache_default_translation
         from attnviz.ui.step import step_payloads as of_steps  # noqa: F401
         from attnviz.ui.transformer import transformer_payloads as of_transformer  # noqa: F401
         from attnviz.ui.why import why_payloads as of_why  # noqa: F401
 
         with suppress(AttnvizError):
-            translate_opening()
-        # What has been imported by now stays: exempt it from garbage collection.
+            cache_default_translation()
+        # All that has been imported by now is permanent: exempt it from garbage collection.
         gc.collect()
         gc.freeze()
     finally:
-        sys.setswitchinterval(usual)
+        sys.setswitchinterval(interval)

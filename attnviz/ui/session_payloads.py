@@ -1,6 +1,7 @@
-"""Serve the payloads of a session: data computed for the browser's current selection, when it fetches them.
+"""Register functions that make payloads of a session, which depend on the browser's selection, and call them.
 
-A run of the page registers how each payload is made; showing another step needs no rerun.
+A run of the page registers a function for each payload, and the server (`ui.server`) calls it when the browser fetches
+its address: showing another step then needs no rerun.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from attnviz.languages import language, set_language
 from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.page_state.view import View
 
-PLACE = "attnviz-session-payload"
+ADDRESS_PREFIX = "attnviz-session-payload"
 """Prefix of the addresses of payloads, below the page."""
 _PAYLOADS = "payloads"
 
@@ -41,11 +42,11 @@ class Payload:
     """Unguessable part of its address."""
 
 
-_OFFERED: weakref.WeakValueDictionary[str, Payload] = weakref.WeakValueDictionary()
-"""Payloads of all sessions by their secret, as long as the sessions last."""
+_BY_SECRET: weakref.WeakValueDictionary[str, Payload] = weakref.WeakValueDictionary()
+"""Payloads of all sessions by their `secret`, as long as the sessions last."""
 
 
-def payload(view: View, key: str, name: str, make: Make) -> str:
+def register_payload(view: View, key: str, name: str, make: Make) -> str:
     """Register `make`, which returns a payload of the current selection in `view`, and return its address.
 
     `key` distinguishes it from other payloads on the page, `name` the data that it is made from.
@@ -53,16 +54,16 @@ def payload(view: View, key: str, name: str, make: Make) -> str:
     payloads: dict[str, Payload] = st.session_state.setdefault(_PAYLOADS, {})
     full_name, previous = f"{view.identity} {name} {language()}", payloads.get(view.key(key))
     secret = previous.secret if previous is not None and previous.name == full_name else secrets.token_urlsafe(12)
-    payloads[view.key(key)] = _OFFERED[secret] = Payload(view, make, language(), full_name, secret)
-    return f"{PLACE}/{secret}?{{selection}}"
+    payloads[view.key(key)] = _BY_SECRET[secret] = Payload(view, make, language(), full_name, secret)
+    return f"{ADDRESS_PREFIX}/{secret}?{{selection}}"
 
 
-def made(secret: str, parameters: Mapping[str, str]) -> tuple[bytes, bool] | None:
+def payload_content(secret: str, parameters: Mapping[str, str]) -> tuple[bytes, bool] | None:
     """Return a payload, compressed by gzip, and whether it is a file rather than JSON; None where there is none.
 
     `parameters` are the parameters of its address, which may be anything.
     """
-    registered = _OFFERED.get(secret)
+    registered = _BY_SECRET.get(secret)
     if registered is None:
         return None
     set_language(registered.code)

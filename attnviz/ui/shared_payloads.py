@@ -1,8 +1,7 @@
-"""Serve the payloads that the browser draws a translation from, which it fetches itself.
+"""Address, make and cache the JSON payloads of a translation, which the browser fetches and all visitors share.
 
-A run of the page does not make them, it only passes their addresses: most are outside the window when a translation is
-first shown. Each is made at the first request and cached for all visitors, as long as some session shows the
-translation.
+A run of the page only sends their addresses to the browser, since most figures are outside its window at first. Each
+payload is made at its first request, and available as long as a session shows the translation.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.resources import weights_digest_of, weights_of
 
-PLACE = "attnviz-shared-payload"
+ADDRESS_PREFIX = "attnviz-shared-payload"
 """Prefix of the addresses of these payloads, below the page, before the translation's fingerprint and a name."""
 
-_SHOWN: weakref.WeakValueDictionary[str, Trace] = weakref.WeakValueDictionary()
+_TRACES: weakref.WeakValueDictionary[str, Trace] = weakref.WeakValueDictionary()
 """Translations by their fingerprint, as long as a session or a cache holds them."""
 
-_MADE: LRUCache[bytes] = LRUCache(32 << 20, size=len)
+_PAYLOADS: LRUCache[bytes] = LRUCache(32 << 20, size=len)
 """LRU cache of compressed payloads. Those of one translation take 150 to 300 kB."""
 
 
@@ -51,7 +50,7 @@ class PayloadRequest:
     after: bool = False
     """Whether posterior attention α′ is shown instead of α."""
     parent: Any = None
-    """Translation that this one was changed from by hand, where it is requested."""
+    """Translation from which this one was made by a change by hand, where the address names it."""
     part: str = ""
     """Requested part of the translation, in the maker's own terms."""
 
@@ -64,12 +63,12 @@ def register_trace(trace: Trace) -> Trace:
 
     All sessions that show the same translation get the same object.
     """
-    return _SHOWN.setdefault(trace.fingerprint, trace)
+    return _TRACES.setdefault(trace.fingerprint, trace)
 
 
 def shown_trace(fingerprint: str) -> Any:
     """Return the translation with that fingerprint if a session shows it, otherwise None."""
-    return _SHOWN.get(fingerprint)
+    return _TRACES.get(fingerprint)
 
 
 def address(
@@ -86,10 +85,10 @@ def address(
 ) -> str:
     """Return the address of the payload `name` of `trace`, drawn for `theme` in the current language.
 
-    It is that of all steps (`every`), or contains `{step}` for one. A payload that depends on the chosen `word`
-    contains `{word}`; `after` means that α′ is shown. The `parent`, which was changed by hand, must be shown as well.
-    Different payloads have different addresses, also after the model was replaced; `models` identifies further models
-    that it is made by, and `part` the part of the translation.
+    With `every`, the payload is of all steps; otherwise the address contains `{step}` for one. If the payload depends
+    on the chosen `word`, the address contains `{word}`; `after` means that α′ is shown. The `parent`, from which a
+    what-if was made, must be shown as well. Different payloads have different addresses, also after the model was
+    replaced; `models` identifies further models that make the payload, and `part` the part of the translation.
     """
     parameters = {"theme": theme, "lang": language(), "weights": (weights_digest_of(trace) or "")[:12]}
     parameters |= {name: value for name, value in (("models", models), ("part", part)) if value}
@@ -97,15 +96,15 @@ def address(
         parameters["parent"] = parent.fingerprint
     steps, chosen = "all" if every else "{step}", "&word={word}" if word else ""
     after_part = "&after=1" if after else ""
-    return f"{PLACE}/{trace.fingerprint}/{name}?{urlencode(parameters)}{after_part}&steps={steps}{chosen}"
+    return f"{ADDRESS_PREFIX}/{trace.fingerprint}/{name}?{urlencode(parameters)}{after_part}&steps={steps}{chosen}"
 
 
 def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, parameters: Mapping[str, str]) -> bytes:
-    """Return a payload as JSON, compressed by gzip; `makers` by name, `parameters` the parameters of its address.
+    """Return a payload as JSON, compressed by gzip, from the `makers` by name and the `parameters` of its address.
 
     Raise UnknownPayloadError where there is none.
     """
-    trace, maker = _SHOWN.get(fingerprint), makers.get(name)
+    trace, maker = _TRACES.get(fingerprint), makers.get(name)
     theme, code = parameters.get("theme", ""), parameters.get("lang", "")
     if trace is None or maker is None or theme not in get_args(ThemeName) or code not in LANGUAGES:
         raise UnknownPayloadError(name)
@@ -135,7 +134,7 @@ def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, parameters
         text = orjson.dumps(maker(request), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
         return gzip.compress(text, compresslevel=1, mtime=0)
 
-    return _MADE.get(key, compute)
+    return _PAYLOADS.get(key, compute)
 
 
 def _steps(text: str, count: int) -> tuple[int, ...]:
@@ -157,10 +156,10 @@ def _word(text: str, trace: Trace) -> int | None:
 
 
 def _parent(fingerprint: str, trace: Trace) -> Trace | None:
-    """Return the translation with this fingerprint if `trace` may derive from it: same sentence and same model."""
+    """Return the translation with this fingerprint if it has the same sentence and model as `trace`, its what-if."""
     if not fingerprint:
         return None
-    parent = _SHOWN.get(fingerprint)
+    parent = _TRACES.get(fingerprint)
     if parent is None or not parent.translated or not trace.translated:
         raise UnknownPayloadError(fingerprint)
     if (parent.source_ids, dict(parent.config)) != (trace.source_ids, dict(trace.config)):

@@ -1,4 +1,4 @@
-"""Apply the styles that `.streamlit/config.toml` cannot express."""
+"""Apply the app's style sheet, follow the browser's theme, and name the tab's icon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Sentences about numbers, for the page, for files and for the terminal; without Plotly and Streamlit.
+"""Sentences, labels and equations about translations, models and figures, in the current language.
 
-Labels of buttons and axes, and text alternatives of figures, are next to the code that displays them.
+The page, exported files and the terminal use them; this package imports neither Plotly nor Streamlit. Most labels of
+buttons and axes, and most text alternatives of figures, are next to the code that displays them.
 """

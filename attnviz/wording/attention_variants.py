@@ -1,4 +1,4 @@
-"""Names, symbols and explanations of attention before the word, posterior attention, and their difference."""
+"""Names, symbols and explanations of the three matrices of the heatmap: attention, posterior attention, difference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def face_names() -> dict[str, str]:
     }
 
 
-def about_face(face: Face) -> str:
+def face_explanation(face: Face) -> str:
     """Return what a face shows and how it differs from the others."""
     if face == "before":
         return gettext(

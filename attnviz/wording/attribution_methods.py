@@ -1,4 +1,4 @@
-"""The six attribution methods in words: names, explanations, and how far they agree."""
+"""Names and explanations of the six attribution methods, and sentences about how far the methods agree."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
     }
 
 
-def step_agreement(trace: Trace, methods: AttributionMethods, step: int) -> str:
+def step_agreement_sentence(trace: Trace, methods: AttributionMethods, step: int) -> str:
     """Return how far the methods agree at 0-based `step`: top pieces, orders and shares."""
     texts = attribution_method_texts()
     first = {name: int(methods.matrices[name][step].argmax()) for name in methods.names}
@@ -110,7 +110,7 @@ def step_agreement(trace: Trace, methods: AttributionMethods, step: int) -> str:
     return " ".join([start, *_orders_and_shares(agreement(methods, step))])
 
 
-def sentence_agreement(pairwise: Agreement, steps: int) -> str:
+def overall_agreement_sentence(pairwise: Agreement, steps: int) -> str:
     """Return how far the methods agree over all `steps` of a translation."""
     texts = attribution_method_texts()
     (one, other), (here, there) = (

@@ -1,4 +1,4 @@
-"""A beam search in words: why the winner won, and what happened to every other hypothesis."""
+"""Sentences about a beam search: why the winner won, and what happened to every other hypothesis."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from attnviz.trace import BeamTree
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import NO_BREAK, decimal, significant
 
-_LONGEST = 70
+_LONGEST_QUOTE = 70
 """Characters of the longest quoted hypothesis."""
-_BEFORE = 2
+_SHARED_WORDS = 2
 """Number of words quoted before the first difference from another hypothesis."""
 
 
-def hypothesis_text(tree: BeamTree, index: int, beside: int | None = None) -> str:
+def hypothesis_text(tree: BeamTree, index: int, other: int | None = None) -> str:
     """Return a hypothesis in quotation marks.
 
-    A long one that begins like `beside` starts shortly before the first word in which they differ.
+    A long hypothesis that begins like hypothesis `other` is quoted from shortly before the first word that differs.
     """
     text = tree.text(index)
     if not text:
         return gettext("the empty translation")
-    if beside is not None and len(text) > _LONGEST:
-        words, others = text.split(), tree.text(beside).split()
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, others, strict=False)))
-        first = max(same - _BEFORE, 0)
+    if other is not None and len(text) > _LONGEST_QUOTE:
+        words, other_words = text.split(), tree.text(other).split()
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, other_words, strict=False)))
+        first = max(shared - _SHARED_WORDS, 0)
         text = ("… " if first else "") + " ".join(words[first:])
-    return quote(textwrap.shorten(text, _LONGEST, placeholder=" …"))
+    return quote(textwrap.shorten(text, _LONGEST_QUOTE, placeholder=" …"))
 
 
-def scoring(tree: BeamTree, index: int) -> str:
+def score_computation(tree: BeamTree, index: int) -> str:
     """Return the score of a hypothesis with its computation, as in `−1.43 / 8 = −0.179`, on one line."""
     node, score = tree.nodes[index], decimal(tree.score(index), 3)
     power = "" if tree.length_penalty == 1 else f"^{significant(tree.length_penalty, 3)}"
@@ -49,7 +49,7 @@ def winner_sentence(tree: BeamTree) -> str:
         sentence = gettext(
             "One hypothesis finished, {winner}: {score}.",
             winner=hypothesis_text(tree, winner),
-            score=scoring(tree, winner),
+            score=score_computation(tree, winner),
         )
         return sentence + (" " + gettext("Greedy search keeps only one.") if tree.beam == 1 else "")
     sentence = gettext(
@@ -57,14 +57,14 @@ def winner_sentence(tree: BeamTree) -> str:
         "next, with {beaten}.",
         winner=hypothesis_text(tree, winner),
         count=len(tree.finished),
-        score=scoring(tree, winner),
+        score=score_computation(tree, winner),
         second=hypothesis_text(tree, tree.finished[1], winner),
-        beaten=scoring(tree, tree.finished[1]),
+        beaten=score_computation(tree, tree.finished[1]),
     )
-    return f"{sentence} {_without_normalisation(tree, winner, likeliest)}"
+    return f"{sentence} {_normalisation_sentence(tree, winner, likeliest)}"
 
 
-def _without_normalisation(tree: BeamTree, winner: int, likeliest: int) -> str:
+def _normalisation_sentence(tree: BeamTree, winner: int, likeliest: int) -> str:
     """Return what the length normalisation changed."""
     if not tree.length_penalty:
         return gettext("The scores are not divided by the length (the length penalty is 0).")
@@ -86,16 +86,18 @@ def position_sentence(tree: BeamTree, ids: Sequence[int]) -> str:
     if index == tree.winner:
         return ""
     if index is None:
-        known = next(length for length in range(len(ids), -1, -1) if not length or tree.find(ids[:length]) is not None)
+        considered = next(
+            length for length in range(len(ids), -1, -1) if not length or tree.find(ids[:length]) is not None
+        )
         sentence = gettext(
             "The translation shown leaves this tree at step {step}: the search did not consider the piece "
             "written there.",
-            step=known + 1,
+            step=considered + 1,
         )
-        last = tree.find(ids[:known])
+        last = tree.find(ids[:considered])
         if last is None or tree.nodes[last].fate == "continued":
             return sentence
-        fate = fate_of(tree, last)
+        fate = fate_sentence(tree, last)
         return f"{sentence} " + gettext(
             "The hypothesis the translation starts with: {fate}", fate=fate[0].lower() + fate[1:]
         )
@@ -104,7 +106,8 @@ def position_sentence(tree: BeamTree, ids: Sequence[int]) -> str:
             "The translation shown is number {place} of the finished hypotheses.", place=tree.finished.index(index) + 1
         )
     return gettext(
-        "The translation shown is in the tree, but is not a finished hypothesis. {fate}", fate=fate_of(tree, index)
+        "The translation shown is in the tree, but is not a finished hypothesis. {fate}",
+        fate=fate_sentence(tree, index),
     )
 
 
@@ -131,7 +134,7 @@ def search_sentence(tree: BeamTree) -> str:
     return f"{sentence} {', '.join(shown)}." if shown else sentence
 
 
-def fate_of(tree: BeamTree, index: int) -> str:
+def fate_sentence(tree: BeamTree, index: int) -> str:
     """Return what happened to one hypothesis, and at which step, from 1."""
     node, step = tree.nodes[index], tree.nodes[index].step + 1
     match node.fate:
@@ -161,16 +164,16 @@ def fate_of(tree: BeamTree, index: int) -> str:
                 step=step,
             )
     if index == tree.winner:
-        return gettext("Finished at step {step}, and won: {score}.", step=step, score=scoring(tree, index))
+        return gettext("Finished at step {step}, and won: {score}.", step=step, score=score_computation(tree, index))
     return gettext(
-        "Finished at step {step}, but ranked only number {place}: {score}.",
+        "Finished at step {step}, but only in place {place}, with the score {score}.",
         step=step,
         place=tree.finished.index(index) + 1,
-        score=scoring(tree, index),
+        score=score_computation(tree, index),
     )
 
 
-def fate_name(tree: BeamTree, index: int) -> str:
+def fate_label(tree: BeamTree, index: int) -> str:
     """Return what happened to a hypothesis in a word or two, for a table."""
     if index == tree.winner:
         return gettext("won")

@@ -1,4 +1,7 @@
-"""Sentences with coloured parts: words of the source, of the target, and of the context."""
+"""Mark parts of a sentence as words of the source, target or context, and split it into these parts.
+
+The tour colours the parts.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def coloured(text: str, kind: Kind) -> str:
     return f"{_OPEN[kind]}{_MARKS.sub('', text)}{_CLOSE}"
 
 
-def spans(sentence: str) -> Spans:
+def coloured_parts(sentence: str) -> Spans:
     """Return the parts of a `sentence` in order, each with its colour."""
     parts: Spans = []
     for part in re.split(f"(?=[{''.join(_KINDS)}])|{_CLOSE}", sentence):

@@ -1,4 +1,4 @@
-"""Sentences about two translations side by side: names, cells and differences."""
+"""Texts about a comparison of two translations: labels, hover texts of heatmap cells, sentences on the differences."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from attnviz.wording.numbers import decimal, percent, signed
 
 Names = tuple[str, str]
 """Labels of the two translations."""
-_LONGEST = 26
+_LONGEST_NAME = 26
 
 
-def plain_names() -> Names:
+def default_names() -> Names:
     """Return the default labels of two translations."""
     return gettext("the first"), gettext("the other")
 
 
 def panel_captions(names: Names, face: Face) -> dict[str, tuple[str, str]]:
     """Return, for each panel, its title and what it shows."""
-    one, two = (shorten(name, _LONGEST) for name in names)
+    one, two = (shorten(name, _LONGEST_NAME) for name in names)
     shown = f"{SYMBOLS[face]}, {face_names()[face].lower()}"
     return {
         "first": (one, shown),
@@ -34,20 +34,20 @@ def panel_captions(names: Names, face: Face) -> dict[str, tuple[str, str]]:
     }
 
 
-def cell_lines(compared: Comparison, names: Names, row: int, column: int) -> list[str]:
+def cell_hover_lines(compared: Comparison, names: Names, row: int, column: int) -> list[str]:
     """Return the hover text of a cell, the same in all panels: both words, both numbers and their difference."""
     words = f"{shorten(compared.target.names[row], 40)} ← {shorten(compared.source.names[column], 40)}"
     numbers = float(compared.first[row, column]), float(compared.other[row, column])
-    return [words, *_both(names, numbers, SYMBOLS[compared.face], 4)]
+    return [words, *_value_lines(names, numbers, SYMBOLS[compared.face], 4)]
 
 
-def word_lines(compared: Comparison, names: Names, row: int) -> list[str]:
+def word_hover_lines(compared: Comparison, names: Names, row: int) -> list[str]:
     """Return the hover text of a row's log probabilities."""
     numbers = float(compared.first_log_probabilities[row]), float(compared.other_log_probabilities[row])
-    return [shorten(compared.target.names[row], 40), *_both(names, numbers, "log p", 2)]
+    return [shorten(compared.target.names[row], 40), *_value_lines(names, numbers, "log p", 2)]
 
 
-def _both(names: Names, numbers: tuple[float, float], symbol: str, places: int) -> list[str]:
+def _value_lines(names: Names, numbers: tuple[float, float], symbol: str, places: int) -> list[str]:
     """Return a line for each number, and one for their difference where both exist."""
     shown = signed if "−" in symbol else decimal
     lines = [
@@ -64,14 +64,14 @@ def comparison_sentences(compared: Comparison, names: Names) -> list[str]:
     """Return sentences about what two translations share and how they differ."""
     sentences = []
     if not (compared.source.same and compared.target.same):
-        sentences.append(_shared(compared))
+        sentences.append(_shared_sentence(compared))
     if compared.both_attend and compared.face != "difference" and np.isfinite(compared.moved).any():
-        sentences.append(_attention(compared, names))
-    sentences.append(_likelihoods(compared, names))
+        sentences.append(_attention_sentence(compared, names))
+    sentences.append(_likelihood_sentence(compared, names))
     return sentences
 
 
-def _shared(compared: Comparison) -> str:
+def _shared_sentence(compared: Comparison) -> str:
     """Return how many source and target positions are shared."""
     counts = {
         "source": int(compared.source.shared.sum()),
@@ -92,7 +92,7 @@ def _shared(compared: Comparison) -> str:
     )
 
 
-def _attention(compared: Comparison, names: Names) -> str:
+def _attention_sentence(compared: Comparison, names: Names) -> str:
     """Return how far the attention differs, and where most."""
     mean, row = float(np.nanmean(compared.moved)), int(np.nanargmax(compared.moved))
     if compared.moved[row] < 0.005:
@@ -120,7 +120,7 @@ def _attention(compared: Comparison, names: Names) -> str:
     )
 
 
-def _likelihoods(compared: Comparison, names: Names) -> str:
+def _likelihood_sentence(compared: Comparison, names: Names) -> str:
     """Return the log probabilities of both, and where they differ most."""
     logs = compared.first_log_probabilities, compared.other_log_probabilities
     sums = [float(np.nansum(values)) for values in logs]
@@ -146,15 +146,15 @@ def _likelihoods(compared: Comparison, names: Names) -> str:
 def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "first") -> str:
     """Return how the word of 0-based `step` of one `side` compares with the other translation.
 
-    That is: where each attends most, how far their attention differs, and the word's probabilities. Raise IndexError
+    It says where each attends most, how far their attention differs, and the word's probabilities. Raise IndexError
     where there is no such step.
     """
     row = compared.row_of(step, side)
-    word, there = _quoted(compared.target, row), compared.aligned_step(step, side)
+    word, other_step = _quoted(compared.target, row), compared.aligned_step(step, side)
     one, two = names if side == "first" else names[::-1]
-    if there is None:
+    if other_step is None:
         sentences = [gettext("{word} is written only in “{first}”.", word=word, first=one)]
-    elif there == step:
+    elif other_step == step:
         sentences = [gettext("{word}: step {step} in both translations.", word=word, step=step + 1)]
     else:
         sentences = [
@@ -163,11 +163,11 @@ def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "f
                 word=word,
                 step=step + 1,
                 first=one,
-                there=there + 1,
+                there=other_step + 1,
                 other=two,
             )
         ]
-    sentences += _step_attention(compared, names, row)
+    sentences += _step_attention_sentences(compared, names, row)
     logs = float(compared.first_log_probabilities[row]), float(compared.other_log_probabilities[row])
     sentences.append(
         gettext(
@@ -180,7 +180,7 @@ def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "f
     return " ".join(sentences)
 
 
-def _step_attention(compared: Comparison, names: Names, row: int) -> list[str]:
+def _step_attention_sentences(compared: Comparison, names: Names, row: int) -> list[str]:
     """Return where each attends most in a row, and how far their attention differs."""
     if not compared.both_attend or compared.face == "difference":
         return []
@@ -197,8 +197,8 @@ def _step_attention(compared: Comparison, names: Names, row: int) -> list[str]:
     return sentences
 
 
-def _quoted(axis: SharedAxis, place: int) -> str:
-    return quote(shorten(axis.names[place], 30))
+def _quoted(axis: SharedAxis, position: int) -> str:
+    return quote(shorten(axis.names[position], 30))
 
 
 def comparison_caveat() -> str:

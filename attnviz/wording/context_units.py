@@ -1,4 +1,4 @@
-"""A context vector in words: its source words by weight, and the annotations most similar to it."""
+"""Sentences about a context vector: its source words by weight, the most similar annotations, the displayed units."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def context_sentence(trace: Trace, units: ContextUnits, step: int) -> str:
     )
 
 
-def units_rule(trace: Trace) -> str:
+def displayed_units_caption(trace: Trace) -> str:
     """Return which units are displayed, and how to read the figure."""
     return gettext(
         "Each column is one of {count} units of {all}: those where this step’s context vector is furthest from "

@@ -1,4 +1,4 @@
-"""Names of the measures of a corpus, and of the filters of its table."""
+"""Names of the measures of a corpus (columns of its table), and names and captions of the table's filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels of the architecture diagram, and its text alternative."""
+"""Labels, symbols, text alternative of the architecture diagram, why some models have none; mixture of a context."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def has_diagram(trace: Any) -> bool:
     return bool(trace.recurrent and trace.queries_previous_state)
 
 
-def no_diagram(trace: Aligned) -> str:
+def no_diagram_reason(trace: Aligned) -> str:
     """Return why there is no diagram of a translator, and where its step is described."""
     if trace.imported:
         return gettext(
@@ -33,7 +33,7 @@ def no_diagram(trace: Aligned) -> str:
     )
 
 
-def diagram_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
+def diagram_labels(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
     """Return the names of the parts, and how vectors are drawn."""
     squares = gettext(
         "Each vector is drawn as {count} squares: the {count} numbers that change most in this sentence. Blue is "
@@ -73,10 +73,10 @@ def diagram_terms(trace: Trace | Seq2SeqTrace) -> dict[str, Any]:
         "key": symbols(key) if trace_terms.key else [],
         "energy": symbols(trace_terms.energy),
         "embedded": symbols(trace_terms.embedded),
-        "inside": symbols(" , ".join(trace_terms.inside)),
-        "moving": _weight_symbols(trace_terms.moving),
+        "inside": symbols(" , ".join(trace_terms.intermediates)),
+        "moving": _weight_symbols(trace_terms.recurrence),
         "readout": _weight_symbols(trace_terms.readout),
-        "scores": symbols(" , ".join(filter(None, (trace_terms.scores, trace_terms.scores_bias)))),
+        "scores": symbols(" , ".join(filter(None, (trace_terms.logit_weights, trace_terms.logit_bias)))),
         "chance": symbols(f"p ( y_{{{NEW}}} )"),
     }
 
@@ -85,7 +85,7 @@ def _weight_symbols(weights: WeightSymbols) -> dict[str, list[Symbol]]:
     return {name: symbols(latex) for name, latex in asdict(weights).items()}
 
 
-NAMED, LEAST = 3, 0.05
+_MOST_NAMED, _LEAST_SHARE = 3, 0.05
 """Largest number of source words named in a context, and the smallest share of a named word."""
 
 
@@ -99,7 +99,7 @@ def mixture(trace: Trace, step: int) -> str:
     words = trace.words()
     shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
     order = sorted(range(len(shares)), key=lambda k: -shares[k])
-    named = [k for k in order[:NAMED] if shares[k] >= LEAST] or order[:1]
+    named = [k for k in order[:_MOST_NAMED] if shares[k] >= _LEAST_SHARE] or order[:1]
     return ", ".join(f"{percent(shares[k])} {quote(shorten(words.source[k], 20))}" for k in named)
 
 
@@ -108,11 +108,11 @@ def diagram_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
     start = gettext(
         "The architecture diagram at step {step} of {count}.", step=step + 1, count=len(trace.target_pieces)
     )
-    read = gettext(
+    encoder_sentence = gettext(
         "The encoder has read {count} English pieces in both directions; each piece has an annotation.",
         count=len(trace.source_pieces),
     )
-    return " ".join([start, read, *(_stage_sentence(stage) for stage in stages)])
+    return " ".join([start, encoder_sentence, *(_stage_sentence(stage) for stage in stages)])
 
 
 def _stage_sentence(stage: Stage) -> str:

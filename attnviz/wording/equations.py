@@ -1,4 +1,7 @@
-"""The equations of a decoder step in LaTeX, with the numbers of the step."""
+"""The equations of a decoder step of RNNsearch in LaTeX: templates, and the numbers of a step that fill them.
+
+The equations of other architectures are built from parts of this module.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,13 @@ from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.attention_matrix import AttentionMatrix
 from attnviz.trace.interventions import interventions_at
 from attnviz.wording.latex import NEW_LINE, aligned, coloured, number, safe_text, vector
-from attnviz.wording.scorers import filled, texts_of
+from attnviz.wording.scorers import fill_placeholders, texts_of
 from attnviz.wording.terms import NEW, OLD, terms
 
-_TERMS = 3
+_MOST_TERMS = 3
 """Number of terms of a sum that are written out before the dots."""
 
-_PLACE = re.compile(r"⟦(\w+)⟧")
+_PLACEHOLDER = re.compile(r"⟦(\w+)⟧")
 
 Texts = dict[str, str]
 """Texts of the placeholders of a template, by name."""
@@ -41,11 +44,13 @@ class Equation:
     @property
     def places(self) -> frozenset[str]:
         """Names of the placeholders of a template."""
-        return frozenset(_PLACE.findall(self.latex + self.note))
+        return frozenset(_PLACEHOLDER.findall(self.latex + self.note))
 
     def filled(self, texts: Texts) -> Equation:
         """Return the equation with `texts` in place of the placeholders; raise KeyError where one is missing."""
-        latex, note = (_PLACE.sub(lambda place: texts[place[1]], template) for template in (self.latex, self.note))
+        latex, note = (
+            _PLACEHOLDER.sub(lambda match: texts[match[1]], template) for template in (self.latex, self.note)
+        )
         return Equation(self.stage, latex, note)
 
 
@@ -72,22 +77,26 @@ def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equati
     """
     colours = palette(theme)
     if not trace.attends:
-        return (_fixed_context(trace, colours), _state(trace, colours), _word(trace, colours))
+        return (
+            _fixed_context_equation(trace, colours),
+            _state_equation(trace, colours),
+            _word_equation(trace, colours),
+        )
     note = gettext("Energies become weights: all positive, and they add up to 1.")
     return (
         energy_equation(trace, colours),
         softmax_equation(trace, f"{note}⟦tilde⟧"),
         context_equation(trace, colours),
-        _state(trace, colours),
-        _word(trace, colours),
+        _state_equation(trace, colours),
+        _word_equation(trace, colours),
     )
 
 
 def texts_of_step(trace: Trace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces."""
     texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
-    texts |= moved_texts(trace, step) | chosen_texts(trace, step)
-    return texts | weighed_texts(trace, step, palette(theme)) if trace.attends else texts
+    texts |= state_change_texts(trace, step) | written_piece_texts(trace, step)
+    return texts | attention_texts(trace, step, palette(theme)) if trace.attends else texts
 
 
 def texts_of_source(trace: Recurrent, source: int) -> Texts:
@@ -99,7 +108,7 @@ def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
     """Return the texts of a step for each source piece, as lists; none without attention."""
     if not trace.attends:
         return {}
-    rows = {"energy": trace.energies[step], "exponent": _exponents(trace, step), "weight": trace.alignment[step]}
+    rows = {"energy": trace.energies[step], "exponent": _softmax_inputs(trace, step), "weight": trace.alignment[step]}
     texts = {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
     features = trace.features_at(step)
     return texts | {"features": [vector(row) for row in features]} if features.size else texts
@@ -113,7 +122,9 @@ def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equ
         "annotation": coloured(colours.encoder, "h_{⟦j⟧}"),
         "bias": f" + {bias}" if bias else "",
     }
-    return Equation(1, aligned(*filled(texts.energy, parts)), texts.note if state == OLD else texts.note_after)
+    return Equation(
+        1, aligned(*fill_placeholders(texts.energy, parts)), texts.note if state == OLD else texts.note_after
+    )
 
 
 def softmax_equation(trace: AttentionMatrix, note: str, last: str = "") -> Equation:
@@ -138,15 +149,15 @@ def context_equation(trace: Recurrent, colours: Palette) -> Equation:
     return Equation(3, aligned(*lines), gettext("The source as this step sees it: a weighted sum of annotations."))
 
 
-def _fixed_context(trace: Trace, colours: Palette) -> Equation:
+def _fixed_context_equation(trace: Trace, colours: Palette) -> Equation:
     context = coloured(colours.context, "c_{⟦i⟧}")
     last = coloured(colours.encoder, rf"\overrightarrow{{h}}_{{{len(trace.source_pieces)}}}")
     note = gettext("A model without attention: every step gets the same last forward annotation.")
     return Equation(3, aligned(f"{context} &= {last}", "&= ⟦context⟧"), note)
 
 
-def _state(trace: Trace, colours: Palette) -> Equation:
-    gate, proposal = terms(trace).inside
+def _state_equation(trace: Trace, colours: Palette) -> Equation:
+    gate, proposal = terms(trace).intermediates
     new, old, candidate, unit = (
         coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", proposal, "s_{⟦i⟧,⟦unit⟧}")
     )
@@ -165,16 +176,16 @@ def _state(trace: Trace, colours: Palette) -> Equation:
     return Equation(4, aligned(*lines), note)
 
 
-def _word(trace: Trace, colours: Palette) -> Equation:
+def _word_equation(trace: Trace, colours: Palette) -> Equation:
     current = trace.config["readout_state"] == "current"
     state = coloured(colours.decoder, f"s_{{{NEW if current else OLD}}}")
     context, symbols = coloured(colours.context, "c_{⟦i⟧}"), terms(trace)
-    weights = symbols.readout
+    weights, logits = symbols.readout, rf"{symbols.logit_weights} t_{{⟦i⟧}} + {symbols.logit_bias}"
     lines = (
         rf"t_{{⟦i⟧}} &= \operatorname{{maxout}}({weights.state} {state} + {weights.word} {symbols.embedded}",
         rf"&\quad + {weights.context} {context} + {weights.bias})",
         r"&= ⟦readout⟧⟦chosen⟧",
-        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({symbols.scores} t_{{⟦i⟧}} + {symbols.scores_bias})_{{y_{{⟦i⟧}}}}",
+        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({logits})_{{y_{{⟦i⟧}}}}",
         r"&= ⟦probability⟧",
     )
     appendix = gettext("the state before the step, as in the paper's appendix")
@@ -186,47 +197,47 @@ def _word(trace: Trace, colours: Palette) -> Equation:
     return Equation(5, aligned(*lines), note)
 
 
-def weighed_texts(trace: Recurrent, step: int, colours: Palette) -> Texts:
-    """Return query, sum of exponentials and sum of annotations of 0-based `step`."""
-    changed = interventions_at(trace.interventions, step)
+def attention_texts(trace: Recurrent, step: int, colours: Palette) -> Texts:
+    """Return the texts of attention at 0-based `step`: query, sum of exponentials, sum of annotations."""
+    step_interventions = interventions_at(trace.interventions, step)
     return {
         "query": vector(trace.queries[step]),
-        "symbol": r"\tilde{e}" if changed else "e",
-        "tilde": " " + gettext("A tilde marks energies that were changed by hand.") if changed else "",
-        "exponentials": exponentials(_exponents(trace, step)),
+        "symbol": r"\tilde{e}" if step_interventions else "e",
+        "tilde": " " + gettext("A tilde marks energies that were changed by hand.") if step_interventions else "",
+        "exponentials": exponentials(_softmax_inputs(trace, step)),
         "summands": summands(trace.alignment[step], "h", colours),
     }
 
 
 def exponentials(energies: NDArray[np.floating]) -> str:
     """Return the largest terms of the sum of exponentials of `energies`, (Tx,)."""
-    shown = [rf"e^{{{number(float(energies[k]))}}}" for k in np.argsort(-energies, kind="stable")[:_TERMS]]
-    return " + ".join(shown + ([r"\cdots"] if len(energies) > _TERMS else []))
+    shown = [rf"e^{{{number(float(energies[k]))}}}" for k in np.argsort(-energies, kind="stable")[:_MOST_TERMS]]
+    return " + ".join(shown + ([r"\cdots"] if len(energies) > _MOST_TERMS else []))
 
 
 def summands(alpha: NDArray[np.floating], letter: str, colours: Palette) -> str:
     """Return the largest terms of a sum of vectors named `letter`, weighted by `alpha`, (Tx,)."""
-    order = np.argsort(-alpha, kind="stable")[:_TERMS]
+    order = np.argsort(-alpha, kind="stable")[:_MOST_TERMS]
     terms = [rf"{number(float(alpha[j]))}\,{coloured(colours.encoder, f'{letter}_{{{j + 1}}}')}" for j in order]
-    terms += [r"\cdots"] if len(alpha) > _TERMS else []
+    terms += [r"\cdots"] if len(alpha) > _MOST_TERMS else []
     first = 1 if any("10^" in term for term in terms) else len(terms)  # powers of ten would make the line too long
-    return NEW_LINE.join(filter(None, (" + ".join(terms[:first]), _continued(terms[first:]))))
+    return NEW_LINE.join(filter(None, (" + ".join(terms[:first]), _continuation_line(terms[first:]))))
 
 
-def _continued(terms: list[str]) -> str:
+def _continuation_line(terms: list[str]) -> str:
     """Return the continuation line of a sum; empty without terms."""
     return rf"&\quad + {' + '.join(terms)}" if terms else ""
 
 
-def _exponents(trace: Recurrent, step: int) -> NDArray[np.float64]:
-    """Return the energies of a step after interventions, (Tx,)."""
+def _softmax_inputs(trace: Recurrent, step: int) -> NDArray[np.float64]:
+    """Return the inputs of a step's softmax, (Tx,): its energies after interventions."""
     energies = trace.energies[step].astype(np.float64)
-    acting = interventions_at(trace.interventions, step)
-    return changed_energies(energies, acting) if acting else energies
+    step_interventions = interventions_at(trace.interventions, step)
+    return changed_energies(energies, step_interventions) if step_interventions else energies
 
 
-def moved_texts(trace: Trace | Seq2SeqTrace, step: int) -> Texts:
-    """Return the new state of a GRU at 0-based `step`, and the computation of the unit that changed most."""
+def state_change_texts(trace: Trace | Seq2SeqTrace, step: int) -> Texts:
+    """Return the texts of a GRU's new state at 0-based `step`, and of the unit that changed most."""
     unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
     gate = float(trace.update_gates[step, unit])
     return {
@@ -240,8 +251,8 @@ def moved_texts(trace: Trace | Seq2SeqTrace, step: int) -> Texts:
     }
 
 
-def chosen_texts(trace: Record, step: int) -> Texts:
-    """Return readout, written piece and its probability at 0-based `step`."""
+def written_piece_texts(trace: Record, step: int) -> Texts:
+    """Return the texts of readout, written piece and its probability at 0-based `step`."""
     text = safe_text(trace.target_pieces[step])
     return {
         "readout": vector(trace.readouts[step]),

@@ -1,4 +1,4 @@
-"""Titles of figures in exported files."""
+"""Titles of the heatmap and of figures of a step in exported files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
         return gettext("Alignment after the word: posterior {share}, piece by piece", share=share)
     if face == "difference":
         if by == "words":
-            return gettext("What the word changes in the alignment: α′ − α, word by word")
-        return gettext("What the word changes in the alignment: α′ − α, piece by piece")
+            return gettext("How knowing the written word changes the alignment: α′ − α, word by word")
+        return gettext("How knowing the written word changes the alignment: α′ − α, piece by piece")
     weight = "√α" if root else "α"
     if by == "words":
         return gettext("Alignment: attention weights {weight}, word by word", weight=weight)

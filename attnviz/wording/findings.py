@@ -1,4 +1,4 @@
-"""Findings, the summary of an alignment, and the attention of each step, in words."""
+"""Sentences about the findings of automatic checks, about a whole alignment, and about the attention of one step."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from attnviz.wording.weight_names import merged
 MOSTLY_FORWARD = 0.9
 """Share of moves that do not go back from which an alignment is called word by word.
 
-One move back in ten words is a single adjective that changed its side.
+A single adjective that changes sides with its noun is one move back, in about ten words.
 """
-ALONE = 1.5
-"""2^H below which a step is said to attend to one piece."""
-HARDLY_LESS = 0.5
-"""Share of the largest weight from which the second piece is named too."""
+ONE_PIECE_PERPLEXITY = 1.5
+"""Perplexity 2^H of a step's attention below which it is said to attend to one piece."""
+SECOND_PIECE_RATIO = 0.5
+"""Ratio of the second weight to the largest from which the second piece is named too."""
 SURE, UNSURE = 0.9, 0.5
 """Probability from which the model is called sure of a word, and below which unsure."""
 
@@ -42,18 +42,18 @@ def finding_sentence(trace: Readable, finding: Finding) -> str:
     }[finding.kind](trace, finding)
 
 
-def _source(trace: Readable, finding: Finding) -> str:
+def _source_words(trace: Readable, finding: Finding) -> str:
     first = finding.source or 0
     pieces = [j for group in trace.words().source_groups[first : (finding.last or first) + 1] for j in group]
     return quote(shorten(join_pieces(trace.source_surfaces[j] for j in pieces), 60))
 
 
-def _target(trace: Readable, finding: Finding) -> str:
+def _target_word(trace: Readable, finding: Finding) -> str:
     return quote(shorten(trace.words().target[finding.target or 0], 40))
 
 
 def _omitted(trace: Readable, finding: Finding) -> str:
-    source = _source(trace, finding)
+    source = _source_words(trace, finding)
     if finding.last is None:
         return gettext(
             "{source} got hardly any attention, {value:.2f} in all: was it left out?",
@@ -66,7 +66,7 @@ def _omitted(trace: Readable, finding: Finding) -> str:
 
 
 def _overused(trace: Readable, finding: Finding) -> str:
-    values = {"source": _source(trace, finding), "value": finding.value}
+    values = {"source": _source_words(trace, finding), "value": finding.value}
     if finding.strong:
         return gettext(
             "The attention on {source} adds up to {value:.1f}. It comes from words that the model was unsure of: "
@@ -77,12 +77,12 @@ def _overused(trace: Readable, finding: Finding) -> str:
 
 
 def _repeated(trace: Readable, finding: Finding) -> str:
-    values = {"target": _target(trace, finding), "count": int(finding.value)}
+    values = {"target": _target_word(trace, finding), "count": int(finding.value)}
     if finding.source is None:
         return gettext("{target} was written {count} times, the last two close together.", **values)
     return gettext(
         "{target} was written {count} times, each time looking most at {source}.",
-        source=_source(trace, finding),
+        source=_source_words(trace, finding),
         **values,
     )
 
@@ -90,7 +90,7 @@ def _repeated(trace: Readable, finding: Finding) -> str:
 def _uniform(trace: Readable, finding: Finding) -> str:
     return gettext(
         "{target} spread its attention almost evenly: its entropy is {share} of the maximum.",
-        target=_target(trace, finding),
+        target=_target_word(trace, finding),
         share=percent(finding.value),
     )
 
@@ -98,7 +98,7 @@ def _uniform(trace: Readable, finding: Finding) -> str:
 def _collapsed(trace: Readable, finding: Finding) -> str:
     return gettext(
         "{source} got {share} of all attention: the alignment has collapsed into one column.",
-        source=_source(trace, finding),
+        source=_source_words(trace, finding),
         share=percent(finding.value),
     )
 
@@ -107,8 +107,8 @@ def _shifted(trace: Readable, finding: Finding) -> str:
     return gettext(
         "The diagonal is shifted. Words that are the same in both languages, such as {target}, look at the wrong "
         "word: {steps}.",
-        target=_target(trace, finding),
-        steps=_distance(int(finding.value)),
+        target=_target_word(trace, finding),
+        steps=_distance_text(int(finding.value)),
     )
 
 
@@ -117,14 +117,14 @@ def _identical(trace: Readable, finding: Finding) -> str:
     merge = merged(len(words.target_groups[finding.target or 0]), len(words.source_groups[finding.source or 0]))
     return gettext(
         "{target} is spelled like the source word that it looked at: α = {value:.2f}{of}.",
-        target=_target(trace, finding),
+        target=_target_word(trace, finding),
         value=finding.value,
         of=f" ({merge})" if merge else "",
     )
 
 
 def _improbable(trace: Readable, finding: Finding) -> str:
-    target, p = _target(trace, finding), significant(finding.value)
+    target, p = _target_word(trace, finding), significant(finding.value)
     count = len(trace.words().target_groups[finding.target or 0])
     if count == 1:
         return gettext("The model found {target} unlikely: probability {p}.", target=target, p=p)
@@ -137,7 +137,7 @@ def _improbable(trace: Readable, finding: Finding) -> str:
     )
 
 
-def nothing_found(trace: Any) -> str:
+def nothing_found_text(trace: Any) -> str:
     """Return what was checked where nothing was found, and what could not be checked."""
     if not trace.translated:
         return gettext(
@@ -169,7 +169,7 @@ def nothing_found(trace: Any) -> str:
     return " ".join(sentences)
 
 
-def _distance(words: int) -> str:
+def _distance_text(words: int) -> str:
     """Return in words how far right (positive) or left the words of a shifted diagonal attend."""
     if words > 0:
         return ngettext("{count} word to the right", "{count} words to the right", words)
@@ -181,7 +181,7 @@ def summary_sentence(summary: Summary | None) -> str:
     if summary is None:
         return gettext("Without attention there is no alignment to read: every step got the same context vector.")
     sentences = [
-        _order(summary),
+        _order_sentence(summary),
         ngettext(
             "On average, the most attended piece gets {share} of a step’s attention, which spreads over about "
             "{count:.1f} piece in all.",
@@ -202,9 +202,9 @@ def summary_sentence(summary: Summary | None) -> str:
     return " ".join(sentences)
 
 
-def _order(summary: Summary) -> str:
-    back = summary.moves - summary.forward
-    if back == 0:
+def _order_sentence(summary: Summary) -> str:
+    backward = summary.moves - summary.forward
+    if backward == 0:
         return gettext("The translation follows the sentence from left to right, without going back.")
     mostly, moves = summary.forward >= MOSTLY_FORWARD * summary.moves, summary.moves
     if mostly:
@@ -213,7 +213,7 @@ def _order(summary: Summary) -> str:
             "{moves}.",
             "Mostly word by word: from one word to the next, the alignment goes back to the left {count} times "
             "in {moves}.",
-            back,
+            backward,
             moves=moves,
         )
     return ngettext(
@@ -221,7 +221,7 @@ def _order(summary: Summary) -> str:
         "{moves}.",
         "With changes of order: from one word to the next, the alignment goes back to the left {count} times in "
         "{moves}.",
-        back,
+        backward,
         moves=moves,
     )
 
@@ -229,11 +229,11 @@ def _order(summary: Summary) -> str:
 def step_attention_sentence(trace: Aligned, step: int) -> str:
     """Return 0-based `step` in words: attention, its width, its distance from the step before, and certainty."""
     start = gettext("Step {step}, {name}.", step=step + 1, name=quoted_name(trace.target_pieces[step]))
-    sure = [_certainty(trace, step)] if isinstance(trace, Record) else []
-    return " ".join([start, *_attention(trace, step), *sure])
+    sure = [_certainty_sentence(trace, step)] if isinstance(trace, Record) else []
+    return " ".join([start, *_attention_sentences(trace, step), *sure])
 
 
-def _attention(trace: Aligned, step: int) -> list[str]:
+def _attention_sentences(trace: Aligned, step: int) -> list[str]:
     if not trace.attends:
         return []
     alpha = trace.alignment[step]
@@ -241,15 +241,15 @@ def _attention(trace: Aligned, step: int) -> list[str]:
         return [gettext("It is linked to nothing.")]
     first, *others = np.argsort(-alpha, kind="stable")
     attended = quoted_name(trace.source_pieces[first])
-    if others and alpha[others[0]] >= HARDLY_LESS * alpha[first]:
+    if others and alpha[others[0]] >= SECOND_PIECE_RATIO * alpha[first]:
         attended = gettext(
             "{first}, then at {second}", first=attended, second=quoted_name(trace.source_pieces[others[0]])
         )
     bits = float(entropy(alpha))
-    alone = 2**bits < ALONE
+    is_one_piece = 2**bits < ONE_PIECE_PERPLEXITY
     spread = (
         gettext("and at hardly anything else")
-        if alone
+        if is_one_piece
         else ngettext(
             "with attention spread over about {count:.1f} pieces",
             "with attention spread over about {count:.1f} pieces",
@@ -267,11 +267,11 @@ def _attention(trace: Aligned, step: int) -> list[str]:
         ),
     ]
     if step:
-        sentences.append(_move(int(first) - int(trace.alignment[step - 1].argmax())))
+        sentences.append(_move_sentence(int(first) - int(trace.alignment[step - 1].argmax())))
     return sentences
 
 
-def _move(pieces: int) -> str:
+def _move_sentence(pieces: int) -> str:
     """Return in words how far forward (positive) or back a step attends from the one before."""
     if pieces == 0:
         return gettext("The previous step looked there too.")
@@ -288,7 +288,7 @@ def _move(pieces: int) -> str:
     )
 
 
-def _certainty(trace: Record, step: int) -> str:
+def _certainty_sentence(trace: Record, step: int) -> str:
     p = float(trace.probabilities[step])
     foils = [k for k, index in enumerate(trace.top_ids[step]) if index != trace.target_ids[step]]
     sure = gettext("sure") if p >= SURE else gettext("fairly sure") if p >= UNSURE else gettext("unsure")

@@ -1,4 +1,4 @@
-"""Sentences about gold links and the errors of an alignment."""
+"""Texts about gold links (word links marked by hand) and how a model's alignment differs from them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def link_count_texts(sure: int, possible: int) -> dict[str, str]:
 
 def gold_summary(gold: GoldLinks, errors_by_face: Mapping[Face, LinkErrors]) -> str:
     """Return how the links of each displayed face compare with the gold links."""
-    drawn = gettext(
+    gold_counts = gettext(
         "This pair of sentences has {sure} and {possible}, marked by hand.",
         **link_count_texts(len(gold.sure), len(gold.possible)),
     )
-    return " ".join((drawn, *(_rates(face, errors) for face, errors in errors_by_face.items())))
+    return " ".join((gold_counts, *(_rate_sentence(face, errors) for face, errors in errors_by_face.items())))
 
 
-def _rates(face: Face, errors: LinkErrors) -> str:
+def _rate_sentence(face: Face, errors: LinkErrors) -> str:
     name = face_names()[face]
     if errors.rate is None:
         return gettext("{face}: the model does not link any words.", face=name)
@@ -55,10 +55,10 @@ def _rates(face: Face, errors: LinkErrors) -> str:
         precision=percent(errors.rate.precision),
         recall=percent(errors.rate.recall),
     )
-    return f"{sentence} {_mutual(errors.mutual)}".strip()
+    return f"{sentence} {_mutual_sentence(errors.mutual)}".strip()
 
 
-def _mutual(rate: ErrorRate | None) -> str:
+def _mutual_sentence(rate: ErrorRate | None) -> str:
     """Return the error rate of mutual links only."""
     if rate is None:
         return ""
@@ -69,7 +69,7 @@ def _mutual(rate: ErrorRate | None) -> str:
     )
 
 
-def missed_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
+def missed_link_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
     """Return the message that a sure link was missed, and what its target word is linked to instead."""
     linked = next((source for source, target in errors.found if target == link[1]), None)
     values = _link_values(words, link)
@@ -82,8 +82,8 @@ def missed_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
     )
 
 
-def false_sentence(words: Words, link: Link) -> str:
-    """Return the message that a link of the model is not even possible."""
+def false_link_sentence(words: Words, link: Link) -> str:
+    """Return the message that a link of the model is no gold link, neither sure nor possible."""
     return gettext(
         "The model’s link {source} → {target} ({link}) is false: it is not marked by hand.", **_link_values(words, link)
     )
@@ -99,7 +99,7 @@ def _link_values(words: Words, link: Link) -> dict[str, str]:
     }
 
 
-def what_links_count() -> str:
+def links_help() -> str:
     """Return how links are written, and which words they count."""
     return gettext(
         "Write links as 0-0 1?2: a source word, then a target word, with - between them for a sure link and ? "
@@ -108,7 +108,7 @@ def what_links_count() -> str:
     )
 
 
-def no_links_here() -> str:
+def hidden_links_message() -> str:
     """Return the message that the gold links belong to words that are not displayed."""
     return gettext(
         "The links marked by hand belong to another translation of this sentence. They return when that "
@@ -116,6 +116,6 @@ def no_links_here() -> str:
     )
 
 
-def links_dropped() -> str:
+def removed_links_message() -> str:
     """Return the message that gold links were dropped because the sentence changed."""
     return gettext("The links marked by hand belonged to the previous sentence and were removed.")

@@ -1,4 +1,4 @@
-"""A step explained without formulas: a sentence and an outcome for each stage."""
+"""The stages of a recurrent translator's step in everyday words, without formulas: a sentence and an outcome each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.trace.attention_matrix import AttentionMatrix
 from attnviz.wording.interventions import interventions_text
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import percent, thousands
-from attnviz.wording.stages import MOST, Stage, capital, outcome_of, was_forced
+from attnviz.wording.stages import MOST, Stage, capitalised, was_forced, word_outcome
 
 
 def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
@@ -36,11 +36,11 @@ def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
 def idea_stages(trace: Trace | Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in everyday words: those of `idea_titles`."""
     functions: dict[int, Callable[[Any, int], tuple[str, str]]] = {
-        1: _fits,
-        2: _attention,
-        3: _mixture if trace.attends else _fixed_vector,
-        4: _state,
-        5: written,
+        1: _energy_stage,
+        2: _attention_stage,
+        3: _mixture_stage if trace.attends else _fixed_vector_stage,
+        4: _state_stage,
+        5: written_word_stage,
     }
     return tuple(Stage(number, title, *functions[number](trace, step)) for number, title in idea_titles(trace).items())
 
@@ -72,20 +72,20 @@ def attention_sentence(trace: AttentionMatrix, step: int) -> str:
     )
 
 
-def _fits(trace: Recurrent, step: int) -> tuple[str, str]:
+def _energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     best = quoted_name(trace.source_pieces[int(trace.energies[step].argmax())])
     sentence = gettext(
         "Before it writes, the translator compares its current state with each English piece. The longer the "
         "bar, the more that piece would help now. {name} would help most.",
-        name=capital(best),
+        name=capitalised(best),
     )
-    return sentence, gettext("{name} would help most", name=capital(best))
+    return sentence, gettext("{name} would help most", name=capitalised(best))
 
 
-def _attention(trace: Recurrent, step: int) -> tuple[str, str]:
+def _attention_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best, share = quoted_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
-    outcome = gettext("{name} gets {share} of the attention", name=capital(best), share=share)
+    outcome = gettext("{name} gets {share} of the attention", name=capitalised(best), share=share)
     if len(order) == 1:
         return attention_sentence(trace, step), outcome
     if interventions := interventions_text(trace, step):
@@ -100,7 +100,7 @@ def _attention(trace: Recurrent, step: int) -> tuple[str, str]:
     return f"{attention_sentence(trace, step)} {gettext('Pull a bar and watch how the translation changes.')}", outcome
 
 
-def _mixture(trace: Recurrent, step: int) -> tuple[str, str]:
+def _mixture_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
@@ -117,7 +117,7 @@ def _mixture(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, gettext("{count} pieces make up {share} of the mixture", share=share, count=needed)
 
 
-def _fixed_vector(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  the same for all steps
+def _fixed_vector_stage(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  the same for all steps
     sentence = gettext(
         "This translator reads the sentence once and cannot look back at it. One list of {units} numbers must "
         "hold the whole sentence. Every French word gets the same list.",
@@ -126,11 +126,11 @@ def _fixed_vector(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  
     return sentence, gettext("the same at every step")
 
 
-def _state(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
+def _state_stage(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
     kept_share = float(trace.kept_shares[step].mean())
     shares = {"kept": percent(kept_share), "new": percent(1 - kept_share)}
-    before = trace.previous_pieces[step]
-    last = gettext("the start mark") if before == "<s>" else quoted_name(before)
+    previous_piece = trace.previous_pieces[step]
+    last = gettext("the start mark") if previous_piece == "<s>" else quoted_name(previous_piece)
     if not trace.queries_previous_state:
         sentence = gettext(
             "The translator’s state is a list of {count} numbers. Before it looks at the sentence, the "
@@ -151,8 +151,8 @@ def _state(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
     return sentence, gettext("{kept} kept, {new} new", **shares)
 
 
-def written(trace: Record, step: int) -> tuple[str, str]:
-    """Return the piece that 0-based `step` wrote, its strongest competitor, and an outcome with its probability."""
+def written_word_stage(trace: Record, step: int) -> tuple[str, str]:
+    """Return a sentence on the piece of 0-based `step` and its strongest competitor, and the outcome."""
     word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
@@ -162,16 +162,16 @@ def written(trace: Record, step: int) -> tuple[str, str]:
         else:
             rest = gettext("The translator took {word} ({p}), although {other} was more likely ({q}).", **values)
     elif trace.top_ids.shape[1] == 1:
-        rest = gettext("{word} has a probability of {p}.", word=capital(word), p=p)
+        rest = gettext("{word} has a probability of {p}.", word=capitalised(word), p=p)
     else:
         second, less = trace.top(step, 2)[1]
         rest = gettext(
             "{word} leads with {p}, before {other} with {q}.",
-            word=capital(word),
+            word=capitalised(word),
             p=p,
             other=quoted_name(second),
             q=percent(less),
         )
-    known = thousands(int(trace.config["vocabulary_size"]))
-    start = gettext("Each of the {count} pieces that the translator knows gets a probability.", count=known)
-    return f"{start} {rest}", outcome_of(trace, step)
+    vocabulary_size = thousands(int(trace.config["vocabulary_size"]))
+    start = gettext("Each of the {count} pieces that the translator knows gets a probability.", count=vocabulary_size)
+    return f"{start} {rest}", word_outcome(trace, step)

@@ -1,4 +1,4 @@
-"""Sentences about attention of another program: its attention, its origin, and what is missing."""
+"""Texts about attention from a file of another program: its steps, its origin, remarks on the file, missing values."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ def made_by(trace: Attention) -> str:
     return gettext("attention of {origin}", origin=shorten(trace.origin, 40))
 
 
-def remarks_of(trace: Attention) -> list[str]:
+def remark_sentences(trace: Attention) -> list[str]:
     """Return sentences about what the reader assumed or changed."""
     sentences = [_REMARKS[remark]() for remark in trace.remarks]
     if trace.sure or trace.possible:
-        sentences.append(drawn_links(len(trace.sure), len(trace.possible)))
+        sentences.append(gold_links_sentence(len(trace.sure), len(trace.possible)))
     return sentences
 
 
-def drawn_links(sure: int, possible: int) -> str:
+def gold_links_sentence(sure: int, possible: int) -> str:
     """Return the numbers of gold links of a file."""
     return gettext("The file has links marked by hand: {sure}, {possible}.", **link_count_texts(sure, possible))
 

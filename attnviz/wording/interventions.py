@@ -1,4 +1,4 @@
-"""The interventions of a step in words."""
+"""Describe the interventions on the attention of a step, such as an excluded source piece."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Sentences about a detector's verdict, its equation, and the effect of swapping two words."""
+"""Texts about the detector, a model that judges whether two sentences are translations of each other.
+
+They are the verdict, its equation, captions, the effect of swapping two words, and the verification of the verdict.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def attention_caption() -> str:
 
 
 def comparisons_caption() -> str:
-    """Return what the bag of an English sentence is."""
+    """Return how to read the strips of comparisons and their sum."""
     return gettext(
         "Each strip is v₁ᵢ: it compares one English piece with the French that this piece attends to. The sum of "
         "the strips, v₁, is all that the verdict knows about the English sentence."
@@ -77,7 +80,7 @@ def swap_sentence(original: Judgement, swapped: Judgement, difference: float | N
     return sentence
 
 
-def pair_badge(verification: Verification) -> str:
+def verdict_badge_text(verification: Verification) -> str:
     """Return the verification badge of a verdict."""
     if verification.holds:
         return gettext(

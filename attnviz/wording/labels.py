@@ -1,4 +1,4 @@
-"""Labels of pieces in figures and sentences, with quoting and shortening."""
+"""Labels of pieces in figures and sentences: quoting, shortening, subscripts, and names of punctuation marks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def quote(text: str) -> str:
     return gettext("“{text}”", text=isolated(text))
 
 
-_MARKS: dict[str, Callable[[], str]] = {
+_PUNCTUATION_NAMES: dict[str, Callable[[], str]] = {
     "": lambda: gettext("a blank"),
     "'": lambda: gettext("an apostrophe"),
     '"': lambda: gettext("a quotation mark"),
@@ -34,7 +34,7 @@ _MARKS: dict[str, Callable[[], str]] = {
 
 def mark_name(piece: str) -> str | None:
     """Return the name of a piece that would be illegible in quotation marks, such as a comma; None for others."""
-    name = _MARKS.get(piece.strip(SPACE))
+    name = _PUNCTUATION_NAMES.get(piece.strip(SPACE))
     return None if name is None else name()
 
 

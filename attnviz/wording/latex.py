@@ -1,4 +1,4 @@
-"""Numbers, vectors and words as LaTeX for KaTeX."""
+"""Format numbers, vectors, pieces, aligned lines and colours as LaTeX for KaTeX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names and definitions of the measures of training, and sentences about a moment."""
+"""Names and definitions of the measures of training, sentences about a training run and its snapshots, references."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from attnviz.languages import gettext, ngettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.wording.numbers import decimal, significant, thousands
 
-SHARES = ("marks", "content", "exchanged", "articles", "nouns")
+LINK_MEASURES = ("marks", "content", "exchanged", "articles", "nouns")
 """Measures that are mean weights on gold links."""
-SHAPES = ("diagonal", "order")
+ROW_MEASURES = ("diagonal", "order")
 """Measures of whole rows."""
-QUALITY = ("loss", "bleu", "aer")
+QUALITY_MEASURES = ("loss", "bleu", "aer")
+"""Measures of a whole model."""
 
 
 def measure_names() -> dict[str, str]:
@@ -34,7 +35,7 @@ def measure_names() -> dict[str, str]:
     }
 
 
-def measure_rules() -> dict[str, str]:
+def measure_definitions() -> dict[str, str]:
     """Return the definition of each measure."""
     return {
         "training": gettext("Mean of −log p of the pieces of the training pairs, over 50 updates, in nats."),
@@ -72,9 +73,9 @@ def measure_rules() -> dict[str, str]:
     }
 
 
-def run_name(run: Snapshots, alone: bool = False) -> str:
-    """Return the label of a run beside another: how its attention was trained; its own name if `alone`."""
-    if alone:
+def run_name(run: Snapshots, is_only_run: bool = False) -> str:
+    """Return how the attention of a run was trained, as its label; if `is_only_run`, the name of the run instead."""
+    if is_only_run:
         return run.name
     return (
         gettext("Guided, weight {weight}", weight=significant(run.guidance)) if run.guidance else gettext("Not guided")
@@ -103,9 +104,9 @@ def guided(runs: Sequence[Snapshots]) -> str:
     )
 
 
-def measured_at(run: Snapshots, update: int) -> str:
+def measured_values_text(run: Snapshots, update: int) -> str:
     """Return the measured loss, BLEU and AER after `update` updates."""
-    values = {name: run.value(name, update) for name in (*QUALITY, "training")}
+    values = {name: run.value(name, update) for name in (*QUALITY_MEASURES, "training")}
     parts = []
     if values["loss"] is not None:
         parts.append(gettext("validation loss {loss}", loss=decimal(values["loss"])))
@@ -119,7 +120,7 @@ def measured_at(run: Snapshots, update: int) -> str:
 
 
 def own_translation_sentence(run: Snapshots, sentence: int, moment: int) -> str:
-    """Return the model's greedy translation of a sentence at a moment."""
+    """Return the greedy translation of `sentence` (an index) by the model of snapshot `moment` (an index)."""
     translation = run.translations[moment][sentence].strip()
     return (
         gettext("The model’s own translation: {said}", said=_shortened(translation))
@@ -129,18 +130,20 @@ def own_translation_sentence(run: Snapshots, sentence: int, moment: int) -> str:
 
 
 def _shortened(text: str, longest: int = 100) -> str:
-    """Return `text`, shortened: early models repeat themselves endlessly."""
+    """Return `text`, shortened, since models early in training repeat a word up to the length limit."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
 def halfway_sentence(run: Snapshots) -> str:
     """Return the order in which the measures of attention reached half their final change; empty without measures."""
     names = measure_names()
-    half_ways = [(halfway_update(run.curves[name]), name) for name in (*SHARES, *SHAPES) if name in run.curves]
-    known = sorted((update, name) for update, name in half_ways if update is not None)
-    if not known:
+    halfway_updates = [
+        (halfway_update(run.curves[name]), name) for name in (*LINK_MEASURES, *ROW_MEASURES) if name in run.curves
+    ]
+    reached = sorted((update, name) for update, name in halfway_updates if update is not None)
+    if not reached:
         return ""
-    listed = ", ".join(f"{names[name]} {grouped(update)}" for update, name in known)
+    listed = ", ".join(f"{names[name]} {grouped_digits(update)}" for update, name in reached)
     return gettext(
         "Update at which each measure was halfway from its first to its last value: {listed}. (Values between "
         "measurements are interpolated linearly.)",
@@ -148,13 +151,13 @@ def halfway_sentence(run: Snapshots) -> str:
     )
 
 
-def grouped(number: int) -> str:
+def grouped_digits(number: int) -> str:
     """Return a whole number with thousands separators from five digits on."""
     return thousands(number) if number >= 10_000 else str(number)
 
 
 def counted(runs: Sequence[Snapshots]) -> str:
-    """Return the numbers of links and sentences behind the measures; empty where nothing was compared with links."""
+    """Return on how many links and sentences the measures are computed; empty where no links were used."""
     counts = runs[0].counts
     if "aer" not in counts:
         return ""

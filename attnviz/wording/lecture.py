@@ -1,16 +1,16 @@
-"""Texts of the lecture file: its buttons, and how to read its figures."""
+"""Texts of the lecture file (a translation exported as an HTML page): its controls, and how to read its figures."""
 
 from __future__ import annotations
 
 from attnviz.analysis.grid import By, Face
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Attention
-from attnviz.wording.attention_variants import about_face
-from attnviz.wording.imported_attention import missing_values_reason, remarks_of
+from attnviz.wording.attention_variants import face_explanation
+from attnviz.wording.imported_attention import missing_values_reason, remark_sentences
 from attnviz.wording.posterior_attention import posterior_caption
 
 
-def lecture_words() -> dict[str, str | dict[str, str]]:
+def lecture_labels() -> dict[str, str | dict[str, str]]:
     """Return the heading of a step, with `{i}` and `{n}` for the script to fill, and the labels of the controls."""
     return {
         "heading": gettext("Step {i} of {n}"),
@@ -56,7 +56,7 @@ def lecture_footer(
             if by == "words"
             else gettext("A row for each target piece, a column for each source piece.")
         )
-        sentences = [rows, about_face(face)]
+        sentences = [rows, face_explanation(face)]
     elif by == "words":
         sentences = [
             gettext(
@@ -82,7 +82,7 @@ def lecture_footer(
             )
         )
     if margins and trace.attends:
-        sentences.append(_about_margins(face))
+        sentences.append(_margins_caption(face))
     if faces:
         sentences.append(
             gettext(
@@ -92,14 +92,14 @@ def lecture_footer(
         )
         sentences.append(posterior_caption())
     if isinstance(trace, Attention):
-        sentences += [*remarks_of(trace), missing_values_reason()]
+        sentences += [*remark_sentences(trace), missing_values_reason()]
     elif not logit_attributions and not whose:
         sentences.append(gettext("Without the model's weights, this page has no logit attribution."))
     sentences.append(gettext("← and → change the step. {how}; made with attnviz.", how=how))
     return " ".join(sentences)
 
 
-def _about_margins(face: Face) -> str:
+def _margins_caption(face: Face) -> str:
     """Return how to read the sums and entropies beside the heatmap."""
     if face == "after":
         return gettext(

@@ -1,4 +1,4 @@
-"""Logit attribution in words: what made a piece likely, and attended pieces without effect."""
+"""Titles and sentences of a logit attribution, and the source pieces with much attention but little effect."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def logit_attribution_sentence(
             gettext(
                 "“{ahead}” is {often} as likely as “{behind}”. The difference of their logits is {logit}: {parts}",
                 ahead=ahead,
-                often=odds(abs(entries.logit)),
+                often=odds_text(abs(entries.logit)),
                 behind=behind,
                 logit=logit,
                 parts=parts,
@@ -84,7 +84,7 @@ def logit_attribution_sentence(
     return " ".join(sentences)
 
 
-def odds(difference: float) -> str:
+def odds_text(difference: float) -> str:
     """Return in words how many times likelier a `difference` of logits, from 0, makes a piece."""
     times = np.exp(min(difference, 50))
     if times >= 1e6:

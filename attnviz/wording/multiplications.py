@@ -1,24 +1,26 @@
-"""The number of multiplications for a sentence's energies: formulas and a sentence."""
+"""How many multiplications the energies of a sentence take, additive or dot-product: formulas and a sentence."""
 
 from __future__ import annotations
 
-from attnviz.analysis.multiplications import Work
+from attnviz.analysis.multiplications import Multiplications
 from attnviz.languages import gettext
 from attnviz.wording.equations import Equation
 from attnviz.wording.latex import aligned
 from attnviz.wording.numbers import thousands
 
 
-def work_equation(additive: Work, dot: Work, sizes: tuple[int, int], lengths: tuple[int, int]) -> Equation:
-    """Return both counts as formulas; `sizes` are n and n', `lengths` Tx and Ty."""
-    (n, units), (source, target) = sizes, lengths
+def work_equation(
+    additive: Multiplications, dot: Multiplications, sizes: tuple[int, int], lengths: tuple[int, int]
+) -> Equation:
+    """Return both counts as formulas; `sizes` are the units of state and energy, `lengths` those of the sentences."""
+    (state_size, key_size), (source, target) = sizes, lengths
     lines = (
         rf"\text{{{gettext('additive')}}} &= 2n n' T_x + n n' T_y + n' T_x T_y",
-        rf"&= 2 \cdot {n} \cdot {units} \cdot {source} + {n} \cdot {units} \cdot {target}",
-        rf"&\quad + {units} \cdot {source} \cdot {target}",
+        rf"&= 2 \cdot {state_size} \cdot {key_size} \cdot {source} + {state_size} \cdot {key_size} \cdot {target}",
+        rf"&\quad + {key_size} \cdot {source} \cdot {target}",
         rf"&= {_number(additive.total)}",
         rf"\text{{{gettext('dot product')}}} &= 2n n\, T_x + n\, T_x T_y",
-        rf"&= 2 \cdot {n} \cdot {n} \cdot {source} + {n} \cdot {source} \cdot {target}",
+        rf"&= 2 \cdot {state_size} \cdot {state_size} \cdot {source} + {state_size} \cdot {source} \cdot {target}",
         rf"&= {_number(dot.total)}",
     )
     note = gettext(
@@ -28,7 +30,7 @@ def work_equation(additive: Work, dot: Work, sizes: tuple[int, int], lengths: tu
     return Equation(1, aligned(*lines), note)
 
 
-def work_sentence(additive: Work, dot: Work) -> str:
+def work_sentence(additive: Multiplications, dot: Multiplications) -> str:
     """Return what general attention saves, and where."""
     return gettext(
         "All energies of this sentence take {additive} multiplications with additive attention, or {dot} with "

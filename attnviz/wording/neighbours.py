@@ -1,4 +1,4 @@
-"""Sentences about the nearest vectors of a corpus."""
+"""Texts about the nearest neighbours of a vector among the vectors of a corpus: names, captions and error messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal, percent
 
 
-def kind_names() -> dict[str, str]:
+def vector_kind_names() -> dict[str, str]:
     """Return the name of each kind of vector."""
     return {"state": gettext("State s"), "context": gettext("Context vector c"), "annotation": gettext("Annotation h")}
 
@@ -20,7 +20,7 @@ def metric_names() -> dict[str, str]:
     return {"cosine": gettext("By angle (cosine)"), "euclid": gettext("By distance (Euclid)")}
 
 
-def about_neighbours() -> str:
+def neighbours_caption() -> str:
     """Return what is searched, and what the result does not show."""
     return gettext(
         "The model computed a vector of the kind chosen above for every piece of the corpus. The list shows the "
@@ -30,7 +30,7 @@ def about_neighbours() -> str:
     )
 
 
-def which_vector(trace: Trace, kind: VectorKind, step: int, source: int) -> str:
+def query_vector_name(trace: Trace, kind: VectorKind, step: int, source: int) -> str:
     """Return which vector of 0-based `step` is the query; an annotation is that of 0-based source piece `source`."""
     piece = quoted_name(trace.target_pieces[step])
     if kind == "state":
@@ -44,14 +44,14 @@ def which_vector(trace: Trace, kind: VectorKind, step: int, source: int) -> str:
     )
 
 
-def nearness(metric: Metric, neighbour: Neighbour) -> str:
+def nearness_text(metric: Metric, neighbour: Neighbour) -> str:
     """Return the cosine or distance of a vector."""
     if metric == "cosine":
         return f"cos = {decimal(neighbour.cosine, 3)}"
     return gettext("distance {distance}", distance=decimal(neighbour.distance, 2))
 
 
-def map_sentence(principal_map: PrincipalMap, drawn: int, whole: int) -> str:
+def principal_map_sentence(principal_map: PrincipalMap, shown: int, total: int) -> str:
     """Return the shares of variance that the map shows, and the number of vectors on it."""
     first, second = principal_map.shares
     sentence = gettext(
@@ -62,9 +62,9 @@ def map_sentence(principal_map: PrincipalMap, drawn: int, whole: int) -> str:
         second=percent(second),
         rest=percent(max(1 - first - second, 0)),
     )
-    if drawn < whole:
+    if shown < total:
         sentence += " " + gettext(
-            "The map shows {drawn} of {whole} vectors, picked evenly across the corpus.", drawn=drawn, whole=whole
+            "The map shows {drawn} of {whole} vectors, picked evenly across the corpus.", drawn=shown, whole=total
         )
     return sentence
 

@@ -1,4 +1,4 @@
-"""Sentences about one head of one of a transformer's three attentions: its name and its stages."""
+"""Texts about one head of a transformer (encoder, decoder or cross-attention): its title, labels and stages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STAGES = (1, 2, 3, 4)
 """Stages of a transformer's step that belong to a head: scores, softmax, values, stream."""
 
 
-def opened_titles() -> dict[int, str]:
+def opened_head_titles() -> dict[int, str]:
     """Return the names of a head's stages."""
     return {
         1: gettext("Query meets keys"),
@@ -52,7 +52,7 @@ def head_title(opened: OpenHead) -> str:
     )
 
 
-def row_names(kind: Kind) -> tuple[str, str]:
+def pair_labels(kind: Kind) -> tuple[str, str]:
     """Return the labels of the two sentences of a head: keys, then queries."""
     return {
         "encoder": (gettext("Keys"), gettext("Queries")),
@@ -63,14 +63,19 @@ def row_names(kind: Kind) -> tuple[str, str]:
 
 def head_stage_sentences(opened: OpenHead, row: int) -> dict[int, str]:
     """Return the stages of 0-based `row` in words, by `STAGES`."""
-    return {1: _scores(opened, row), 2: _softmax(opened, row), 3: _values(opened, row), 4: _stream(opened, row)}
+    return {
+        1: _score_sentence(opened, row),
+        2: _softmax_sentence(opened, row),
+        3: _value_sentence(opened, row),
+        4: _stream_sentence(opened, row),
+    }
 
 
-def _scores(opened: OpenHead, row: int) -> str:
-    scores, seen = opened.scores[row], opened.seen(row)
+def _score_sentence(opened: OpenHead, row: int) -> str:
+    scores, key_count = opened.scores[row], opened.visible_key_count(row)
     best = int(scores.argmax())
     values: dict[str, object] = {
-        "count": seen,
+        "count": key_count,
         "name": quoted_name(opened.source_pieces[best]),
         "score": decimal(float(scores[best])),
     }
@@ -96,8 +101,8 @@ def _scores(opened: OpenHead, row: int) -> str:
     )
 
 
-def _softmax(opened: OpenHead, row: int) -> str:
-    order = weight_order(opened, row)[: opened.seen(row)]
+def _softmax_sentence(opened: OpenHead, row: int) -> str:
+    order = weight_order(opened, row)[: opened.visible_key_count(row)]
     first = quoted_name(opened.source_pieces[order[0]])
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all of the weight.")
@@ -112,10 +117,10 @@ def _softmax(opened: OpenHead, row: int) -> str:
     )
 
 
-def _values(opened: OpenHead, row: int) -> str:
+def _value_sentence(opened: OpenHead, row: int) -> str:
     parts = [
         f"{percent(float(opened.weights[row, j]))} {quoted_name(opened.source_pieces[j])}"
-        for j in weight_order(opened, row)[: min(3, opened.seen(row))]
+        for j in weight_order(opened, row)[: min(3, opened.visible_key_count(row))]
     ]
     return gettext(
         "Each attended piece has a value, a list of {units} numbers. Multiplied by the weights and added up, the "
@@ -126,7 +131,7 @@ def _values(opened: OpenHead, row: int) -> str:
     )
 
 
-def _stream(opened: OpenHead, row: int) -> str:
+def _stream_sentence(opened: OpenHead, row: int) -> str:
     lengths = np.linalg.norm(opened.added[:, row], axis=1)
     streams = np.linalg.norm(opened.streams[:, row], axis=1)
     return gettext(

@@ -1,4 +1,4 @@
-"""Sentences about several translators side by side."""
+"""Texts about translations of one sentence by several models side by side: facts, captions, BLEU and verification."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.wording.numbers import decimal, percent, power_of_ten, thousands
 from attnviz.wording.why import attention_name
 
 
-class Facts(NamedTuple):
+class ModelFacts(NamedTuple):
     """Facts about a translator and one of its translations."""
 
     parameters: int
@@ -33,7 +33,7 @@ def model_name(trace: Record) -> str:
     return attention_name(str(trace.config["attention"]))
 
 
-def facts_text(facts: Facts) -> str:
+def facts_text(facts: ModelFacts) -> str:
     """Return the facts in one line."""
     parts = [
         gettext("{count} parameters", count=thousands(facts.parameters)),
@@ -44,7 +44,7 @@ def facts_text(facts: Facts) -> str:
     return " · ".join(parts)
 
 
-def note(trace: Record, step: int) -> str:
+def step_caption(trace: Record, step: int) -> str:
     """Return where 0-based `step` attends most and the probability of its piece."""
     sure = gettext(
         "gives its piece a probability of {share}", share=percent(float(np.exp(trace.log_probabilities[step])))
@@ -69,24 +69,24 @@ def heatmaps_caption() -> str:
     )
 
 
-def by_length_sentence(unmeasured: Sequence[str], larger: str) -> str:
+def by_length_sentence(unmeasured_models: Sequence[str], larger_model: str) -> str:
     """Return what the figure by length shows, and which models were not measured.
 
-    `larger` names a model that is larger than the others.
+    `larger_model` names a model that is larger than the others.
     """
     sentence = gettext(
         "Measured on sentences that none of the models was trained on. The error bars contain 95 of 100 "
         "resamplings. The length of your sentence is marked."
     )
-    if larger not in unmeasured:
+    if larger_model not in unmeasured_models:
         sentence += " " + gettext(
             "{model} is larger and was trained on far more text. The height of its line says little about its "
             "attention, but you can compare how the lines fall with the length.",
-            model=larger,
+            model=larger_model,
         )
-    if not unmeasured:
+    if not unmeasured_models:
         return sentence
-    return sentence + " " + gettext("Not measured by length: {names}.", names=", ".join(unmeasured))
+    return sentence + " " + gettext("Not measured by length: {names}.", names=", ".join(unmeasured_models))
 
 
 def bleu_gap_sentence(additive: Mapping[str, float], transformer: Mapping[str, float]) -> str:
@@ -122,7 +122,7 @@ def bleu_gap_sentence(additive: Mapping[str, float], transformer: Mapping[str, f
     )
 
 
-def combined_badge(verifications: Sequence[Verification], step: int) -> str:
+def combined_badge_text(verifications: Sequence[Verification], step: int) -> str:
     """Return the verification badge of 0-based `step` for several models."""
     if all(verification.holds for verification in verifications):
         return gettext(
@@ -135,6 +135,6 @@ def combined_badge(verifications: Sequence[Verification], step: int) -> str:
     return gettext("Step {step}: not all numbers check out", step=step + 1)
 
 
-def misfit_of(trace: Record) -> str:
+def misfit_sentence(trace: Record) -> str:
     """Return the message that a translation was not made by the loaded model."""
     return gettext("A translation was not made with the current weights of “{model}”", model=trace.model)

@@ -1,4 +1,4 @@
-"""Sentences about perturbation tests: what was changed, the outcome, and what it shows."""
+"""Texts about perturbation tests (other attention weights at a step): names, outcomes, what they show, references."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attnviz.wording.numbers import decimal, percent
 Spelling = Callable[[int], str]
 """Returns the piece of an id."""
 
-LITTLE, MUCH = 0.1, 0.5
+SMALL_CHANGE, LARGE_CHANGE = 0.1, 0.5
 """Total variation below which a change of the output is called small, and from which it is called large."""
 
 
@@ -65,7 +65,9 @@ def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) ->
         (tests.without_strongest, gettext("Without the strongest piece")),
     ):
         parts.append(
-            gettext("{trial}, the model {outcome}.", trial=condition, outcome=_verb(tests.real, perturbed, spelling))
+            gettext(
+                "{trial}, the model {outcome}.", trial=condition, outcome=_written_text(tests.real, perturbed, spelling)
+            )
         )
     parts.append(
         gettext(
@@ -76,9 +78,9 @@ def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) ->
         )
     )
     change = tests.change_when_permuted
-    if change < LITTLE:
+    if change < SMALL_CHANGE:
         parts.append(gettext("So this word depends little on attention, and more on the state and the previous words."))
-    elif change >= MUCH:
+    elif change >= LARGE_CHANGE:
         parts.append(gettext("So this word depends strongly on attention."))
     return " ".join(parts)
 
@@ -99,23 +101,23 @@ def best_sentence(best: PerturbedStep, real: PerturbedStep, piece_id: int, trace
 def shuffled_sentence(shuffled: Shuffled) -> str:
     """Return the effect of shuffled weights on the steps of a sentence."""
     steps = len(shuffled.change)
-    survived = int((shuffled.kept > 0.5).sum())
+    unchanged_words = int((shuffled.kept > 0.5).sum())
     sentence = ngettext(
         "Of {steps}, {count} still writes its word in most shuffles of the weights. At {unmoved} of the steps, "
         "the probabilities change by less than {little} (total variation, median).",
         "Of {steps}, {count} still write their word in most shuffles of the weights. At {unmoved} of the steps, "
         "the probabilities change by less than {little} (total variation, median).",
-        survived,
+        unchanged_words,
         steps=ngettext("{count} step", "{count} steps", steps),
-        unmoved=int((shuffled.change < LITTLE).sum()),
-        little=LITTLE,
+        unmoved=int((shuffled.change < SMALL_CHANGE).sum()),
+        little=SMALL_CHANGE,
     )
     if steps < 3 or not np.ptp(shuffled.largest) or not np.ptp(shuffled.change):
         return sentence
-    r = float(np.corrcoef(shuffled.largest, shuffled.change)[0, 1])
+    correlation = float(np.corrcoef(shuffled.largest, shuffled.change)[0, 1])
     return f"{sentence} " + gettext(
         "The correlation between the largest weight of a step and the change of its probabilities is {r} (Pearson).",
-        r=decimal(r),
+        r=decimal(correlation),
     )
 
 
@@ -146,7 +148,7 @@ def perturbation_tests_caveat() -> str:
     )
 
 
-def _verb(real: PerturbedStep, perturbed: PerturbedStep, spelling: Spelling) -> str:
+def _written_text(real: PerturbedStep, perturbed: PerturbedStep, spelling: Spelling) -> str:
     values = {
         "name": quoted_name(spelling(perturbed.piece_id)),
         "p": percent(float(perturbed.probabilities[perturbed.piece_id])),

@@ -1,11 +1,11 @@
-"""Labels of the step player."""
+"""Labels of the step player, which moves through the steps of a translation."""
 
 from __future__ import annotations
 
 from attnviz.languages import gettext
 
 
-def player_words() -> dict[str, str]:
+def player_labels() -> dict[str, str]:
     """Return the labels by their names in the player's markup and script."""
     return {
         "earlier": gettext("Previous step"),

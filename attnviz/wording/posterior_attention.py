@@ -1,4 +1,4 @@
-"""Posterior attention of a step in words and as an equation: prior × likelihood → posterior."""
+"""Posterior attention of a step in words and as an equation template: prior × likelihood → posterior."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.wording.labels import quoted_name
 from attnviz.wording.latex import aligned, coloured, number
 from attnviz.wording.numbers import decimal, percent
 
-_TERMS = 2
+_MOST_TERMS = 2
 """Number of products of the sum that are written out before the dots."""
 _SMALL_CHANGE = 0.05
 """Total variation between prior and posterior below which the text says that the word changes little."""
@@ -116,9 +116,9 @@ def posterior_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
 def texts_of_step(attention: PosteriorAttention, step: int) -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces: the products of the sum."""
     prior, likelihood = attention.prior[step], attention.likelihood[step]
-    largest = np.argsort(-prior * likelihood, kind="stable")[:_TERMS]
+    largest = np.argsort(-prior * likelihood, kind="stable")[:_MOST_TERMS]
     terms = [rf"{number(float(prior[j]))} \cdot {number(float(likelihood[j]))}" for j in largest]
-    return {"i": str(step + 1), "products": " + ".join(terms + ([r"\cdots"] if len(prior) > _TERMS else []))}
+    return {"i": str(step + 1), "products": " + ".join(terms + ([r"\cdots"] if len(prior) > _MOST_TERMS else []))}
 
 
 def texts_of_source(source: int) -> Texts:

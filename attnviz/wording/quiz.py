@@ -1,4 +1,4 @@
-"""Questions of the last stop of the tour, and explanations of the answers."""
+"""Texts of the quiz at the last stop of the tour: introduction, labels, explanations of answers, expected score."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def chance_sentence(chances: Odds, count: int, *, after: bool) -> str:
     return text
 
 
-def quiz_words(tour: TourData) -> dict[str, str]:
+def quiz_labels(tour: TourData) -> dict[str, str]:
     """Return the texts of the quiz, with placeholders that the browser fills."""
     heads = not tour.record.attends_once
     return {

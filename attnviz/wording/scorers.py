@@ -91,9 +91,9 @@ def general() -> ScorerTexts:
         gettext("Dot-product attention"),
         gettext("dot product"),
         Terms(key="P"),
-        _product("P\\,{annotation}"),
-        _fits(),
-        _fits(),
+        _product_lines("P\\,{annotation}"),
+        _fit_note(),
+        _fit_note(),
         lambda units, _: gettext(
             "An annotation has {units} numbers. A learned matrix first turns them into as many as the query has. "
             "Then annotation and query are multiplied number by number, and the products are added up.",
@@ -113,7 +113,7 @@ def dot() -> ScorerTexts:
         gettext("Plain dot-product attention"),
         gettext("plain dot product"),
         Terms(),
-        _product("{annotation}"),
+        _product_lines("{annotation}"),
         gettext(
             "Energy measures how well the state fits this source piece. It needs no matrix: an annotation is as "
             "long as the state, because each direction of the encoder has half as many units as the decoder."
@@ -138,7 +138,7 @@ def location() -> ScorerTexts:
         gettext("Location attention"),
         gettext("location"),
         Terms(),
-        _product("w_{⟦j⟧}"),
+        _product_lines("w_{⟦j⟧}"),
         gettext(
             "Energy measures how well the state fits position {place} of the sentence. The key w belongs to the "
             "position: it is the same for any word at that position.",
@@ -215,16 +215,16 @@ def own(kind: str) -> ScorerTexts:
     )
 
 
-def _product(key: str) -> tuple[str, ...]:
+def _product_lines(key: str) -> tuple[str, ...]:
     """Return the lines of the energy state . `key`."""
     return rf"e_{{⟦i⟧,⟦j⟧}} &= {{state}}^\top {key}", r"&= ⟦query⟧", r"&\quad \cdot ⟦key⟧", r"&= ⟦energy⟧"
 
 
-def _fits() -> str:
+def _fit_note() -> str:
     return gettext("Energy measures how well the decoder's state fits this source piece.")
 
 
-def filled(lines: tuple[str, ...], texts: Mapping[str, Any]) -> tuple[str, ...]:
+def fill_placeholders(lines: tuple[str, ...], texts: Mapping[str, Any]) -> tuple[str, ...]:
     """Return `lines` of LaTeX with each {name} of `texts` replaced; other braces are LaTeX's."""
     filled_lines = []
     for line in lines:

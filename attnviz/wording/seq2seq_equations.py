@@ -1,4 +1,4 @@
-"""The equations of a step of an imported translator in LaTeX, as executed, with the numbers of the step."""
+"""The equations of a decoder step of an imported recurrent translator in LaTeX: templates and the numbers of a step."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from attnviz.trace import Seq2SeqTrace
 from attnviz.wording.equations import (
     Equation,
     Texts,
-    chosen_texts,
+    attention_texts,
     context_equation,
     energy_equation,
-    moved_texts,
     softmax_equation,
-    weighed_texts,
+    state_change_texts,
+    written_piece_texts,
 )
 from attnviz.wording.latex import aligned, coloured, number, vector
 from attnviz.wording.terms import NEW, OLD, terms
@@ -34,22 +34,27 @@ def import_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[E
         softmax_equation(trace, note),
         context_equation(trace, colours),
     )
-    recurrence = (_memory if trace.config["cell"] == "lstm" else _gates)(trace, colours)
+    recurrence = (_lstm_equation if trace.config["cell"] == "lstm" else _gru_equation)(trace, colours)
     return (
-        (*attention, recurrence, _word(trace, colours))
+        (*attention, recurrence, _word_equation(trace, colours))
         if trace.queries_previous_state
-        else (recurrence, *attention, _word(trace, colours))
+        else (recurrence, *attention, _word_equation(trace, colours))
     )
 
 
 def import_texts_of_step(trace: Seq2SeqTrace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces."""
-    state_texts = _memory_texts if trace.config["cell"] == "lstm" else moved_texts
+    state_texts = _lstm_texts if trace.config["cell"] == "lstm" else state_change_texts
     texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
-    return texts | state_texts(trace, step) | chosen_texts(trace, step) | weighed_texts(trace, step, palette(theme))
+    return (
+        texts
+        | state_texts(trace, step)
+        | written_piece_texts(trace, step)
+        | attention_texts(trace, step, palette(theme))
+    )
 
 
-def _input(trace: Seq2SeqTrace, colours: Palette) -> str:
+def _input_line(trace: Seq2SeqTrace, colours: Palette) -> str:
     """Return the equation of the last layer's input."""
     if (layers := trace.layer_states.shape[1]) > 1:
         below = coloured(colours.decoder, rf"s_{{⟦i⟧}}^{{({layers - 1})}}")
@@ -64,12 +69,12 @@ def _input(trace: Seq2SeqTrace, colours: Palette) -> str:
     )
 
 
-def _gates(trace: Seq2SeqTrace, colours: Palette) -> Equation:
+def _gru_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     new, old, candidate, unit = (
         coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", r"\tilde s_{⟦i⟧}", "s_{⟦i⟧,⟦unit⟧}")
     )
     lines = (
-        _input(trace, colours),
+        _input_line(trace, colours),
         rf"z_{{⟦i⟧}} &= \sigma(W_z x_{{⟦i⟧}} + b_z + U_z {old} + b_z')",
         rf"r_{{⟦i⟧}} &= \sigma(W_r x_{{⟦i⟧}} + b_r + U_r {old} + b_r')",
         rf"{candidate} &= \tanh\bigl(W x_{{⟦i⟧}} + b + r_{{⟦i⟧}} \odot (U {old} + b')\bigr)",
@@ -86,11 +91,11 @@ def _gates(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     return Equation(4, aligned(*lines), note)
 
 
-def _memory(trace: Seq2SeqTrace, colours: Palette) -> Equation:
+def _lstm_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     new, old, unit = (coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", "s_{⟦i⟧,⟦unit⟧}"))
     gates = (("e", r"\sigma"), ("f", r"\sigma"), (r"\tilde m", r"\tanh"), ("o", r"\sigma"))
     lines = (
-        _input(trace, colours),
+        _input_line(trace, colours),
         *(
             rf"{name}_{{⟦i⟧}} &= {activation}(W_{{{k}}} x_{{⟦i⟧}} + b_{{{k}}} + U_{{{k}}} {old} + b_{{{k}}}')"
             for k, (name, activation) in enumerate(gates, 1)
@@ -110,10 +115,10 @@ def _memory(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     return Equation(4, aligned(*lines), note)
 
 
-def _word(trace: Seq2SeqTrace, colours: Palette) -> Equation:
+def _word_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     state, context = coloured(colours.decoder, "s_{⟦i⟧}"), coloured(colours.context, "c_{⟦i⟧}")
     symbols = terms(trace)
-    bias = f" + {symbols.scores_bias}" if symbols.scores_bias else ""
+    bias = f" + {symbols.logit_bias}" if symbols.logit_bias else ""
     if trace.linear:
         first = rf"t_{{⟦i⟧}} &= [{state} ; {context} ; {symbols.embedded}]"
         note = gettext(
@@ -126,14 +131,14 @@ def _word(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     lines = (
         first,
         r"&= ⟦readout⟧⟦chosen⟧",
-        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({symbols.scores} t_{{⟦i⟧}}{bias})_{{y_{{⟦i⟧}}}}",
+        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({symbols.logit_weights} t_{{⟦i⟧}}{bias})_{{y_{{⟦i⟧}}}}",
         r"&= ⟦probability⟧",
     )
     return Equation(5, aligned(*lines), note)
 
 
-def _memory_texts(trace: Seq2SeqTrace, step: int) -> Texts:
-    """Return the new state of an LSTM, and the computation of the unit that changed most."""
+def _lstm_texts(trace: Seq2SeqTrace, step: int) -> Texts:
+    """Return the texts of an LSTM's new state, and of the unit that changed most."""
     unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
     enter, forget, proposal, out = (number(float(gate[unit])) for gate in trace.gates[step, -1])
     return {

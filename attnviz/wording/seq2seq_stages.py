@@ -1,4 +1,4 @@
-"""The stages of a step of an imported translator in words, in order of computation."""
+"""The stages of a decoder step of an imported recurrent translator in words, in order of computation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attnviz.languages import gettext
 from attnviz.trace import Seq2SeqTrace
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import decimal, percent
-from attnviz.wording.stages import Stage, chosen_word, context_stage, energy_stage, softmax_stage
+from attnviz.wording.stages import Stage, context_stage, energy_stage, softmax_stage, word_choice_texts
 
 
 def import_stage_titles(trace: Seq2SeqTrace) -> dict[int, str]:
@@ -27,28 +27,28 @@ def narrate_import(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
         1: energy_stage,
         2: softmax_stage,
         3: context_stage,
-        4: _state,
-        5: _word,
+        4: _state_stage,
+        5: _word_stage,
     }
     titles = import_stage_titles(trace).items()
     return tuple(Stage(number, title, *functions[number](trace, step)) for number, title in titles)
 
 
 def no_logit_attribution() -> str:
-    """Return why Joey NMT's logits do not split."""
+    """Return why a logit does not split into parts in a model with a tanh before its output layer."""
     return gettext(
         "This model has no logit attribution: a tanh lies between context and logit, so a logit does not split "
         "into parts."
     )
 
 
-def _state(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
+def _state_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
     lstm = trace.config["cell"] == "lstm"
     keep_gate = trace.gates[step, -1, 1]  # update gate of a GRU, forget gate of an LSTM
     before, after = trace.previous_states[step], trace.states[step]
     unit = int(np.abs(after - before).argmax())
     share = percent(float(keep_gate.mean()))
-    values = {"count": len(after), "kept": share, "from_": _made_from(trace, step)}
+    values = {"count": len(after), "kept": share, "from_": _candidate_inputs(trace, step)}
     if lstm:
         start = gettext(
             "On average over {count} units, the forget gate keeps {kept} of the memory. The new part is made "
@@ -75,7 +75,7 @@ def _state(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
     return " ".join(filter(None, (start, most, which))), outcome
 
 
-def _made_from(trace: Seq2SeqTrace, step: int) -> str:
+def _candidate_inputs(trace: Seq2SeqTrace, step: int) -> str:
     """Return the inputs of the candidate of the last layer."""
     if trace.layer_states.shape[1] > 1:
         return gettext("the state of the layer below")
@@ -87,8 +87,8 @@ def _made_from(trace: Seq2SeqTrace, step: int) -> str:
     return piece
 
 
-def _word(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
-    rest, outcome = chosen_word(trace, step)
+def _word_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
+    rest, outcome = word_choice_texts(trace, step)
     if trace.linear:
         start = gettext(
             "State, context and previous word, {count} numbers in all, determine the logit of every word.",

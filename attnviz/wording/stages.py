@@ -1,4 +1,7 @@
-"""The stages of a step in words: a sentence and an outcome for each."""
+"""The stages of a decoder step in words: a sentence and an outcome for each, from energies to the written word.
+
+The stages are those of RNNsearch; other architectures reuse some of them.
+"""
 
 from __future__ import annotations
 
@@ -60,9 +63,9 @@ def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
     functions: dict[int, Callable[[Trace, int], tuple[str, str]]] = {
         1: energy_stage,
         2: softmax_stage,
-        3: context_stage if trace.attends else _fixed_context,
-        4: _state,
-        5: _word,
+        3: context_stage if trace.attends else _fixed_context_stage,
+        4: _state_stage,
+        5: _word_stage,
     }
     return tuple(Stage(number, title, *functions[number](trace, step)) for number, title in stage_titles(trace).items())
 
@@ -83,7 +86,7 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     """Return how query and keys make the energies of 0-based `step`, and which key fits best."""
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
     name, energy = quoted_name(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
-    values: dict[str, object] = {"count": count, "name": capital(name)}
+    values: dict[str, object] = {"count": count, "name": capitalised(name)}
     if not trace.queries_previous_state:
         sentence = gettext(
             "Each of the {count} pieces has an annotation, the encoder’s description of it, and a key, with "
@@ -117,14 +120,14 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
         return gettext("There is only one piece to look at: it gets all of the weight."), outcome
     interventions = interventions_text(trace, step)
     if interventions:
-        own = float(softmax(trace.energies[step].astype(np.float64))[order[0]])
+        original_share = float(softmax(trace.energies[step].astype(np.float64))[order[0]])
         sentence = gettext(
             "Changed by hand: {done}. So {first} has {share} of the weight; without this change, its energy "
             "would give it {own}. All weights add up to 1.",
             done=interventions,
             first=best,
             share=percent(float(alpha[order[0]])),
-            own=percent(own),
+            own=percent(original_share),
         )
         return sentence, outcome
     lead = float(trace.energies[step, order[0]] - trace.energies[step, order[1]])
@@ -155,16 +158,16 @@ def context_shares(trace: Aligned, step: int) -> tuple[str, str]:
     """Return the shares of the strongest pieces in the context of 0-based `step`, and how few make up most of it."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     sums = np.cumsum(alpha[order])
-    needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
-    share = percent(min(float(sums[needed - 1]), 1))
+    needed_pieces = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
+    share = percent(min(float(sums[needed_pieces - 1]), 1))
     parts = [f"{percent(float(alpha[j]))} {quoted_name(trace.source_pieces[j])}" for j in order[:3]]
     parts_text = ", ".join(parts) + (" …" if len(order) > 3 else ".")
-    if needed == 1:
+    if needed_pieces == 1:
         return parts_text, gettext("1 piece gets {share} of the weight", share=share)
-    return parts_text, gettext("{count} pieces together get {share} of the weight", count=needed, share=share)
+    return parts_text, gettext("{count} pieces together get {share} of the weight", count=needed_pieces, share=share)
 
 
-def _fixed_context(trace: Trace, step: int) -> tuple[str, str]:
+def _fixed_context_stage(trace: Trace, step: int) -> tuple[str, str]:
     sentence = gettext(
         "This model has no attention. {context} is the same vector at every step: the last of the {count} "
         "forward annotations. The whole sentence must fit into this vector.",
@@ -174,7 +177,7 @@ def _fixed_context(trace: Trace, step: int) -> tuple[str, str]:
     return sentence, gettext("the same at every step")
 
 
-def _state(trace: Trace, step: int) -> tuple[str, str]:
+def _state_stage(trace: Trace, step: int) -> tuple[str, str]:
     kept_share = float(trace.update_gates[step].mean())
     before, after = trace.previous_states[step], trace.states[step]
     unit = int(np.abs(after - before).argmax())
@@ -194,17 +197,17 @@ def _state(trace: Trace, step: int) -> tuple[str, str]:
     return sentence, gettext("{kept} kept, {new} rewritten", **shares)
 
 
-def _word(trace: Trace, step: int) -> tuple[str, str]:
+def _word_stage(trace: Trace, step: int) -> tuple[str, str]:
     start = gettext(
         "Maxout keeps the larger unit of each of {count} pairs. These units determine the logit of every word.",
         count=len(trace.readouts[step]),
     )
-    rest, outcome = chosen_word(trace, step)
+    rest, outcome = word_choice_texts(trace, step)
     return f"{start} {rest}", outcome
 
 
-def chosen_word(trace: Record, step: int) -> tuple[str, str]:
-    """Return the word of 0-based `step`, its strongest competitor, and an outcome with its probability."""
+def word_choice_texts(trace: Record, step: int) -> tuple[str, str]:
+    """Return a sentence on the word of 0-based `step` and its strongest competitor, and the outcome."""
     word, p = quoted_name(trace.target_pieces[step]), float(trace.probabilities[step])
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
@@ -214,20 +217,20 @@ def chosen_word(trace: Record, step: int) -> tuple[str, str]:
         else:
             rest = gettext("The search chose {word} ({p}), although {other} was more likely ({q}).", **values)
     elif trace.top_ids.shape[1] == 1:
-        rest = gettext("{word} has a probability of {p}.", word=capital(word), p=percent(p))
+        rest = gettext("{word} has a probability of {p}.", word=capitalised(word), p=percent(p))
     else:
         second, less = trace.top(step, 2)[1]
         rest = gettext(
             "{word} leads with {p}, before {other} with {q}.",
-            word=capital(word),
+            word=capitalised(word),
             p=percent(p),
             other=quoted_name(second),
             q=percent(less),
         )
-    return rest, outcome_of(trace, step)
+    return rest, word_outcome(trace, step)
 
 
-def outcome_of(trace: Record, step: int) -> str:
+def word_outcome(trace: Record, step: int) -> str:
     """Return the word of 0-based `step` with its probability, and whether it was forced."""
     word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
     return gettext("{word} (forced), {p}", word=word, p=p) if was_forced(trace, step) else f"{word}, {p}"
@@ -245,6 +248,6 @@ def times(ratio: float) -> str:
     return gettext("{ratio} times", ratio=decimal(ratio, 0 if ratio >= 9.95 else 1))
 
 
-def capital(text: str) -> str:
+def capitalised(text: str) -> str:
     """Return `text` with its first letter capitalised."""
     return text[:1].upper() + text[1:]

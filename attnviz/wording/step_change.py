@@ -1,4 +1,4 @@
-"""The effect of an intervention on a step in words."""
+"""Sentences about how an intervention changed a step: written piece, probabilities, context vector and state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnviz.wording.numbers import percent
 
 def change_sentence(change: StepChange) -> str:
     """Return what changed at a step, compared with the translation before the intervention."""
-    after = probability(change.written.after, change.least[1])
+    after = probability_text(change.written.after, change.least[1])
     name = quoted_name(change.written.piece)
     if change.unchanged:
         return gettext("Nothing changed at this step.")
@@ -23,16 +23,16 @@ def change_sentence(change: StepChange) -> str:
             name=name,
             p=after,
         )
-    sentence = _moved(change)
+    sentence = _movement_sentence(change)
     if change.moment == "other words":
         sentence = gettext("The words before this step have changed.") + f" {sentence}"
-    return f"{sentence} {_outcome(change, name, after)}"
+    return f"{sentence} {_word_sentence(change, name, after)}"
 
 
-def _outcome(change: StepChange, name: str, after: str) -> str:
-    other, least = change.written_before, change.least
-    before = probability(change.written.before, least[0])
-    if other is None or other.piece_id == change.written.piece_id:
+def _word_sentence(change: StepChange, name: str, after: str) -> str:
+    previous_choice, least = change.written_before, change.least
+    before = probability_text(change.written.before, least[0])
+    if previous_choice is None or previous_choice.piece_id == change.written.piece_id:
         return gettext(
             "This step still writes {name}; its probability goes from {before} to {p}.",
             name=name,
@@ -45,9 +45,9 @@ def _outcome(change: StepChange, name: str, after: str) -> str:
         name=name,
         p=after,
         before=before,
-        other=quoted_name(other.piece),
-        q=probability(other.after, least[1]),
-        r=probability(other.before, least[0]),
+        other=quoted_name(previous_choice.piece),
+        q=probability_text(previous_choice.after, least[1]),
+        r=probability_text(previous_choice.before, least[0]),
     )
 
 
@@ -57,8 +57,8 @@ def change_alt(change: StepChange) -> str:
         gettext(
             "{name} {before} before, {after} after",
             name=quoted_name(piece_change.piece),
-            before=_before(change, piece_change),
-            after=probability(piece_change.after, change.least[1]),
+            before=_probability_before(change, piece_change),
+            after=probability_text(piece_change.after, change.least[1]),
         )
         for piece_change in change.pieces
     )
@@ -67,10 +67,10 @@ def change_alt(change: StepChange) -> str:
         step=change.step + 1,
         listed=listed,
     )
-    return sentence if change.moment == "none" else f"{sentence} {_moved(change)}"
+    return sentence if change.moment == "none" else f"{sentence} {_movement_sentence(change)}"
 
 
-def _moved(change: StepChange) -> str:
+def _movement_sentence(change: StepChange) -> str:
     return gettext(
         "The change moved the context vector by {context} of its length, the decoder state by {state} of its own "
         "length.",
@@ -79,11 +79,11 @@ def _moved(change: StepChange) -> str:
     )
 
 
-def _before(change: StepChange, piece_change: PieceChange) -> str:
-    return gettext("not there") if change.moment == "none" else probability(piece_change.before, change.least[0])
+def _probability_before(change: StepChange, piece_change: PieceChange) -> str:
+    return gettext("not there") if change.moment == "none" else probability_text(piece_change.before, change.least[0])
 
 
-def probability(p: float | None, least: float) -> str:
+def probability_text(p: float | None, least: float) -> str:
     """Return a probability as a percentage; for None, that it is below `least`."""
     if p is not None:
         return percent(p)

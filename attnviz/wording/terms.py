@@ -40,14 +40,14 @@ class Terms:
     """Weights of an energy's units."""
     embedded: str = f"E y_{{{OLD}}}"
     """Embedding of the previous word."""
-    inside: tuple[str, ...] = ()
+    intermediates: tuple[str, ...] = ()
     """Intermediate values of the recurrence: gates, candidate."""
-    moving: WeightSymbols = WeightSymbols()
+    recurrence: WeightSymbols = WeightSymbols()
     """Weights of the recurrence, where they are written out."""
     readout: WeightSymbols = WeightSymbols()
-    scores: str = ""
+    logit_weights: str = ""
     """Weights of the logits."""
-    scores_bias: str = ""
+    logit_bias: str = ""
 
 
 _INTERMEDIATE = {"gru": ("x", "z", "r", r"\tilde s"), "lstm": ("x", "e", "f", r"\tilde m", "o", "m")}
@@ -56,25 +56,25 @@ _INTERMEDIATE = {"gru": ("x", "z", "r", r"\tilde s"), "lstm": ("x", "e", "f", r"
 
 def terms(trace: Recurrent) -> Terms:
     """Return the symbols in the equations of `trace`."""
-    from attnviz.wording.scorers import texts_of  # here, since it imports this module
+    from attnviz.wording.scorers import texts_of  # imported here, since `scorers` imports this module
 
     attention_terms = texts_of(trace.config["attention"]).terms
     if trace.imported:
         return replace(
             attention_terms,
             key_bias="b_a" if trace.queries_previous_state else "",
-            inside=_at_step(_INTERMEDIATE[trace.config["cell"]]),
-            moving=WeightSymbols("U", "W", "W", "b"),
+            intermediates=_at_step(_INTERMEDIATE[trace.config["cell"]]),
+            recurrence=WeightSymbols("U", "W", "W", "b"),
             readout=WeightSymbols() if trace.linear else WeightSymbols("W_t", "W_t", bias="b_t"),
-            scores="W_o",
-            scores_bias="b_o" if trace.linear else "",
+            logit_weights="W_o",
+            logit_bias="b_o" if trace.linear else "",
         )
     return replace(
         attention_terms,
-        inside=_at_step(("z", r"\tilde s")),
+        intermediates=_at_step(("z", r"\tilde s")),
         readout=WeightSymbols("U_o", "C_o", "V_o", "b"),
-        scores="W_o",
-        scores_bias="b_o",
+        logit_weights="W_o",
+        logit_bias="b_o",
     )
 
 

@@ -8,13 +8,13 @@ from typing import Literal
 
 from attnviz.languages import gettext
 from attnviz.wording.diagram import has_diagram
-from attnviz.wording.tour_attention import annotation, keys, one_word, softmax
+from attnviz.wording.tour_attention import annotation_sentences, energy_sentences, softmax_sentences, word_sentences
 from attnviz.wording.tour_data import TourData
-from attnviz.wording.tour_output import context, posterior, written_word
+from attnviz.wording.tour_output import context_sentences, posterior_sentences, written_word_sentences
 
 Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
 """Part of the page that a stop points at; empty for none."""
-PULL, AFTER, QUIZ = 4, 7, 8
+SOFTMAX_STOP, POSTERIOR_STOP, QUIZ_STOP = 4, 7, 8
 """Interactive stops."""
 
 
@@ -43,22 +43,22 @@ def stop_titles() -> dict[int, str]:
         5: gettext("The context is mixed"),
         6: gettext("The word it writes"),
         7: gettext("Before and after the word"),
-        QUIZ: gettext("Your turn"),
+        QUIZ_STOP: gettext("Your turn"),
     }
 
 
 def tour_stops(tour: TourData) -> tuple[Stop, ...]:
     """Return the stops of the tour without the last, the quiz."""
-    return tuple(_stop(tour, number) for number in stop_titles() if number != QUIZ)
+    return tuple(_stop(tour, number) for number in stop_titles() if number != QUIZ_STOP)
 
 
 def _stop(tour: TourData, number: int) -> Stop:
     title, step = _title(tour, number), tour.word.step
     if reason := _missing_reason(tour, number):
         return Stop(number, title, (reason,), "", step, missing=True)
-    if number == AFTER:
+    if number == POSTERIOR_STOP:
         step = tour.record.words().target_groups[tour.posterior_word][0]
-    return Stop(number, title, tuple(filter(None, _SENTENCES[number](tour))), _place(tour, number), step)
+    return Stop(number, title, tuple(filter(None, _SENTENCE_FUNCTIONS[number](tour))), _place(tour, number), step)
 
 
 def _title(tour: TourData, number: int) -> str:
@@ -74,10 +74,10 @@ def _place(tour: TourData, number: int) -> Place:
         1: "heatmap" if tour.record.attends else "source",
         2: "encoder" if diagram else "source",
         3: "stage1",
-        PULL: "stage2",
+        SOFTMAX_STOP: "stage2",
         5: "stage3",
         6: "stage5",
-        AFTER: "heatmap",
+        POSTERIOR_STOP: "heatmap",
     }
     return places[number]
 
@@ -85,24 +85,24 @@ def _place(tour: TourData, number: int) -> Place:
 def _missing_reason(tour: TourData, number: int) -> str:
     """Return why this translation has no such stop; empty where it has."""
     record = tour.record
-    if number in (3, PULL, AFTER) and not record.attends:
+    if number in (3, SOFTMAX_STOP, POSTERIOR_STOP) and not record.attends:
         return no_attention()
-    if number == PULL and tour.by_hand:
+    if number == SOFTMAX_STOP and tour.has_changed_weights:
         return gettext(
             "The attention weights of this step were changed by hand, so they no longer come from softmax. To "
             "see this stop, go back to the first translation."
         )
-    if number == AFTER and record.imported:
+    if number == POSTERIOR_STOP and record.imported:
         return gettext(
             "Posterior attention exists only for translators trained with attnviz. This model was imported from "
             "another program."
         )
-    if number == AFTER and not record.attends_once:
+    if number == POSTERIOR_STOP and not record.attends_once:
         return gettext(
             "A transformer looks at the sentence many times at each step, once with each head. This stop exists "
             "only for translators that look once at each step."
         )
-    if number == AFTER and tour.after is None:
+    if number == POSTERIOR_STOP and tour.after is None:
         return gettext("Posterior attention cannot be computed: the model that made this translation is not installed.")
     return ""
 
@@ -115,12 +115,12 @@ def no_attention() -> str:
     )
 
 
-_SENTENCES: Mapping[int, Callable[[TourData], tuple[str, ...]]] = {
-    1: one_word,
-    2: annotation,
-    3: keys,
-    PULL: softmax,
-    5: context,
-    6: written_word,
-    AFTER: posterior,
+_SENTENCE_FUNCTIONS: Mapping[int, Callable[[TourData], tuple[str, ...]]] = {
+    1: word_sentences,
+    2: annotation_sentences,
+    3: energy_sentences,
+    SOFTMAX_STOP: softmax_sentences,
+    5: context_sentences,
+    6: written_word_sentences,
+    POSTERIOR_STOP: posterior_sentences,
 }

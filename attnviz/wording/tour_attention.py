@@ -1,4 +1,4 @@
-"""The first four stops of the tour: attention of a word, annotations, query and keys, softmax."""
+"""Sentences of the first four stops of the tour: attention of a word, annotations, query and keys, softmax."""
 
 from __future__ import annotations
 
@@ -14,30 +14,34 @@ from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.scorers import texts_of
 from attnviz.wording.stages import times, was_forced
-from attnviz.wording.tour_data import LEAST, LONGEST, TourData
-from attnviz.wording.transformer_stages import opened_name, shown_heads
+from attnviz.wording.tour_data import LEAST_SHARE, LONGEST_WORD, TourData
+from attnviz.wording.transformer_stages import opened_head_name, shown_heads
 
 
-def one_word(tour: TourData) -> tuple[str, ...]:
+def word_sentences(tour: TourData) -> tuple[str, ...]:
     """Return the text about the word and its row of the heatmap."""
     if not tour.record.attends:
-        return _written(tour), gettext(
+        return _written_sentence(tour), gettext(
             "This translator has no attention: it cannot look back at the English words. It read them once, one "
             "after the other, and kept only one list of numbers."
         )
     attention = gettext(
         "Before this word, the translator looked back at the English sentence: {parts}. Each share is an "
         "attention weight, written α (alpha).",
-        parts=_parts(tour),
+        parts=_shares_text(tour),
     )
     row = gettext(
         "In the heatmap, each row is a French word and each column an English word. A brighter cell means more "
         "attention. The row of this word is framed."
     )
-    return f"{_written(tour)} {attention}", row, f"{_crossing(tour)} {_heads_sentence(tour.record)}".strip()
+    return (
+        f"{_written_sentence(tour)} {attention}",
+        row,
+        f"{_crossing_sentence(tour)} {_heads_sentence(tour.record)}".strip(),
+    )
 
 
-def _written(tour: TourData) -> str:
+def _written_sentence(tour: TourData) -> str:
     """Return the word and its position in the translation."""
     words, (word, step) = tour.record.words(), (tour.word.word, tour.word.step)
     name = tour.target(word)
@@ -52,24 +56,24 @@ def _written(tour: TourData) -> str:
     return gettext("The translator wrote {word}.", word=name)
 
 
-def _parts(tour: TourData) -> str:
+def _shares_text(tour: TourData) -> str:
     """Return the source words with the most attention, with their shares."""
     shares = tour.shares()
     order = sorted(range(len(shares)), key=lambda k: -shares[k])
-    named = [k for k in order[:3] if shares[k] >= LEAST] or order[:1]
+    named = [k for k in order[:3] if shares[k] >= LEAST_SHARE] or order[:1]
     return ", ".join(gettext("{share} at {word}", share=percent(shares[k]), word=tour.source(k)) for k in named)
 
 
-def _crossing(tour: TourData) -> str:
+def _crossing_sentence(tour: TourData) -> str:
     """Return the sentence about a neighbour that the word crosses; empty without one."""
     attention, word = WordAttention(tour.record, tour.record.words().alignment), tour.word.word
     if not attention.crosses(word):
         return ""
-    beside = word - 1 if word > 0 and attention.sources[word - 1] > attention.sources[word] else word + 1
+    neighbour = word - 1 if word > 0 and attention.sources[word - 1] > attention.sources[word] else word + 1
     return gettext(
         "For the neighbouring word {word}, the translator looked at {source}: the word order changes.",
-        word=tour.target(beside),
-        source=tour.source(attention.sources[beside]),
+        word=tour.target(neighbour),
+        source=tour.source(attention.sources[neighbour]),
     )
 
 
@@ -81,9 +85,9 @@ def _heads_sentence(record: Any) -> str:
     )
 
 
-def annotation(tour: TourData) -> tuple[str, ...]:
+def annotation_sentences(tour: TourData) -> tuple[str, ...]:
     """Return what an annotation is, for the piece with the most attention."""
-    record, j = tour.record, _strongest(tour)
+    record, j = tour.record, _strongest_piece(tour)
     units, name = record.annotations.shape[1], tour.piece(j)
     if record.has_heads:
         read = gettext(
@@ -95,15 +99,15 @@ def annotation(tour: TourData) -> tuple[str, ...]:
         )
         return read, gettext("These numbers are its annotation: they describe the word among its neighbours.")
     words = record.words()
-    here = next(k for k, group in enumerate(words.source_groups) if j in group)
-    before = coloured(quote(shorten(" ".join(words.source[: here + 1]), LONGEST)), "source")
+    word = next(k for k, group in enumerate(words.source_groups) if j in group)
+    words_before = coloured(quote(shorten(" ".join(words.source[: word + 1]), LONGEST_WORD)), "source")
     read = gettext(
         "Before writing, the translator read the sentence from both ends. At {word} it noted {units} numbers: "
         "{half} from reading forwards up to this word ({before}), and {half} from reading backwards from the end.",
         word=name,
         units=units,
         half=units // 2,
-        before=before,
+        before=words_before,
     )
     return read, gettext(
         "These numbers are its annotation: they describe the word among its neighbours. The two strips at each "
@@ -111,24 +115,24 @@ def annotation(tour: TourData) -> tuple[str, ...]:
     )
 
 
-def _strongest(tour: TourData) -> int:
+def _strongest_piece(tour: TourData) -> int:
     """Return the piece of the source word with the largest weight."""
     alpha = tour.record.alignment[tour.word.step]
     return int(max(tour.record.words().source_groups[tour.word.source], key=lambda j: float(alpha[j])))
 
 
-def keys(tour: TourData) -> tuple[str, ...]:
+def energy_sentences(tour: TourData) -> tuple[str, ...]:
     """Return how query and keys make energies, or scores."""
     record = tour.record
     if record.has_heads:
         start = gettext(
             "This stop shows one head: {head}. Its query comes from what the decoder has computed so far; each "
             "annotation has a key.",
-            head=opened_name(open_head(record)),
+            head=opened_head_name(open_head(record)),
         )
         return start, gettext(
             "The score measures how well the query fits a key: {listed}. The larger the score, the better the fit.",
-            listed=_fits(tour),
+            listed=_energies_text(tour),
         )
     units = record.states.shape[1]
     if tour.word.step == 0:
@@ -145,25 +149,25 @@ def keys(tour: TourData) -> tuple[str, ...]:
         )
     fits = gettext(
         "The energy measures how well the query fits a key: {listed}. The larger the energy, the better the fit.",
-        listed=_fits(tour),
+        listed=_energies_text(tour),
     )
-    return start, _comparison(record), fits
+    return start, _comparison_sentence(record), fits
 
 
-def _comparison(record: Any) -> str:
+def _comparison_sentence(record: Any) -> str:
     """Return how a query and a key are compared."""
     return texts_of(record.config["attention"]).fit(record.annotations.shape[1], record.queries.shape[1])
 
 
-def _fits(tour: TourData) -> str:
+def _energies_text(tour: TourData) -> str:
     """Return the two pieces with the largest energies and the one with the smallest."""
     order = np.argsort(-tour.energies, kind="stable")
     named = [int(j) for j in (order if len(order) < 4 else [*order[:2], order[-1]])]
     return ", ".join(f"{tour.piece(j)}\u00a0{decimal(float(tour.energies[j]), 1)}" for j in named)
 
 
-def softmax(tour: TourData) -> tuple[str, ...]:
-    """Return how the softmax makes shares, and what the user can try."""
+def softmax_sentences(tour: TourData) -> tuple[str, ...]:
+    """Return how the softmax turns energies into shares, and that the user can pull a bar."""
     e, alpha = tour.energies.astype(np.float64), tour.opened.alignment[tour.word.step]
     order = np.argsort(-e, kind="stable")
     start = gettext(

@@ -1,4 +1,4 @@
-"""The data of the tour: a translation, the words chosen from it, and their labels."""
+"""The data of the tour: a translation with its posterior attention, the words chosen from it, and their labels."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from attnviz.trace.interventions import interventions_at
 from attnviz.wording.coloured_text import coloured
 from attnviz.wording.labels import quote, quoted_name, shorten
 
-LONGEST = 30
+LONGEST_WORD = 30
 """Characters of the longest word in a sentence."""
-LEAST = 0.01
+LEAST_SHARE = 0.01
 """Smallest share of attention from which a word is named besides the strongest."""
 
 
@@ -53,17 +53,17 @@ class TourData:
         return energies
 
     @property
-    def by_hand(self) -> bool:
+    def has_changed_weights(self) -> bool:
         """Whether an intervention changed the weights of the word's step."""
         return self.record.attends_once and bool(interventions_at(self.record.interventions, self.word.step))
 
     def source(self, word: int) -> str:
         """Return the label of a source word."""
-        return coloured(quote(shorten(self.record.words().source[word], LONGEST)), "source")
+        return coloured(quote(shorten(self.record.words().source[word], LONGEST_WORD)), "source")
 
     def target(self, word: int) -> str:
         """Return the label of a target word."""
-        return coloured(quote(shorten(self.record.words().target[word], LONGEST)), "target")
+        return coloured(quote(shorten(self.record.words().target[word], LONGEST_WORD)), "target")
 
     def piece(self, j: int) -> str:
         """Return the label of a source piece."""

@@ -1,4 +1,4 @@
-"""Three stops of the tour: the context, the written word, and posterior attention."""
+"""Sentences of three stops of the tour: the context vector, the written word, and posterior attention."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from attnviz.languages import gettext
 from attnviz.wording.coloured_text import coloured
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal, percent, thousands
-from attnviz.wording.tour_data import LEAST, TourData
+from attnviz.wording.tour_data import LEAST_SHARE, TourData
 
 
-def context(tour: TourData) -> tuple[str, ...]:
+def context_sentences(tour: TourData) -> tuple[str, ...]:
     """Return how the context is mixed, and what it is used for."""
     record, step = tour.record, tour.word.step
     if record.has_heads:
         mixed = gettext(
             "The head also computes a value, a list of numbers, from each annotation. It multiplies each value "
             "by its share and adds up the products: {parts}.",
-            parts=_mixture(tour),
+            parts=_mixture_text(tour),
         )
         return mixed, gettext(
             "The sum, a list of {units} numbers, is the output of this head. Every head does this, and the "
@@ -41,7 +41,7 @@ def context(tour: TourData) -> tuple[str, ...]:
     nearest = int(cosines.argmax())
     mixed = gettext(
         "Now the translator multiplies every annotation by its share and adds up the products: {parts}.",
-        parts=_mixture(tour),
+        parts=_mixture_text(tour),
     )
     return mixed, gettext(
         "The sum is {context}, again {units} numbers. It is all that this word sees of the sentence. Its "
@@ -53,14 +53,14 @@ def context(tour: TourData) -> tuple[str, ...]:
     )
 
 
-def _mixture(tour: TourData) -> str:
+def _mixture_text(tour: TourData) -> str:
     alpha = tour.opened.alignment[tour.word.step]
     order = [int(j) for j in np.argsort(-alpha, kind="stable")[:3]]
-    named = [j for j in order if alpha[j] >= LEAST] or order[:1]
+    named = [j for j in order if alpha[j] >= LEAST_SHARE] or order[:1]
     return ", ".join(f"{percent(float(alpha[j]))} {tour.piece(j)}" for j in named)
 
 
-def written_word(tour: TourData) -> tuple[str, ...]:
+def written_word_sentences(tour: TourData) -> tuple[str, ...]:
     """Return which word is written, and what comes next."""
     record, step = tour.record, tour.word.step
     start = gettext(
@@ -70,7 +70,7 @@ def written_word(tour: TourData) -> tuple[str, ...]:
     )
     values = {"word": tour.written(step), "share": percent(float(record.probabilities[step]))}
     if len(record.top_pieces[step]) < 2:
-        return start, f"{gettext('{word} has {share}.', **values)} {_next_word(tour)}".strip()
+        return start, f"{gettext('{word} has {share}.', **values)} {_next_word_sentence(tour)}".strip()
     leads = int(record.top_ids[step][0]) == int(record.target_ids[step])
     other, chance = record.top(step, 2)[1 if leads else 0]
     values |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
@@ -78,10 +78,10 @@ def written_word(tour: TourData) -> tuple[str, ...]:
         rest = gettext("{word} leads with {share}, ahead of {other} with {less}.", **values)
     else:
         rest = gettext("{word} has {share}, but {other} was more probable, with {less}.", **values)
-    return start, f"{rest} {_next_word(tour)}".strip()
+    return start, f"{rest} {_next_word_sentence(tour)}".strip()
 
 
-def _next_word(tour: TourData) -> str:
+def _next_word_sentence(tour: TourData) -> str:
     step, record = tour.word.step, tour.record
     if step + 1 >= len(record.target_pieces):
         return ""
@@ -90,20 +90,20 @@ def _next_word(tour: TourData) -> str:
     return gettext("Next comes {word}, with new attention weights.", word=tour.written(step + 1))
 
 
-def posterior(tour: TourData) -> tuple[str, ...]:
+def posterior_sentences(tour: TourData) -> tuple[str, ...]:
     """Return the posterior attention of a word; empty where unknown."""
-    after, word = tour.after, tour.posterior_word
-    if after is None:
+    posterior, word = tour.after, tour.posterior_word
+    if posterior is None:
         return ()
-    before, name = tour.record.words().alignment[word], tour.target(word)
+    prior, name = tour.record.words().alignment[word], tour.target(word)
     shares = ", ".join(
         gettext(
             "{word} from {before} to {after}",
             word=tour.source(k),
-            before=percent(float(before[k])),
-            after=percent(float(after[word][k])),
+            before=percent(float(prior[k])),
+            after=percent(float(posterior[word][k])),
         )
-        for k in dict.fromkeys((int(after[word].argmax()), int(before.argmax())))
+        for k in dict.fromkeys((int(posterior[word].argmax()), int(prior.argmax())))
     )
     question = gettext(
         "The translator had to look before it knew the word. Now that {word} is written, we can ask which "
@@ -121,10 +121,10 @@ def posterior(tour: TourData) -> tuple[str, ...]:
         "The new shares, written α′, are the posterior attention. From the level of detail “Numbers” on, the "
         "heatmap shows them under “After the word”."
     )
-    return question, f"{bayes} {_whole_words(tour)}".strip(), where
+    return question, f"{bayes} {_whole_words_sentence(tour)}".strip(), where
 
 
-def _whole_words(tour: TourData) -> str:
+def _whole_words_sentence(tour: TourData) -> str:
     """Return that shares are of whole words, where a word has several pieces; empty otherwise."""
     words = tour.record.words()
     if len(words.target_groups[tour.posterior_word]) == 1 and all(len(group) == 1 for group in words.source_groups):

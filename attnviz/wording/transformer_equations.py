@@ -1,4 +1,4 @@
-"""The equations of a step of a transformer in LaTeX, for the displayed head, with the numbers of the step."""
+"""The equations of a transformer's decoder step in LaTeX, for one head: templates and the numbers of a step."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from attnviz.analysis.heads import OpenHead, open_head
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import TransformerTrace
-from attnviz.wording.equations import Equation, Texts, chosen_texts, exponentials, softmax_equation, summands
+from attnviz.wording.equations import Equation, Texts, exponentials, softmax_equation, summands, written_piece_texts
 from attnviz.wording.latex import aligned, coloured, number, vector
-from attnviz.wording.transformer_stages import opened_name
+from attnviz.wording.transformer_stages import opened_head_name
 
 
 def head_equations(trace: TransformerTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
@@ -16,7 +16,7 @@ def head_equations(trace: TransformerTrace, theme: ThemeName = "light") -> tuple
 
     `head_texts_of_step`, `head_texts_of_source` and `head_texts_of_cells` of the key piece fill them.
     """
-    return (*opened_equations(open_head(trace), theme), _word(palette(theme)))
+    return (*opened_equations(open_head(trace), theme), _word_equation(palette(theme)))
 
 
 def opened_equations(opened: OpenHead, theme: ThemeName = "light") -> tuple[Equation, ...]:
@@ -27,27 +27,27 @@ def opened_equations(opened: OpenHead, theme: ThemeName = "light") -> tuple[Equa
     colours = palette(theme)
     note = gettext("Scores become weights: all positive, and they add up to 1.")
     return (
-        _scores(opened, colours),
-        softmax_equation(opened, note, _last(opened)),
-        _values(opened, colours),
-        _stream(opened, colours),
+        _score_equation(opened, colours),
+        softmax_equation(opened, note, _last_key(opened)),
+        _value_equation(opened, colours),
+        _stream_equation(opened, colours),
     )
 
 
 def head_texts_of_step(trace: TransformerTrace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces."""
-    return opened_texts_of_step(open_head(trace), step, theme) | chosen_texts(trace, step)
+    return opened_texts_of_step(open_head(trace), step, theme) | written_piece_texts(trace, step)
 
 
 def opened_texts_of_step(opened: OpenHead, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of a head's 0-based row `step` that hold for all keys."""
-    streams, seen = opened.streams[:, step], opened.seen(step)
+    streams, key_count = opened.streams[:, step], opened.visible_key_count(step)
     return {
         "i": str(step + 1),
         "symbol": "s",
         "query": vector(opened.queries[step]),
-        "exponentials": exponentials(opened.scores[step, :seen].astype(float)),
-        "summands": summands(opened.weights[step, :seen], "v", palette(theme)),
+        "exponentials": exponentials(opened.scores[step, :key_count].astype(float)),
+        "summands": summands(opened.weights[step, :key_count], "v", palette(theme)),
         "output": vector(opened.outputs[step]),
         "before": vector(streams[opened.block]),
         "added": vector(opened.added[opened.block, step]),
@@ -67,7 +67,7 @@ def head_texts_of_cells(trace_or_head: TransformerTrace | OpenHead, step: int) -
     return {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
 
 
-def _scores(opened: OpenHead, colours: Palette) -> Equation:
+def _score_equation(opened: OpenHead, colours: Palette) -> Equation:
     query, key = coloured(colours.decoder, "q_{⟦i⟧}"), coloured(colours.encoder, "k_{⟦j⟧}")
     units = opened.queries.shape[1]
     lines = (
@@ -76,7 +76,7 @@ def _scores(opened: OpenHead, colours: Palette) -> Equation:
         rf"&\quad \cdot ⟦key⟧ \Big/ \sqrt{{{units}}}",
         r"&= ⟦score⟧",
     )
-    values: dict[str, object] = {"head": opened_name(opened), "piece": "⟦j⟧", "units": units}
+    values: dict[str, object] = {"head": opened_head_name(opened), "piece": "⟦j⟧", "units": units}
     if opened.kind == "cross":
         note = gettext(
             "{head}: the score says how well its query fits the key of source piece {piece}. The query is made "
@@ -95,10 +95,10 @@ def _scores(opened: OpenHead, colours: Palette) -> Equation:
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
 
 
-def _values(opened: OpenHead, colours: Palette) -> Equation:
+def _value_equation(opened: OpenHead, colours: Palette) -> Equation:
     output, value = coloured(colours.context, "z_{⟦i⟧}"), coloured(colours.encoder, "v_j")
     lines = (
-        rf"{output} &= \sum_{{j=1}}^{{{_last(opened)}}} \alpha_{{⟦i⟧,j}}\, {value}",
+        rf"{output} &= \sum_{{j=1}}^{{{_last_key(opened)}}} \alpha_{{⟦i⟧,j}}\, {value}",
         r"&= ⟦summands⟧",
         r"&= ⟦output⟧",
     )
@@ -111,12 +111,12 @@ def _values(opened: OpenHead, colours: Palette) -> Equation:
     )
 
 
-def _last(opened: OpenHead) -> str:
+def _last_key(opened: OpenHead) -> str:
     """Return the number of the last key that a row may attend to."""
     return "⟦i⟧" if opened.kind == "decoder" else str(len(opened.source_pieces))
 
 
-def _stream(opened: OpenHead, colours: Palette) -> Equation:
+def _stream_equation(opened: OpenHead, colours: Palette) -> Equation:
     heads = opened.trace.cross_weights.shape[1]
     before, after = (coloured(colours.decoder, f"x_{{⟦i⟧,{block}}}") for block in (opened.block, opened.block + 1))
     outputs = coloured(colours.context, rf"[z^{{(1)}}_{{⟦i⟧}} ; \ldots ; z^{{({heads})}}_{{⟦i⟧}}]")
@@ -124,18 +124,20 @@ def _stream(opened: OpenHead, colours: Palette) -> Equation:
     values = {"layer": opened.layer + 1, "block": opened.block + 1, "count": len(opened.streams) - 1}
     if opened.kind == "cross":
         note = gettext(
-            "The residual stream before and after the cross-attention of layer {layer}, block {block} of {count}.",
+            "The residual stream before and after the cross-attention of layer {layer}, which is sub-layer "
+            "{block} of {count}.",
             **values,
         )
     else:
         note = gettext(
-            "The residual stream before and after the self-attention of layer {layer}, block {block} of {count}.",
+            "The residual stream before and after the self-attention of layer {layer}, which is sub-layer "
+            "{block} of {count}.",
             **values,
         )
     return Equation(4, aligned(*lines), note)
 
 
-def _word(colours: Palette) -> Equation:
+def _word_equation(colours: Palette) -> Equation:
     lines = (
         rf"t_{{⟦i⟧}} &= \operatorname{{LayerNorm}}({coloured(colours.decoder, 'x_{⟦i⟧}')})",
         r"&= ⟦readout⟧⟦chosen⟧",

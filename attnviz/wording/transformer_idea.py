@@ -1,4 +1,4 @@
-"""A step of a transformer explained without formulas: a sentence and an outcome for each stage."""
+"""The stages of a transformer's decoder step in everyday words, without formulas."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from attnviz.analysis.heads import OpenHead, open_head, strongest_words
 from attnviz.analysis.measures import weight_order
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import TransformerTrace
-from attnviz.wording.idea import attention_sentence, written
+from attnviz.wording.idea import attention_sentence, written_word_stage
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
-from attnviz.wording.stages import Stage, capital
+from attnviz.wording.stages import Stage, capitalised
 
 
 def transformer_idea_titles(_: TransformerTrace) -> dict[int, str]:
@@ -29,11 +29,11 @@ def transformer_idea_stages(trace: TransformerTrace, step: int) -> tuple[Stage, 
     """Return the stages of 0-based `step` in everyday words: those of `transformer_idea_titles`."""
     opened = open_head(trace)
     stages = {
-        1: _fits(trace, opened, step),
-        2: _attention(trace, opened, step),
-        3: _all_heads(trace, opened, step),
-        4: _stream(opened, step),
-        5: written(trace, step),
+        1: _score_stage(trace, opened, step),
+        2: _attention_stage(trace, opened, step),
+        3: _heads_stage(trace, opened, step),
+        4: _stream_stage(opened, step),
+        5: written_word_stage(trace, step),
     }
     return tuple(Stage(number, title, *stages[number]) for number, title in transformer_idea_titles(trace).items())
 
@@ -47,8 +47,8 @@ def added_name(block: str, layer: int) -> str:
     return gettext("layer {layer}: computation", layer=layer)
 
 
-def _fits(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
-    best = capital(quoted_name(opened.source_pieces[int(opened.scores[step].argmax())]))
+def _score_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
+    best = capitalised(quoted_name(opened.source_pieces[int(opened.scores[step].argmax())]))
     outcome = gettext("{name} would help most", name=best)
     rest = gettext("The longer the bar, the more that piece would help now. {name} would help most.", name=best)
     count = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
@@ -69,11 +69,13 @@ def _fits(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, st
     return f"{which} {rest}", outcome
 
 
-def _attention(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
+def _attention_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
     order, alpha = weight_order(opened, step), opened.weights[step]
     share = percent(float(alpha[order[0]]))
     outcome = gettext(
-        "{name} gets {share} of the attention", name=capital(quoted_name(opened.source_pieces[order[0]])), share=share
+        "{name} gets {share} of the attention",
+        name=capitalised(quoted_name(opened.source_pieces[order[0]])),
+        share=share,
     )
     heads = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
     if trace.heads.head is None and heads > 1:
@@ -86,7 +88,7 @@ def _attention(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[st
     return attention_sentence(opened, step), outcome
 
 
-def _all_heads(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
+def _heads_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
     layers, heads = trace.cross_weights.shape[:2]
     order, alpha = weight_order(opened, step), opened.weights[step]
     parts = ", ".join(f"{percent(float(alpha[j]))} {quoted_name(opened.source_pieces[j])}" for j in order[:3])
@@ -115,11 +117,11 @@ def _all_heads(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[st
     return f"{head_sentence} {rest}", outcome
 
 
-def _stream(opened: OpenHead, step: int) -> tuple[str, str]:
+def _stream_stage(opened: OpenHead, step: int) -> tuple[str, str]:
     lengths = np.linalg.norm(opened.added[:, step], axis=1)
     layer, block = divmod(int(lengths.argmax()), len(opened.blocks))
-    before = opened.trace.previous_pieces[step]
-    last = gettext("the start mark") if before == "<s>" else quoted_name(before)
+    previous_piece = opened.trace.previous_pieces[step]
+    last = gettext("the start mark") if previous_piece == "<s>" else quoted_name(previous_piece)
     most = added_name(opened.blocks[block], layer + 1)
     sentence = gettext(
         "The decoder works on a list of {count} numbers, the residual stream. The list starts from the last "

@@ -1,6 +1,7 @@
 """Texts and equations of the page *To the transformer*: what each exhibit changes, why, and at what cost.
 
-The equations mark changed lines: the score in every exhibit, from the second on also the weighted sum.
+An exhibit is a tab of the page. The equations mark changed lines: the score in the first three exhibits, and the
+weighted sum in the second and third. The last exhibit has no equations.
 """
 
 from __future__ import annotations
@@ -25,18 +26,18 @@ class Line(NamedTuple):
 
 
 _SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(%s)"
-_DOT = r"e_{ij} = s_{i-1}^\top P\, h_j"
-_ADDITIVE = r"e_{ij} = v_a^\top \tanh(W_a s_{i-1} + U_a h_j)"
-_PAIR = r"e_{ij} = F(a_i)^\top F(b_j)"
-_CONTEXT = r"c_i = \textstyle\sum_j \alpha_{ij}\, h_j"
-_SEEN = r"\beta_i = \textstyle\sum_j \alpha_{ij}\, b_j"
-LINES: dict[Rung, tuple[Line, ...]] = {
-    "dot": (Line(_DOT, _ADDITIVE), Line(_SOFTMAX % "e_{ij}"), Line(_CONTEXT)),
-    "pair": (Line(_PAIR, _DOT), Line(_SOFTMAX % "e_{ij}"), Line(_SEEN, _CONTEXT)),
+_DOT_SCORE = r"e_{ij} = s_{i-1}^\top P\, h_j"
+_ADDITIVE_SCORE = r"e_{ij} = v_a^\top \tanh(W_a s_{i-1} + U_a h_j)"
+_EMBEDDING_SCORE = r"e_{ij} = F(a_i)^\top F(b_j)"
+_ANNOTATION_SUM = r"c_i = \textstyle\sum_j \alpha_{ij}\, h_j"
+_EMBEDDING_SUM = r"\beta_i = \textstyle\sum_j \alpha_{ij}\, b_j"
+EQUATION_LINES: dict[Rung, tuple[Line, ...]] = {
+    "dot": (Line(_DOT_SCORE, _ADDITIVE_SCORE), Line(_SOFTMAX % "e_{ij}"), Line(_ANNOTATION_SUM)),
+    "pair": (Line(_EMBEDDING_SCORE, _DOT_SCORE), Line(_SOFTMAX % "e_{ij}"), Line(_EMBEDDING_SUM, _ANNOTATION_SUM)),
     "heads": (
-        Line(r"s_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _PAIR),
+        Line(r"s_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_SCORE),
         Line(_SOFTMAX % "s_{ij}"),
-        Line(r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _SEEN),
+        Line(r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _EMBEDDING_SUM),
     ),
     "answers": (),
 }
@@ -47,17 +48,19 @@ def exhibit_equation(exhibit: Rung, theme: ThemeName) -> Equation:
     """Return the lines of an exhibit, with changed lines marked and their previous form."""
     ink = palette(theme)
     rows = []
-    for now, before in LINES[exhibit]:
+    for now, before in EQUATION_LINES[exhibit]:
         if before:
-            rows.append(rf"& {coloured(ink.quiet, before)} & {coloured(ink.quiet, _text(gettext('before')))}")
+            rows.append(rf"& {coloured(ink.quiet, before)} & {coloured(ink.quiet, _latex_text(gettext('before')))}")
             mark = coloured(ink.context, r"\blacktriangleright")
-            rows.append(rf"{mark} & {coloured(ink.context, now)} & {coloured(ink.context, _text(gettext('changed')))}")
+            rows.append(
+                rf"{mark} & {coloured(ink.context, now)} & {coloured(ink.context, _latex_text(gettext('changed')))}"
+            )
         else:
             rows.append(rf"& {now} &")
     return Equation(1, r"\begin{array}{rll}" + r" \\[6pt] ".join(rows) + r"\end{array}", note(exhibit))
 
 
-def _text(text: str) -> str:
+def _latex_text(text: str) -> str:
     return rf"\quad\text{{{text}}}"
 
 
@@ -115,10 +118,10 @@ def opening() -> TextSection:
 
 def story(exhibit: Rung) -> TextSection:
     """Return the text of an exhibit."""
-    return {"dot": _dot, "pair": _pair, "heads": _heads, "answers": _answers}[exhibit]()
+    return {"dot": _dot_section, "pair": _pair_section, "heads": _heads_section, "answers": _answers_section}[exhibit]()
 
 
-def _dot() -> TextSection:
+def _dot_section() -> TextSection:
     return TextSection(
         gettext("1. From additive to dot product"),
         (
@@ -132,13 +135,13 @@ def _dot() -> TextSection:
             ),
         ),
         gettext(
-            "Both models are forced to write the same words, so each step is the same decision for both. Choose "
-            "a French piece (← →) and an English one (↑ ↓, or click)."
+            "Both models are made to write the same French words, so that their attention can be compared step "
+            "by step. Choose a French piece (← →) and an English one (↑ ↓, or click)."
         ),
     )
 
 
-def _pair() -> TextSection:
+def _pair_section() -> TextSection:
     return TextSection(
         gettext("2. Attention without recurrence"),
         (
@@ -158,7 +161,7 @@ def _pair() -> TextSection:
     )
 
 
-def _heads() -> TextSection:
+def _heads_section() -> TextSection:
     return TextSection(
         gettext("3. Scaled dot products, heads and layers"),
         (
@@ -184,7 +187,7 @@ def _heads() -> TextSection:
     )
 
 
-def _answers() -> TextSection:
+def _answers_section() -> TextSection:
     return TextSection(
         gettext("4. All five models, side by side"),
         (

@@ -1,4 +1,4 @@
-"""The stages of a step of a transformer in words: the displayed head, its contribution, and the word."""
+"""The stages of a transformer's decoder step in words, for the displayed head; and names of heads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import Heads
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import decimal, percent
-from attnviz.wording.stages import Stage, capital, chosen_word, context_shares, times
+from attnviz.wording.stages import Stage, capitalised, context_shares, times, word_choice_texts
 from attnviz.wording.weight_names import word_share_text
 
 
@@ -30,11 +30,11 @@ def narrate_head(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words, for the displayed head: those of `head_stage_titles`."""
     opened = open_head(trace)
     stages = {
-        1: _scores(trace, opened, step),
-        2: _softmax(opened, step),
-        3: _values(opened, step),
-        4: _stream(opened, step),
-        5: _word(trace, step),
+        1: _score_stage(trace, opened, step),
+        2: _softmax_stage(opened, step),
+        3: _value_stage(opened, step),
+        4: _stream_stage(opened, step),
+        5: _word_stage(trace, step),
     }
     return tuple(Stage(number, title, *stages[number]) for number, title in head_stage_titles(trace).items())
 
@@ -53,15 +53,15 @@ def shown_heads(trace: TransformerTrace) -> str:
     return heads_name(trace.heads)
 
 
-def opened_name(opened: OpenHead) -> str:
+def opened_head_name(opened: OpenHead) -> str:
     """Return the name of the displayed head."""
     return heads_name(Heads(opened.layer, opened.head))
 
 
-def _scores(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
+def _score_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
     best, count = int(opened.scores[step].argmax()), len(trace.source_pieces)
     name, score = quoted_name(trace.source_pieces[best]), decimal(float(opened.scores[step, best]))
-    head = opened_name(opened)
+    head = opened_head_name(opened)
     if trace.heads.head is None:
         head = gettext(
             "The heatmap shows the {mean}. The open head is the one closest to this mean: {head}.",
@@ -69,19 +69,19 @@ def _scores(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, 
             head=head,
         )
     else:
-        head = f"{capital(head)}."
+        head = f"{capitalised(head)}."
     sentence = gettext(
         "{which} A head computes one attention distribution of this step. Its query, what it looks for, comes "
         "from what the decoder has computed so far. Each of the {count} annotations has a key, what it is found "
         "by. The score says how well query and key fit. {name} fits best.",
         which=head,
         count=count,
-        name=capital(name),
+        name=capitalised(name),
     )
     return sentence, gettext("{name} fits best, s = {score}", name=name, score=score)
 
 
-def _softmax(opened: OpenHead, step: int) -> tuple[str, str]:
+def _softmax_stage(opened: OpenHead, step: int) -> tuple[str, str]:
     trace, scores, alpha = opened.trace, opened.scores[step], opened.weights[step]
     order = weight_order(trace, step)
     best = quoted_name(trace.source_pieces[order[0]])
@@ -101,7 +101,7 @@ def _softmax(opened: OpenHead, step: int) -> tuple[str, str]:
     return sentence, outcome
 
 
-def _values(opened: OpenHead, step: int) -> tuple[str, str]:
+def _value_stage(opened: OpenHead, step: int) -> tuple[str, str]:
     parts, outcome = context_shares(opened.trace, step)
     sentence = gettext(
         "Each annotation also has a value, a list of {units} numbers. A strip shows a value multiplied by its "
@@ -113,7 +113,7 @@ def _values(opened: OpenHead, step: int) -> tuple[str, str]:
     return sentence, outcome
 
 
-def _stream(opened: OpenHead, step: int) -> tuple[str, str]:
+def _stream_stage(opened: OpenHead, step: int) -> tuple[str, str]:
     trace = opened.trace
     terms, streams = opened.added[:, step], opened.streams[:, step]
     lengths = np.linalg.norm(terms, axis=1)
@@ -135,8 +135,8 @@ def _stream(opened: OpenHead, step: int) -> tuple[str, str]:
     return sentence, gettext("length {before} before, {after} after", before=values["before"], after=values["after"])
 
 
-def _word(trace: TransformerTrace, step: int) -> tuple[str, str]:
-    rest, outcome = chosen_word(trace, step)
+def _word_stage(trace: TransformerTrace, step: int) -> tuple[str, str]:
+    rest, outcome = word_choice_texts(trace, step)
     start = gettext(
         "The last residual stream is normalised, then compared with the embedding of every piece the model knows."
     )

@@ -1,4 +1,4 @@
-"""Sentences of the verification badge: what was verified, and which number is wrong by how much."""
+"""Texts of the verification badge: names of quantities, what was verified, and which number is wrong by how much."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attnviz.trace.quantities import QUANTITIES
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import power_of_ten, thousands
 
-OF_POSITIONS = (
+POSITION_QUANTITIES = (
     *(name for name, quantity in QUANTITIES.items() if quantity.of_positions),
     "likelihood",
     "log_likelihood",
@@ -96,7 +96,7 @@ def misfit_text(trace: Record, step: int) -> str:
     )
 
 
-def what_is_verified() -> str:
+def verification_caption() -> str:
     """Return what the badge means."""
     return gettext(
         "Every number of this step is computed a second time, in NumPy with 64-bit floats. The check uses the "
@@ -144,7 +144,7 @@ def discrepancy_text(trace: Record, discrepancy: Discrepancy, step: int) -> str:
     name = quantity_names()[discrepancy.quantity]
     if not discrepancy.index:
         return gettext("{what}: the number of values is wrong.", what=name)
-    if discrepancy.quantity in OF_POSITIONS:
+    if discrepancy.quantity in POSITION_QUANTITIES:
         piece = quote(piece_name(trace.source_pieces[discrepancy.index[0]]))
         name = gettext("{what} of {piece}", what=name, piece=piece)
     return gettext(

@@ -1,7 +1,7 @@
-"""Texts that say what a weight belongs to: a step or a word, a source piece or a word.
+"""Texts that say what a weight belongs to: a step or a word, a source piece or a word; and the size of an alignment.
 
 A source word has the *sum* of the weights of its pieces, a target word the *mean* of its steps. One attention therefore
-has three numbers; a note beside each says which one it is.
+has three numbers; a text of this module beside each says which one it is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def merged(steps: int, pieces: int) -> str:
     return gettext("sum of {pieces} pieces", pieces=pieces) if pieces > 1 else ""
 
 
-def summed(pieces: int) -> str:
+def summed_pieces_text(pieces: int) -> str:
     """Return which pieces the weight of a source word at one step sums; empty for a word of one piece."""
     if pieces < 2:
         return ""
@@ -47,6 +47,9 @@ def word_share_text(trace: AttentionMatrix, step: int, piece: int) -> str:
         if piece in group and len(group) > 1:
             share = percent(float(trace.alignment[step, list(group)].sum()))
             return gettext(
-                ", {pieces} of {word} {share}", pieces=summed(len(group)), word=quote(shorten(word, 30)), share=share
+                ", {pieces} of {word} {share}",
+                pieces=summed_pieces_text(len(group)),
+                word=quote(shorten(word, 30)),
+                share=share,
             )
     return ""

@@ -1,4 +1,4 @@
-"""What-ifs in words: what was changed, and the words that differ from the first translation."""
+"""Texts about what-ifs (translations repeated after a change): changes, words that differ, and their payload."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from attnviz.trace.changes import (
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import decimal, significant
 
-Kind = Literal["same", "other", "gone"]
+WordKind = Literal["same", "other", "gone"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Word:
     """A word of a what-if, compared with the first translation."""
 
     text: str
-    kind: Kind
+    kind: WordKind
     """"same" or "other" than in the first translation, or "gone" where only the first has it."""
     space: bool
     """Whether a space precedes it."""
@@ -55,7 +55,7 @@ def cards(what_ifs: WhatIfs) -> list[WhatIfTexts]:
     return [_texts_of(what_ifs, number) for number in range(len(what_ifs.what_ifs) + 1)]
 
 
-def card_texts(what_ifs: WhatIfs) -> dict[str, Any]:
+def what_ifs_payload(what_ifs: WhatIfs) -> dict[str, Any]:
     """Return the what-ifs as a JSON payload for the browser, with their labels."""
     words = {
         "title": gettext("What if"),
@@ -69,7 +69,7 @@ def card_texts(what_ifs: WhatIfs) -> dict[str, Any]:
     return {"cards": [asdict(texts) for texts in cards(what_ifs)], "words": words}
 
 
-def per_word(trace: Trace) -> float:
+def log_probability_per_word(trace: Trace) -> float:
     """Return Σ_i log p(y_i) over all pieces, `</s>` included, divided by the number of words."""
     words = [group for group in trace.words().target_groups if trace.target_pieces[group[0]] != "</s>"]
     return float(trace.log_probabilities.sum()) / max(len(words), 1)
@@ -81,9 +81,9 @@ def change_text(change: Change, trace: Trace, parent: Trace) -> str:
         case SetWeights():
             return _weights_text(change)
         case AttendOnly(step=step, source=source):
-            return gettext("Step {step} looks only at {piece}", step=step + 1, piece=_source(parent, source))
+            return gettext("Step {step} looks only at {piece}", step=step + 1, piece=_source_name(parent, source))
         case ExcludeSource(step=step, source=source):
-            return gettext("Step {step} does not look at {piece}", step=step + 1, piece=_source(parent, source))
+            return gettext("Step {step} does not look at {piece}", step=step + 1, piece=_source_name(parent, source))
         case UniformAttention(step=step):
             return gettext("Step {step} looks at all pieces equally", step=step + 1)
         case SetTemperature(temperature=temperature, step=None):
@@ -96,8 +96,8 @@ def change_text(change: Change, trace: Trace, parent: Trace) -> str:
             return gettext(
                 "Step {step}: {new} instead of {old}",
                 step=step + 1,
-                new=_written(trace, step, len(pieces)),
-                old=_written(parent, step, replaced),
+                new=_written_text(trace, step, len(pieces)),
+                old=_written_text(parent, step, replaced),
             )
     return gettext("Another beam search hypothesis")
 
@@ -119,28 +119,30 @@ def _weights_text(change: SetWeights) -> str:
 def _texts_of(what_ifs: WhatIfs, number: int) -> WhatIfTexts:
     trace, first = what_ifs.trace(number), what_ifs.first
     if not number:
-        return WhatIfTexts(gettext("First translation"), "", tuple(_words(first, first)), _per_word_text(first))
+        return WhatIfTexts(
+            gettext("First translation"), "", tuple(_compared_words(first, first)), _per_word_text(first)
+        )
     what_if, parent = what_ifs.what_ifs[number - 1], cast("Trace", what_ifs.parent(number))
     text = change_text(what_if.change, trace, parent)
     if what_if.held and not isinstance(what_if.change, TakeHypothesis):
         text = gettext("{told}, words kept", told=text)
     on = gettext("from what-if {number}", number=what_if.parent) if what_if.parent else ""
-    return WhatIfTexts(text, on, tuple(_words(trace, first)), _per_word_text(trace))
+    return WhatIfTexts(text, on, tuple(_compared_words(trace, first)), _per_word_text(trace))
 
 
 def _per_word_text(trace: Trace) -> str:
-    return decimal(per_word(trace))
+    return decimal(log_probability_per_word(trace))
 
 
-def _words(trace: Trace, first: Trace) -> Iterator[Word]:
+def _compared_words(trace: Trace, first: Trace) -> Iterator[Word]:
     """Yield the words of `trace`, and words of `first` that are missing between two that stayed."""
-    here, there = _spaced_words(trace), _spaced_words(first)
-    matcher = SequenceMatcher(None, [text for text, _ in there], [text for text, _ in here], autojunk=False)
+    words, first_words = _spaced_words(trace), _spaced_words(first)
+    matcher = SequenceMatcher(None, [text for text, _ in first_words], [text for text, _ in words], autojunk=False)
     for kind, i, end, j, last in matcher.get_opcodes():
         if kind == "delete":
-            yield from (Word(text, "gone", space) for text, space in there[i:end])
+            yield from (Word(text, "gone", space) for text, space in first_words[i:end])
         else:
-            yield from (Word(text, "same" if kind == "equal" else "other", space) for text, space in here[j:last])
+            yield from (Word(text, "same" if kind == "equal" else "other", space) for text, space in words[j:last])
 
 
 def _spaced_words(trace: Trace) -> Sequence[tuple[str, bool]]:
@@ -154,11 +156,11 @@ def _spaced_words(trace: Trace) -> Sequence[tuple[str, bool]]:
     return spaced
 
 
-def _source(trace: Trace, source: int) -> str:
+def _source_name(trace: Trace, source: int) -> str:
     return quoted_name(trace.source_pieces[source]) if source < len(trace.source_pieces) else str(source + 1)
 
 
-def _written(trace: Trace, step: int, count: int) -> str:
+def _written_text(trace: Trace, step: int, count: int) -> str:
     """Return the text of `count` pieces of a translation, in quotation marks."""
     pieces = trace.target_pieces[step : step + count]
     return quoted_name(pieces[0]) if len(pieces) == 1 else quote(shorten(join_pieces(pieces), 30))

@@ -1,4 +1,4 @@
-"""Sentences about the figures of the page *Why attention?*."""
+"""Sentences about the figures of the page *Why attention?*, with the numbers of the user's sentence."""
 
 from __future__ import annotations
 
@@ -55,25 +55,27 @@ def forgetting_sentences(forced_words: ForcedWords, other: int) -> list[str]:
             parts.append(gettext("The fixed vector is behind from the beginning."))
         else:
             parts.append(gettext("For this sentence one vector is enough."))
-    parts.append(_largest_differences(forced_words, lags, fixed, other))
+    parts.append(_largest_differences_sentence(forced_words, lags, fixed, other))
     return parts
 
 
-def _largest_differences(forced_words: ForcedWords, lags: np.ndarray, fixed: int, other: int) -> str:
+def _largest_differences_sentence(forced_words: ForcedWords, lags: np.ndarray, fixed: int, other: int) -> str:
     """Return the words on which the two models differ most."""
-    places = [
-        int(place) for place in np.argsort(-lags, kind="stable")[:_MOST_NAMED] if lags[place] >= np.log(_MIN_RATIO)
+    positions = [
+        int(position)
+        for position in np.argsort(-lags, kind="stable")[:_MOST_NAMED]
+        if lags[position] >= np.log(_MIN_RATIO)
     ]
-    if not places:
+    if not positions:
         return gettext("No word is ten times likelier with attention than with the fixed vector.")
     listed = [
         gettext(
             "{word} ({fixed} against {other})",
-            word=quote(shorten(forced_words.words[place], 20)),
-            fixed=small(float(np.exp(forced_words.log_probabilities[fixed, place]))),
-            other=small(float(np.exp(forced_words.log_probabilities[other, place]))),
+            word=quote(shorten(forced_words.words[position], 20)),
+            fixed=small(float(np.exp(forced_words.log_probabilities[fixed, position]))),
+            other=small(float(np.exp(forced_words.log_probabilities[other, position]))),
         )
-        for place in places
+        for position in positions
     ]
     count = int((lags >= np.log(_MIN_RATIO)).sum())
     return gettext(
@@ -99,7 +101,7 @@ def gradient_decay_sentences(
             "of the pairs to the farthest:"
         )
     ]
-    lines += [_gradient_decay(kind, decay) for kind, decay in zip(kinds, decays, strict=True)]
+    lines += [_gradient_decay_sentence(kind, decay) for kind, decay in zip(kinds, decays, strict=True)]
     known = [(kind, share) for kind, share in zip(kinds, shares, strict=True) if share is not None]
     if known:
         listed = ", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known)
@@ -114,9 +116,9 @@ def gradient_decay_sentences(
     return "\n\n".join(lines)
 
 
-def _gradient_decay(kind: str, decay: GradientDecay) -> str:
+def _gradient_decay_sentence(kind: str, decay: GradientDecay) -> str:
     """Return how gradients decay in a model with this kind of attention."""
-    near, far = (tuple(map(small_length, ends)) for ends in (decay.near, decay.far))
+    near, far = (tuple(map(small_length, lengths)) for lengths in (decay.near, decay.far))
     values = {"name": attention_name(kind), "start_near": near[0], "start_far": far[0], "near": near[1], "far": far[1]}
     values["fall"] = ""
     if np.isfinite(decay.tenth):
@@ -158,8 +160,10 @@ def growth_sentence(growth: Growth) -> str:
         last=words[-1],
         listed=", ".join(listed),
     )
-    ends = (decimal(float(end), 0) for end in (growth.baseline.min(), growth.baseline.max()))
-    sentence += " " + gettext("An unrelated text scores {first} to {last}.", first=next(ends), last=next(ends))
+    baselines = (decimal(float(score), 0) for score in (growth.baseline.min(), growth.baseline.max()))
+    sentence += " " + gettext(
+        "An unrelated text scores {first} to {last}.", first=next(baselines), last=next(baselines)
+    )
     if "none" not in growth.attentions or "additive" not in growth.attentions:
         return sentence
     fixed, other = (growth.scores[growth.attentions.index(kind)] for kind in ("none", "additive"))

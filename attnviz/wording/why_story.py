@@ -1,4 +1,4 @@
-"""Texts of the page *Why attention?*, one for each figure, and references."""
+"""Fixed texts of the page *Why attention?* (introduction, sections, references), and the type of a text section."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def opening() -> TextSection:
     )
 
 
-def race() -> TextSection:
+def translations_section() -> TextSection:
     """Return the text about the three translations."""
     return TextSection(
         gettext("1. Three translators, one sentence"),

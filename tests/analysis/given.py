@@ -1,4 +1,4 @@
-"""Translations by random networks of every kind, for tests of alternative attention at a step."""
+"""Random networks and their forced translations, for tests that analyse single steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from attnviz import Translator
-from attnviz.analysis.recomputation import below, decode_step, encode
+from attnviz.analysis.recomputation import decode_step, encode, submodule_weights
 from attnviz.analysis.scorers import scorer_of
 from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
@@ -30,10 +30,10 @@ SIZES = {
 }
 
 
-def translated(
+def forced_trace(
     make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], interventions: Any = (), **sizes: int
 ) -> tuple[Trace, Weights]:
-    """Return a forced translation and the weights of the network that was led through it."""
+    """Return a forced translation and the weights of its network."""
     network = make_network(*kind, **sizes)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     trace = Translator(network, tokenizer).translate(
@@ -42,13 +42,16 @@ def translated(
     return trace, weights
 
 
-def run_again(trace: Trace, weights: Weights, step: int, look: Array) -> Array:
-    """Return p(w), (K,), of one step of the recomputation's own decoder that is given the weights `look` (Tx,)."""
+def step_probabilities(trace: Trace, weights: Weights, step: int, row: Array) -> Array:
+    """Return p(w), (K,), of one step of the recomputation's decoder under the attention weights `row`, (Tx,)."""
     exact = {name: np.asarray(value, np.float64) for name, value in weights.items()}
-    decoder, annotations = below(exact, "decoder."), encode(below(exact, "encoder."), trace.source_ids)
+    decoder, annotations = (
+        submodule_weights(exact, "decoder."),
+        encode(submodule_weights(exact, "encoder."), trace.source_ids),
+    )
     keys = scorer_of(trace.config).keys(decoder, annotations)
     word = decoder["embedding.weight"][trace.previous_ids[step]]
     state = trace.previous_states[step].astype(np.float64)
     before = trace.previous_alignment[step].astype(np.float64)
-    given = [ReplaceWeights(tuple(look.tolist()), step=step)]
+    given = [ReplaceWeights(tuple(row.tolist()), step=step)]
     return decode_step(decoder, trace.config, annotations, keys, state, word, before, given)["probabilities"]

@@ -1,4 +1,4 @@
-"""The five answers, each against what it claims to be, and how far they agree, against counting."""
+"""Attribution methods: each matrix against its definition, and the agreement between methods."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.text import Tokenizer
 from attnviz.trace.attributions import Attributions
 from attnviz.trace.interventions import ExcludePosition
-from tests.analysis.given import KINDS, SIZES, translated
+from tests.analysis.given import KINDS, SIZES, forced_trace
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
 
 
-def answered(make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int):
-    trace, weights = translated(make_network, tokenizer, kind, **sizes)
+def trace_with_attributions(make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int):
+    trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     attributions = Translator(make_network(*kind, **sizes), tokenizer).attributions(trace)
     return trace, weights, analysis.attribution_methods(trace, weights, attributions)
 
 
 @settings(max_examples=FEW)
 @given(**SIZES)
-def test_every_answer_has_a_row_for_each_step(make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes) -> None:
-    trace, weights, found = answered(make_network, tokenizer, kind, **sizes)
+def test_every_method_has_a_row_for_each_step(make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes) -> None:
+    trace, weights, found = trace_with_attributions(make_network, tokenizer, kind, **sizes)
     assert found.names == ATTRIBUTION_METHODS
     for name in found.names:
         matrix, shares, support = found.matrices[name], found.shares(name), found.support(name)
@@ -47,10 +47,10 @@ def test_every_answer_has_a_row_for_each_step(make_network: ModelFactory, tokeni
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_logit_attribution_of_all_steps_is_that_of_each(
+def test_added_logits_match_the_logit_attribution_of_each_step(
     make_network: ModelFactory, tokenizer: Tokenizer, kind
 ) -> None:
-    trace, weights = translated(make_network, tokenizer, kind)
+    trace, weights = forced_trace(make_network, tokenizer, kind)
     each = [one.source for one in logit_attributions(trace, weights, list(enumerate(trace.target_ids)))]
     np.testing.assert_allclose(analysis.added_logits(trace, weights), each, atol=1e-6)
     vocabulary = range(len(weights["decoder.output.bias"]))
@@ -63,47 +63,49 @@ def test_the_logit_attribution_of_all_steps_is_that_of_each(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_erasure_is_a_step_that_must_not_look_there(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
-    trace, weights = translated(make_network, tokenizer, kind)
+def test_erasure_equals_the_loss_when_a_position_is_excluded(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind
+) -> None:
+    trace, weights = forced_trace(make_network, tokenizer, kind)
     erased = analysis.attribution_methods(trace, weights).matrices["erased"]
     assert (erased < 0).any()
     for step, j in product((0, 3), range(erased.shape[1])):
-        without, _ = translated(make_network, tokenizer, kind, [ExcludePosition(j, step=step)])
+        without, _ = forced_trace(make_network, tokenizer, kind, [ExcludePosition(j, step=step)])
         lost = trace.log_probabilities[step] - without.log_probabilities[step]
         assert erased[step, j] == pytest.approx(lost, abs=3e-5)
 
 
-def test_a_trace_alone_has_fewer_answers(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    found = analysis.attribution_methods(*translated(make_network, tokenizer, KINDS[0]))
+def test_gradient_methods_are_omitted_without_gradients(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    found = analysis.attribution_methods(*forced_trace(make_network, tokenizer, KINDS[0]))
     assert found.names == ("attention", "posterior", "logit_attribution", "erased")
     assert analysis.agreement(found).names == found.names
 
 
-def test_without_attention_there_is_nothing_to_answer(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = translated(make_network, tokenizer, ("none", "previous"))
+def test_attribution_methods_are_refused_without_attention(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = forced_trace(make_network, tokenizer, ("none", "previous"))
     for ask in (analysis.attribution_methods, analysis.added_logits):
         with pytest.raises(AttnvizError, match="has no attention"):
             ask(trace, weights)
 
 
-def counted(one: np.ndarray, other: np.ndarray) -> float:
+def kendall_tau_b(one: np.ndarray, other: np.ndarray) -> float:
     """Kendall's tau-b, pair by pair."""
     pairs = list(combinations(range(len(one)), 2))
     sides = [[np.sign(row[a] - row[b]) for a, b in pairs] for row in (one, other)]
     concordant = sum(a * b for a, b in zip(*sides, strict=True))
-    told = [sum(side != 0 for side in row) for row in sides]
-    return float(concordant / np.sqrt(told[0] * told[1])) if all(told) else float("nan")
+    untied = [sum(side != 0 for side in row) for row in sides]
+    return float(concordant / np.sqrt(untied[0] * untied[1])) if all(untied) else float("nan")
 
 
 @given(rows=st.lists(st.lists(st.integers(-3, 3), min_size=6, max_size=6), min_size=2, max_size=4))
-def test_tau_is_counted_pair_by_pair(rows: list[list[int]]) -> None:
+def test_kendall_matches_a_count_over_pairs(rows: list[list[int]]) -> None:
     values = np.array(rows, dtype=float)
     found = kendall(values)
-    expected = [[counted(one, other) for other in values] for one in values]
+    expected = [[kendall_tau_b(one, other) for other in values] for one in values]
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_agreement_is_that_of_its_definition() -> None:
+def test_agreement_matches_its_definition() -> None:
     one = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])
     two = np.array([[0.2, 0.3, 0.5], [-1.0, 2.0, 0.0]])
     nothing = np.array([[-1.0, -2.0, -3.0], [0.0, 0.0, 0.0]])
@@ -112,7 +114,7 @@ def test_agreement_is_that_of_its_definition() -> None:
     assert over_all.top[0, 1] == 0.5
     assert over_all.variation[0, 1] == pytest.approx(np.mean([0.3, 0.2]))
     assert np.isnan(over_all.variation[0, 2])  # no entry of its rows is positive
-    assert over_all.tau[0, 1] == pytest.approx(np.mean([-1, counted(one[1], two[1])]))
+    assert over_all.tau[0, 1] == pytest.approx(np.mean([-1, kendall_tau_b(one[1], two[1])]))
     first = analysis.agreement(found, 0)
     assert (first.top[0, 1], first.tau[0, 1]) == (0, -1)
     assert first.tau[0, 2] == 1
@@ -123,7 +125,7 @@ def test_agreement_is_that_of_its_definition() -> None:
         analysis.agreement(found, 2)
 
 
-def test_the_answers_of_a_shipped_model_agree_more_than_chance(shipped_model) -> None:
+def test_methods_agree_above_chance_for_the_shipped_model(shipped_model) -> None:
     translator, weights = Translator.load(shipped_model, device="cpu"), analysis.load_weights(shipped_model)
     trace = translator.translate(SENTENCES[0])
     found = analysis.attribution_methods(trace, weights, translator.attributions(trace))

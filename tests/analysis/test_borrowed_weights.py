@@ -1,4 +1,4 @@
-"""Looks that a step borrows: from word links, and from another model whose pieces are others."""
+"""Attention weights of a step taken from word links or from a model with another segmentation."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ lengths = st.lists(st.integers(1, 6), min_size=1, max_size=4)
 
 
 @given(lengths, lengths, lengths, lengths, st.integers(0, 99))
-def test_the_look_of_another_model_goes_by_characters(
+def test_weights_of_another_segmentation_are_mapped_by_characters(
     source: list[int], target: list[int], other_source: list[int], other_target: list[int], seed: int
 ) -> None:
     ours = with_pieces(cut(SOURCE, source), cut(TARGET, target), seed)
@@ -78,13 +78,13 @@ def test_the_look_of_another_model_goes_by_characters(
         np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-12)
 
 
-def test_a_model_of_the_same_pieces_lends_its_row() -> None:
+def test_weights_of_the_same_segmentation_are_copied() -> None:
     ours, other = trace(seed=0), trace(seed=1)
     for step in range(len(ours.target_pieces)):
         np.testing.assert_allclose(weights_from_trace(ours, step, other), other.alignment[step], atol=1e-6)
 
 
-def test_a_piece_that_is_a_blank_belongs_to_what_follows() -> None:
+def test_a_blank_piece_is_merged_with_the_next_piece() -> None:
     ours = with_pieces((SPACE + "a", "</s>"), (SPACE + "x", "</s>"), 0)
     other = with_pieces((SPACE, "a", "</s>"), (SPACE, "x", "</s>"), 1)
     expected = other.alignment[1, :2].sum(), other.alignment[1, 2]
@@ -93,12 +93,12 @@ def test_a_piece_that_is_a_blank_belongs_to_what_follows() -> None:
     assert weights_from_trace(other, 0, ours)[0] == 0
 
 
-def test_another_text_lends_nothing() -> None:
+def test_weights_of_a_translation_of_another_text_are_refused() -> None:
     with pytest.raises(AttnvizError, match="same text"):
         weights_from_trace(trace(), 0, trace(source="Another sentence ."))
 
 
-def test_links_look_at_their_words_alike_and_at_the_pieces_of_each() -> None:
+def test_links_share_weight_equally_between_words_then_pieces() -> None:
     found = trace()
     words = found.words()
     assert [len(group) for group in words.source_groups] == [1, 2, 1, 1, 1, 1]
@@ -110,26 +110,26 @@ def test_links_look_at_their_words_alike_and_at_the_pieces_of_each() -> None:
 
 
 @pytest.mark.parametrize("link", [(5, 0), (0, len(trace().words().target) - 1), (99, 0)])
-def test_links_of_words_that_are_not_there_are_refused(link: tuple[int, int]) -> None:
+def test_links_to_missing_words_are_refused(link: tuple[int, int]) -> None:
     with pytest.raises(AttnvizError, match=f"{link[0]}-{link[1]}"):
         weights_from_links(trace(), 0, [(0, 0), link])
 
 
-def test_a_word_without_a_link_has_no_look() -> None:
+def test_weights_from_links_are_refused_for_an_unlinked_word() -> None:
     with pytest.raises(AttnvizError, match="None of these links"):
         weights_from_links(trace(), 0, [(0, 1)])
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=9))
-def test_links_are_read_as_they_are_written(links: list[tuple[int, int]]) -> None:
+def test_pharaoh_links_are_read_as_written(links: list[tuple[int, int]]) -> None:
     assert read_pharaoh("  ".join(f"{j}-{i}" for j, i in links)) == links
 
 
-def test_what_is_written_of_a_translation_can_be_read() -> None:
+def test_exported_pharaoh_links_can_be_read() -> None:
     assert read_pharaoh(pharaoh(trace().words()))
 
 
 @pytest.mark.parametrize("text", ["", " ", "0", "0-", "0-1 x", "1–2", "0-1;1-1", "-1-2", "0-1 9999999-1"])
-def test_what_is_no_link_is_named(text: str) -> None:
+def test_malformed_links_are_refused(text: str) -> None:
     with pytest.raises(AttnvizError, match="is not a link"):
         read_pharaoh(text)

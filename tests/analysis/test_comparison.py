@@ -1,4 +1,4 @@
-"""Two translations on common axes: what is shared, what is a gap, what differs; and the sentences that are edited."""
+"""Comparison of two translations: aligned words, gaps and differences; edits of the source sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from attnviz import AttnvizError, analysis
 from attnviz.analysis.comparison import Comparison, compare
 from attnviz.analysis.grid import By, grid
-from attnviz.analysis.sentence_edits import next_word, sentence_words, swapped, without_word
+from attnviz.analysis.sentence_edits import next_word, sentence_words, with_next_swapped, without_word
 from attnviz.analysis.shared_words import shared_axis
 from attnviz.text import normalise
 from tests.analysis.test_grid import some_posterior
@@ -27,7 +27,7 @@ SENTENCES = st.sampled_from(
 
 
 @given(first=WORDS, other=WORDS)
-def test_both_sentences_stand_on_the_axis_in_their_order(first: list[str], other: list[str]) -> None:
+def test_shared_axis_keeps_the_word_order_of_both_sentences(first: list[str], other: list[str]) -> None:
     axis = shared_axis(first, other)
     for words, places in ((first, axis.first), (other, axis.other)):
         assert [word for word in places if word is not None] == list(range(len(words)))
@@ -39,7 +39,7 @@ def test_both_sentences_stand_on_the_axis_in_their_order(first: list[str], other
 
 
 @given(first=WORDS, other=WORDS)
-def test_what_is_shared_is_so_both_ways_and_a_sentence_shares_all_of_itself(first: list[str], other: list[str]) -> None:
+def test_shared_axis_matches_words_ignoring_case(first: list[str], other: list[str]) -> None:
     assert shared_axis(first, [word.upper() for word in first]).same
     common = [word.casefold() for word in first if word.casefold() in {w.casefold() for w in other}]
     assert bool(shared_axis(first, other).shared.any()) == bool(common)
@@ -54,7 +54,7 @@ def test_what_is_shared_is_so_both_ways_and_a_sentence_shares_all_of_itself(firs
         ("A Girl rides a blue bicycle .", "A Girl rides a _ bicycle ."),
     ],
 )
-def test_of_an_edit_everything_else_is_shared(other: str, shared: str | None) -> None:
+def test_shared_axis_matches_all_words_but_the_edited_one(other: str, shared: str | None) -> None:
     first = "a girl rides a red bicycle ."
     axis = shared_axis(first.split(), other.split())
     if shared is None:  # of two words that changed places one is shared, the other is in two
@@ -69,7 +69,7 @@ def test_of_an_edit_everything_else_is_shared(other: str, shared: str | None) ->
 
 
 @given(source=SENTENCES, target=SENTENCES, by=st.sampled_from(["words", "pieces"]), seed=st.integers(0, 50))
-def test_a_translation_beside_itself_has_no_gap_and_no_difference(source: str, target: str, by: By, seed: int) -> None:
+def test_a_translation_compared_with_itself_has_no_difference(source: str, target: str, by: By, seed: int) -> None:
     trace = synthetic.trace(source, target, seed=seed)
     found, cells = compare(trace, trace, by=by), grid(trace, by)
     assert found.source.same
@@ -87,7 +87,7 @@ def test_a_translation_beside_itself_has_no_gap_and_no_difference(source: str, t
     by=st.sampled_from(["words", "pieces"]),
     seeds=st.tuples(st.integers(0, 20), st.integers(0, 20)),
 )
-def test_each_cell_is_that_of_its_own_words_and_a_gap_is_nan(
+def test_cells_hold_the_weights_of_their_words_and_gaps_are_nan(
     texts: tuple[str, ...], by: By, seeds: tuple[int, int]
 ) -> None:
     traces = [synthetic.trace(texts[2 * k], texts[2 * k + 1], seed=seeds[k]) for k in (0, 1)]
@@ -106,7 +106,7 @@ def test_each_cell_is_that_of_its_own_words_and_a_gap_is_nan(
 
 
 @given(texts=st.tuples(SENTENCES, SENTENCES, SENTENCES), seed=st.integers(0, 50))
-def test_the_other_way_round_the_difference_has_the_other_sign(texts: tuple[str, str, str], seed: int) -> None:
+def test_swapping_the_translations_negates_the_difference(texts: tuple[str, str, str], seed: int) -> None:
     one, two = synthetic.trace(texts[0], texts[2], seed=seed), synthetic.trace(texts[1], texts[2], seed=seed + 1)
     there, back = compare(one, two), compare(two, one)
     # Of a word that moved, either place may be the shared one.
@@ -118,7 +118,7 @@ def test_the_other_way_round_the_difference_has_the_other_sign(texts: tuple[str,
 
 
 @given(seeds=st.tuples(st.integers(0, 50), st.integers(0, 50)))
-def test_what_moved_is_a_total_variation_and_the_largest_cells_come_first(seeds: tuple[int, int]) -> None:
+def test_moved_is_total_variation_and_most_changed_is_sorted(seeds: tuple[int, int]) -> None:
     found = compare(synthetic.trace(seed=seeds[0]), synthetic.trace(seed=seeds[1]))
     assert ((found.moved >= 0) & (found.moved <= 1 + 1e-6)).all()
     for row in range(len(found.moved)):  # the largest share of what any set of columns can differ by
@@ -130,7 +130,7 @@ def test_what_moved_is_a_total_variation_and_the_largest_cells_come_first(seeds:
         assert amounts[0] == np.nanmax(np.abs(found.difference))
 
 
-def test_of_words_that_only_one_has_the_look_is_moved_away() -> None:
+def test_attention_to_unshared_words_counts_as_moved() -> None:
     one = synthetic.trace("The agreement was signed .", "signé .")
     alignment = np.zeros_like(one.alignment)
     alignment[:, 1] = 1  # on the word that the other sentence lacks, in its first piece
@@ -139,7 +139,7 @@ def test_of_words_that_only_one_has_the_look_is_moved_away() -> None:
     np.testing.assert_allclose(found.moved, 1, atol=1e-6)
 
 
-def test_steps_are_those_that_wrote_the_same_word() -> None:
+def test_aligned_steps_write_the_same_word() -> None:
     one = synthetic.trace(target="L' extraordinaire accord signé .")
     two = synthetic.trace(target="Un accord signé .")
     found = compare(one, two)
@@ -157,7 +157,7 @@ def test_steps_are_those_that_wrote_the_same_word() -> None:
         found.aligned_step(99)
 
 
-def test_a_word_in_other_pieces_is_the_same_word_and_its_later_pieces_meet_the_last() -> None:
+def test_words_with_different_pieces_are_aligned() -> None:
     one = synthetic.trace(target="extraordinaire .")
     two = dataclasses.replace(
         synthetic.trace(target="word ."),
@@ -171,7 +171,7 @@ def test_a_word_in_other_pieces_is_the_same_word_and_its_later_pieces_meet_the_l
     assert found.other_log_probabilities[0] == pytest.approx(two.log_probabilities[0])
 
 
-def test_after_the_word_it_compares_the_posteriors_and_asks_for_them() -> None:
+def test_face_after_compares_posteriors_and_requires_them() -> None:
     one, two = synthetic.trace(seed=1), synthetic.trace(seed=2)
     posteriors = some_posterior(one.alignment.shape, 1), some_posterior(two.alignment.shape, 2)
     found = compare(one, two, by="pieces", face="after", posteriors=posteriors)
@@ -183,7 +183,7 @@ def test_after_the_word_it_compares_the_posteriors_and_asks_for_them() -> None:
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_a_model_without_attention_has_words_and_no_looks(which: int) -> None:
+def test_comparison_without_attention_has_only_log_probabilities(which: int) -> None:
     traces = [synthetic.trace(seed=1), synthetic.trace(seed=2)]
     traces[which] = synthetic.trace(seed=3, attention="none")
     after = [some_posterior(traces[0].alignment.shape, 1), some_posterior(traces[0].alignment.shape, 1)]
@@ -197,7 +197,7 @@ def test_a_model_without_attention_has_words_and_no_looks(which: int) -> None:
     assert np.isfinite(found.other_log_probabilities).all()
 
 
-def test_it_is_offered_by_the_room() -> None:
+def test_analysis_package_exports_compare() -> None:
     assert analysis.compare is compare
     assert analysis.Comparison is Comparison
 
@@ -210,7 +210,7 @@ def test_edits_of_any_text_are_normalised_and_keep_the_other_words(text: str, da
             without_word(text, 0)
         return
     word = data.draw(st.integers(0, len(words) - 1))
-    dropped, exchanged = without_word(text, word), swapped(text, word)
+    dropped, exchanged = without_word(text, word), with_next_swapped(text, word)
     for edited in (dropped, exchanged):
         assert edited == normalise(edited)
     letters = [sorted(line.replace(" ", "")) for line in (dropped + words[word], exchanged, normalise(text))]
@@ -220,7 +220,7 @@ def test_edits_of_any_text_are_normalised_and_keep_the_other_words(text: str, da
 @given(
     words=st.lists(st.sampled_from(["a", "red", "12.30", "bicycle", ",", "."]), min_size=1, max_size=8), data=st.data()
 )
-def test_edits_of_plain_sentences_change_the_words_and_nothing_else(words: list[str], data: st.DataObject) -> None:
+def test_edits_of_plain_sentences_change_only_the_chosen_words(words: list[str], data: st.DataObject) -> None:
     text = " ".join(words)
     k = data.draw(st.integers(0, len(words) - 1))
     assert list(sentence_words(text)) == words
@@ -229,16 +229,16 @@ def test_edits_of_plain_sentences_change_the_words_and_nothing_else(words: list[
     expected = list(words)
     if follower is not None:
         expected[k], expected[follower] = expected[follower], expected[k]
-    assert list(sentence_words(swapped(text, k))) == expected
+    assert list(sentence_words(with_next_swapped(text, k))) == expected
 
 
-def test_marks_stay_where_they_are() -> None:
+def test_edits_keep_punctuation_in_place() -> None:
     text = "Girls ride  red bicycles."
     assert without_word(text, 3) == "Girls ride red."
     assert without_word(text, 4) == "Girls ride red bicycles"
     assert without_word(text, 0) == "ride red bicycles."
-    assert swapped(text, 2) == "Girls ride bicycles red."
-    assert swapped(text, 3) == text.replace("  ", " ")
+    assert with_next_swapped(text, 2) == "Girls ride bicycles red."
+    assert with_next_swapped(text, 3) == text.replace("  ", " ")
     assert next_word(text, 4) is None
-    assert swapped("It is late, Sir!", 2) == "It is Sir, late!"
+    assert with_next_swapped("It is late, Sir!", 2) == "It is Sir, late!"
     assert without_word("He said “no”.", 3) == 'He said "".'

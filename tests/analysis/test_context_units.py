@@ -1,4 +1,4 @@
-"""The terms of a context by source words: what they add up to, which units are shown, and what c is most like."""
+"""Units of the context vector: terms of source words, selection of units, and nearest annotations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_terms_add_up_to_the_context(seed: int, attention: str, count: int) 
 
 
 @given(st.integers(0, 60))
-def test_no_unit_that_is_left_out_is_further_from_its_mean(seed: int) -> None:
+def test_selected_units_deviate_most_from_their_mean(seed: int) -> None:
     trace = make_trace(LONGER, seed=seed, hidden=20)
     found = context_units(trace, 2)
     assert len(found.units) == UNITS
@@ -42,7 +42,7 @@ def test_no_unit_that_is_left_out_is_further_from_its_mean(seed: int) -> None:
 
 
 @given(st.integers(0, 60))
-def test_words_of_largest_weight_have_a_term_of_their_own(seed: int) -> None:
+def test_words_of_largest_weight_have_their_own_terms(seed: int) -> None:
     trace = make_trace(LONGER, seed=seed)
     words, found = trace.words(), context_units(trace, 3)
     shares = np.array([trace.alignment[3, list(group)].sum() for group in words.source_groups])
@@ -55,7 +55,7 @@ def test_words_of_largest_weight_have_a_term_of_their_own(seed: int) -> None:
     np.testing.assert_allclose(found.terms[0], expected, atol=1e-6)
 
 
-def test_cosines_are_those_of_the_whole_vectors() -> None:
+def test_cosines_use_the_whole_vectors() -> None:
     trace = make_trace()
     found = context_units(trace, 1)
     for j, annotation in enumerate(trace.annotations.astype(np.float64)):
@@ -65,7 +65,7 @@ def test_cosines_are_those_of_the_whole_vectors() -> None:
     assert found.cosines[found.nearest[0]] == found.cosines.max()
 
 
-def test_a_context_that_is_an_annotation_points_as_it_does() -> None:
+def test_a_context_equal_to_an_annotation_has_cosine_one() -> None:
     trace = make_trace()
     alone = np.zeros_like(trace.alignment)
     alone[:, 2] = 1
@@ -75,13 +75,13 @@ def test_a_context_that_is_an_annotation_points_as_it_does() -> None:
     assert found.cosines[2] == pytest.approx(1)
 
 
-def test_it_holds_for_a_model_that_runs(translator: Translator) -> None:
+def test_terms_add_up_for_a_translation_of_a_model(translator: Translator) -> None:
     trace: Trace = translator.translate("Two dogs play in the snow.")
     for step in range(len(trace.target_pieces)):
         found = context_units(trace, step)
         np.testing.assert_allclose(found.terms.sum(axis=0), found.context, atol=1e-5)
 
 
-def test_without_attention_there_is_no_sum() -> None:
+def test_context_units_are_refused_without_attention() -> None:
     with pytest.raises(ValueError, match="without attention"):
         context_units(make_trace(attention="none"), 0)

@@ -1,4 +1,4 @@
-"""The proof of a verdict holds for what the network computed, and for nothing else."""
+"""Verification of a judgement by decomposable attention: altered numbers and weights are detected."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def judgement(detector: Detector) -> Judgement:
     return detector.judge(SENTENCES[0], SENTENCES[1])
 
 
-def test_it_holds(judgement: Judgement, weights: Weights) -> None:
+def test_verification_holds_for_a_correct_judgement(judgement: Judgement, weights: Weights) -> None:
     verification = verify_judgement(judgement, weights)
     assert verification.holds, verification.discrepancies
     assert [check.quantity for check in verification.checks] == [quantity.name for quantity in RECORDED]
@@ -46,7 +46,7 @@ def test_it_holds(judgement: Judgement, weights: Weights) -> None:
 
 
 @pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
-def test_a_number_that_was_altered_turns_it_red(judgement: Judgement, weights: Weights, quantity: Any) -> None:
+def test_verification_names_an_altered_number(judgement: Judgement, weights: Weights, quantity: Any) -> None:
     array = getattr(judgement, quantity.name).copy()
     array.flat[-1] += 0.01 * max(1.0, float(np.abs(array).max()))
     verification = verify_judgement(dataclasses.replace(judgement, **{quantity.name: array}), weights)
@@ -56,7 +56,7 @@ def test_a_number_that_was_altered_turns_it_red(judgement: Judgement, weights: W
 
 
 @pytest.mark.parametrize("name", ["embedding.weight", "attend.inner.bias", "compare.outer.weight", "output.weight"])
-def test_other_weights_turn_it_red(judgement: Judgement, weights: Weights, name: str) -> None:
+def test_verification_fails_with_altered_weights(judgement: Judgement, weights: Weights, name: str) -> None:
     assert not verify_judgement(judgement, {**weights, name: weights[name] + np.float32(0.05)}).holds
 
 

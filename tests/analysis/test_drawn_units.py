@@ -1,4 +1,4 @@
-"""The units that stand for a vector are those that change most, of each direction as many."""
+"""Units drawn for a vector: those of largest variance, equally many from each encoder direction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VECTORS = arrays(np.float32, st.tuples(st.integers(1, 6), st.integers(1, 20)), e
 
 
 @given(VECTORS, st.integers(1, 20))
-def test_no_unit_that_is_left_out_changes_more(vectors: np.ndarray, count: int) -> None:
+def test_most_varied_selects_the_units_of_largest_variance(vectors: np.ndarray, count: int) -> None:
     chosen = most_varied(vectors, count)
     assert len(chosen) == min(count, vectors.shape[1])
     assert (np.diff(chosen) > 0).all()
@@ -26,7 +26,7 @@ def test_no_unit_that_is_left_out_changes_more(vectors: np.ndarray, count: int) 
 
 
 @pytest.mark.parametrize("attention", ["additive", "general", "none"])
-def test_both_directions_have_as_many(attention: str) -> None:
+def test_both_encoder_directions_have_equally_many_units(attention: str) -> None:
     trace = make_trace(attention=attention, hidden=12)
     units = drawn_units(trace)
     assert (units.annotation[:SQUARES] < 12).all()

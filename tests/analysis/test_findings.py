@@ -1,4 +1,4 @@
-"""Each finding on an alignment made to show it, and none on a plain one."""
+"""Findings about an alignment: each kind on an alignment built to show it, none on a plain diagonal."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def kinds(trace: Trace) -> set[Kind]:
 SOURCE, TARGET = "the small cat drinks cold milk", "le petit chat boit du lait"
 
 
-def test_a_plain_diagonal_calls_for_no_remark() -> None:
+def test_a_plain_diagonal_has_no_findings() -> None:
     assert findings_of(aligned(SOURCE, TARGET, np.eye(6))) == []
 
 
-def test_a_word_nobody_looked_at() -> None:
+def test_an_unattended_source_word_is_omitted() -> None:
     matrix = np.eye(6)
     matrix[1] = np.eye(6)[2]
     (finding,) = findings_of(aligned(SOURCE, TARGET, matrix))
@@ -51,7 +51,7 @@ def test_a_word_nobody_looked_at() -> None:
     assert finding.value < 0.01
 
 
-def test_a_line_that_was_dropped_is_told_as_one() -> None:
+def test_a_dropped_clause_is_one_omitted_finding() -> None:
     source, target = "the cat drinks milk . nobody came to the house .", "le chat boit du lait ."
     matrix = np.zeros((6, 11))
     matrix[np.arange(6), [0, 1, 2, 3, 3, 4]] = 1
@@ -60,7 +60,7 @@ def test_a_line_that_was_dropped_is_told_as_one() -> None:
     assert cell_of(aligned(source, target, matrix), finding)[1] in range(5, 10)
 
 
-def test_what_the_model_cannot_read_is_not_left_out() -> None:
+def test_unknown_source_words_are_not_reported_as_omitted() -> None:
     matrix = np.eye(6)
     matrix[1] = np.eye(6)[2]
     trace = aligned(SOURCE, TARGET, matrix)
@@ -69,14 +69,14 @@ def test_what_the_model_cannot_read_is_not_left_out() -> None:
     assert findings_of(dataclasses.replace(trace, source_pieces=pieces)) == []
 
 
-def test_a_word_of_english_grammar_need_not_be_looked_at() -> None:
+def test_unattended_function_words_are_not_reported() -> None:
     matrix = np.eye(6)
     matrix[1] = np.eye(6)[2]
     trace = aligned("cats do drink very cold milk", "chats ne boivent lait bien froid", matrix)
     assert findings_of(trace) == []
 
 
-def test_several_words_for_one_are_a_mistake_only_where_the_model_was_unsure() -> None:
+def test_overuse_is_strong_only_when_probabilities_are_low() -> None:
     matrix = np.vstack([np.eye(6), np.eye(6)[[5, 5]]])
     for probability, strong in ((0.9, False), (0.15, True)):
         trace = aligned(SOURCE, TARGET + " vite bien", matrix, probability)
@@ -84,7 +84,7 @@ def test_several_words_for_one_are_a_mistake_only_where_the_model_was_unsure() -
         assert found == [strong]
 
 
-def test_a_word_written_again_nearby_is_told_unless_the_source_has_two_forms_of_it() -> None:
+def test_a_nearby_repetition_is_reported_unless_the_source_repeats() -> None:
     matrix = np.eye(6)
     again, at_the_end = "le chat de chat du lait", "le chat boit du lait chat"
     two_forms = aligned("the wire or wires cold milk", again, matrix)
@@ -94,14 +94,14 @@ def test_a_word_written_again_nearby_is_told_unless_the_source_has_two_forms_of_
     assert findings_of(aligned(SOURCE, at_the_end, matrix)) == []
 
 
-def test_punctuation_is_never_missed() -> None:
+def test_unattended_punctuation_is_not_reported() -> None:
     matrix = np.eye(6)
     matrix[1] = np.eye(6)[2]
     trace = aligned("the , cat drinks cold milk", TARGET, matrix)
     assert findings_of(trace) == []
 
 
-def test_a_word_looked_at_too_often() -> None:
+def test_a_source_word_attended_too_often_is_overused() -> None:
     matrix = np.vstack([np.eye(6), np.eye(6)[[0, 0, 0]]])
     findings = findings_of(aligned(SOURCE, TARGET + " vite et bien", matrix))
     assert [(f.kind, f.value, f.source) for f in findings] == [(Kind.OVERUSED, pytest.approx(4, abs=0.01), 0)]
@@ -116,13 +116,15 @@ def test_a_word_looked_at_too_often() -> None:
         ("chien", 2, []),
     ],
 )
-def test_a_word_written_twice_for_one(second: str, looked: int, found: list[tuple[Kind, int, int, int]]) -> None:
+def test_repetition_requires_the_same_word_and_source(
+    second: str, looked: int, found: list[tuple[Kind, int, int, int]]
+) -> None:
     matrix = np.vstack([np.eye(6), np.eye(6)[[looked]]])
     findings = findings_of(aligned(SOURCE, f"{TARGET} {second}", matrix))
     assert [(f.kind, f.value, f.target, f.source) for f in findings] == found
 
 
-def test_a_word_of_grammar_may_be_written_twice() -> None:
+def test_repeated_function_words_are_not_reported() -> None:
     matrix = np.eye(6)[[0, 0, 2, 3, 4, 5]]
     source = "you now must go home soon"
     grammar, content = "vous vous devez rentrer chez toi", "chat chat devez rentrer chez toi"
@@ -130,28 +132,28 @@ def test_a_word_of_grammar_may_be_written_twice() -> None:
     assert Kind.REPEATED in kinds(aligned(source, content, matrix))
 
 
-def test_two_target_words_for_one_are_common_and_three_are_told() -> None:
-    for extra, told in ((1, False), (2, True)):
+def test_three_target_words_for_one_are_overused_and_two_are_not() -> None:
+    for extra, reported in ((1, False), (2, True)):
         matrix = np.vstack([np.eye(6), np.eye(6)[[0] * extra]])
         found = kinds(aligned(SOURCE, TARGET + " vite bien"[: 5 * extra], matrix))
-        assert (Kind.OVERUSED in found) == told
+        assert (Kind.OVERUSED in found) == reported
 
 
-def test_a_uniform_row() -> None:
+def test_a_uniform_row_is_reported() -> None:
     matrix = np.eye(6)
     matrix[3] = np.ones(6) / 6
     (finding,) = findings_of(aligned(SOURCE, TARGET, matrix))
     assert (finding.kind, finding.target) == (Kind.UNIFORM, 3)
 
 
-def test_a_collapsed_column_is_said_once() -> None:
+def test_a_collapsed_column_is_reported_once() -> None:
     matrix = np.tile(np.eye(6)[4], (6, 1))
     (finding,) = findings_of(aligned(SOURCE, TARGET, matrix))
     assert (finding.kind, finding.source) == (Kind.COLLAPSED, 4)
     assert finding.value == pytest.approx(6 / 7, abs=0.01)
 
 
-def test_words_spelled_alike_and_their_shift() -> None:
+def test_identical_words_and_shifted_alignments_are_reported() -> None:
     source, target = "in Paris and Rome all sleep", "à Paris et Rome tous dorment"
     found = findings_of(aligned(source, target, np.eye(6)))
     assert [(f.kind, f.target, f.source) for f in found] == [(Kind.IDENTICAL, 1, 1), (Kind.IDENTICAL, 3, 3)]
@@ -159,7 +161,7 @@ def test_words_spelled_alike_and_their_shift() -> None:
     assert [(f.kind, f.value) for f in shifted] == [(Kind.SHIFTED, 1.0)]
 
 
-def test_an_improbable_word_is_that_of_its_weakest_piece() -> None:
+def test_an_improbable_word_has_the_probability_of_its_piece() -> None:
     trace = aligned(SOURCE, TARGET, np.eye(6))
     chances = trace.log_probabilities.copy()
     chances[2] = np.log(0.03)
@@ -167,11 +169,11 @@ def test_an_improbable_word_is_that_of_its_weakest_piece() -> None:
     assert (finding.kind, finding.target, finding.value) == (Kind.IMPROBABLE, 2, pytest.approx(0.03))
 
 
-def test_without_attention_there_is_nothing_to_say_of_it() -> None:
+def test_attention_findings_are_absent_without_attention() -> None:
     assert kinds(make_trace(attention="none")) <= {Kind.IMPROBABLE, Kind.IDENTICAL}
 
 
-def test_a_summary_by_hand() -> None:
+def test_summary_matches_hand_computed_values() -> None:
     swapped = np.eye(6)[[0, 2, 1, 3, 4, 5]]
     found = summarise(aligned(SOURCE, TARGET, swapped))
     assert (found.moves, found.forward, found.identical) == (5, 4, 0)
@@ -183,7 +185,7 @@ def test_a_summary_by_hand() -> None:
     assert summarise(make_trace(attention="none")) is None
 
 
-def test_a_finding_has_its_place_in_steps_and_pieces() -> None:
+def test_cell_of_returns_step_and_source_piece() -> None:
     matrix = np.vstack([np.eye(6), 0.5 * np.eye(6)[[0, 0, 0]] + 0.5 * np.eye(6)[[1, 2, 3]]])
     trace = aligned(SOURCE, TARGET + " vite et bien", matrix)
     assert cell_of(trace, Finding(Kind.OVERUSED, 3.5, source=0)) == (0, 0)
@@ -191,7 +193,7 @@ def test_a_finding_has_its_place_in_steps_and_pieces() -> None:
     assert cell_of(trace, Finding(Kind.UNIFORM, 0.9, target=7)) == (7, None)
 
 
-def test_an_improbable_word_is_looked_at_in_its_least_likely_piece() -> None:
+def test_cell_of_an_improbable_word_is_its_least_likely_piece() -> None:
     trace = make_trace("small cat", "extraordinaire chat")  # "extr" + "aordinaire"
     chances = np.log(np.array([0.9, 0.02, 0.9, 0.9], dtype=np.float32))
     trace = dataclasses.replace(trace, log_probabilities=chances)
@@ -199,7 +201,7 @@ def test_an_improbable_word_is_looked_at_in_its_least_likely_piece() -> None:
     assert (finding.target, cell_of(trace, finding)) == (0, (1, None))
 
 
-def test_every_finding_of_every_alignment_has_a_place() -> None:
+def test_every_finding_has_a_valid_cell() -> None:
     for seed in range(20):
         trace = make_trace("Paris and Rome sleep until Tuesday .", "Paris et Rome dorment jusque Tuesday .", seed=seed)
         for finding in findings_of(trace):

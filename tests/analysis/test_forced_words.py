@@ -1,4 +1,4 @@
-"""Several models led through one translation: probabilities of its words, against the pieces they are made of."""
+"""Forced words: probabilities of one translation's words under several models, and their sentences."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.conftest import SENTENCES, ModelFactory
 KINDS = ("none", "general", "additive")
 
 
-def led(make_network: ModelFactory, tokenizer: Tokenizer, kind: str, target: str = SENTENCES[3]):
+def forced_translation(make_network: ModelFactory, tokenizer: Tokenizer, kind: str, target: str = SENTENCES[3]):
     return Translator(make_network(kind), tokenizer, name=f"small-{kind}").translate(SENTENCES[2], target=target)
 
 
-def test_a_word_is_as_likely_as_its_pieces_after_one_another(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    traces = [led(make_network, tokenizer, kind) for kind in KINDS]
+def test_word_log_probability_is_the_sum_over_its_pieces(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    traces = [forced_translation(make_network, tokenizer, kind) for kind in KINDS]
     found = forced_words(traces)
     assert found.words == traces[0].words().target
     assert found.attentions == KINDS
@@ -35,30 +35,34 @@ def test_a_word_is_as_likely_as_its_pieces_after_one_another(make_network: Model
     np.testing.assert_allclose(found.lag(0, 2), found.log_probabilities[2] - found.log_probabilities[0])
 
 
-def test_other_words_do_not_compare(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    one, other = (led(make_network, tokenizer, "general", target) for target in (SENTENCES[3], SENTENCES[5]))
+def test_translations_with_different_words_are_refused(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    one, other = (
+        forced_translation(make_network, tokenizer, "general", target) for target in (SENTENCES[3], SENTENCES[5])
+    )
     with pytest.raises(AttnvizError, match="cannot be compared"):
         forced_words([one, other])
     with pytest.raises(ValueError, match="no translation"):
         forced_words([])
 
 
-def given(fixed: list[float], other: list[float]) -> ForcedWords:
+def forced_words_from(fixed: list[float], other: list[float]) -> ForcedWords:
     words = tuple(f"w{place}" for place in range(len(fixed)))
     return ForcedWords(words, ("a", "b"), ("none", "additive"), np.log([fixed, other]))
 
 
 @pytest.mark.usefixtures("each_language")
-def test_what_is_said_is_what_is_there(snapshot: SnapshotAssertion) -> None:
-    faded = forgetting_sentences(given([0.5, 0.5, 0.05, 0.004], [0.5, 0.5, 0.4, 0.4]), 1)
+def test_forgetting_sentences_describe_the_probabilities(snapshot: SnapshotAssertion) -> None:
+    faded = forgetting_sentences(forced_words_from([0.5, 0.5, 0.05, 0.004], [0.5, 0.5, 0.4, 0.4]), 1)
     assert significant(np.sqrt(8 * 100)) in faded[0]
     assert decimal(0.004, 3) in faded[2]
     assert faded == snapshot(name="fading")
-    assert forgetting_sentences(given([0.1, 0.1, 0.2, 0.2], [0.5] * 4), 1) == snapshot(name="low from the beginning")
-    assert forgetting_sentences(given([0.5] * 4, [0.4] * 4), 1) == snapshot(name="no loss")
+    assert forgetting_sentences(forced_words_from([0.1, 0.1, 0.2, 0.2], [0.5] * 4), 1) == snapshot(
+        name="low from the beginning"
+    )
+    assert forgetting_sentences(forced_words_from([0.5] * 4, [0.4] * 4), 1) == snapshot(name="no loss")
 
 
-def test_nothing_is_said_of_too_few_words_or_where_all_attend() -> None:
-    assert len(forgetting_sentences(given([0.5, 0.1], [0.5, 0.5]), 1)) == 1
+def test_forgetting_sentences_need_enough_words_and_a_fixed_context() -> None:
+    assert len(forgetting_sentences(forced_words_from([0.5, 0.1], [0.5, 0.5]), 1)) == 1
     attending = ForcedWords(("a",), ("x", "y"), ("general", "additive"), np.zeros((2, 1)))
     assert forgetting_sentences(attending, 1) == []

@@ -1,4 +1,4 @@
-"""Links that people drew for one pair: read, refused, and held against those of an alignment."""
+"""Gold links of one sentence pair: parsing, validation, and errors of an alignment against them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.analysis.gold import (
     MOST_LINKS,
     GoldLinks,
-    counted_words,
     link_errors,
+    linkable_words,
     read_links,
     stored_links,
     words_digest,
@@ -48,10 +48,10 @@ def pairs(draw: st.DrawFn) -> tuple[Words, GoldLinks]:
 
 
 @given(pairs())
-def test_rates_misses_and_false_links_are_those_of_the_definition(pair: tuple[Words, GoldLinks]) -> None:
+def test_link_errors_match_the_definition(pair: tuple[Words, GoldLinks]) -> None:
     """Och & Ney 2003, Eq. for AER, counted over whole matrices in float64."""
     words, gold = pair
-    source, target = map(len, counted_words(words))
+    source, target = map(len, linkable_words(words))
     shares = words.alignment.astype(np.float64)[:target, :source]
     found, sure, at_least = (np.zeros((target, source), bool) for _ in range(3))
     for i, row in enumerate(shares):
@@ -78,12 +78,12 @@ def test_rates_misses_and_false_links_are_those_of_the_definition(pair: tuple[Wo
 
 
 @given(pairs())
-def test_links_are_read_as_they_are_written_and_tell_their_words(pair: tuple[Words, GoldLinks]) -> None:
+def test_gold_links_round_trip_and_digest_identifies_the_words(pair: tuple[Words, GoldLinks]) -> None:
     words, gold = pair
     if gold:
         assert read_links(gold.text(), words) == gold
         assert read_links(gold.text().replace("?", "p"), words) == gold
-    source, target = counted_words(words)
+    source, target = linkable_words(words)
     mark = words_digest(source, target)
     assert len(mark) == 12
     assert words_digest((*source, "more"), target)[6:] == mark[6:]
@@ -91,11 +91,11 @@ def test_links_are_read_as_they_are_written_and_tell_their_words(pair: tuple[Wor
 
 
 @pytest.mark.parametrize("number", range(0, len(SENTENCES), 2))
-def test_the_rate_is_that_of_evaluate(translator: Translator, number: int) -> None:
-    """Of a pair whose gold words are those shown, by the rule and the merging of `attnviz evaluate`."""
+def test_error_rate_matches_the_evaluate_command(translator: Translator, number: int) -> None:
+    """The gold words are the shown words; pieces are merged as `attnviz evaluate` does."""
     trace = translator.translate(SENTENCES[number], target=SENTENCES[number + 1])
     words = trace.words()
-    source, target = counted_words(words)
+    source, target = linkable_words(words)
     generator = np.random.default_rng(number)
     drawn = frozenset((int(generator.integers(len(source))), i) for i in range(len(target)))
     pair = GoldAlignment("x", source, target, drawn, frozenset())
@@ -106,28 +106,28 @@ def test_the_rate_is_that_of_evaluate(translator: Translator, number: int) -> No
     assert errors.mutual == error_rate([mutual_links(between)], [pair])
 
 
-def test_what_is_out_of_range_is_named_and_too_many_are_refused(snapshot: SnapshotAssertion) -> None:
-    def refused(text: str, words: Words) -> str:
+def test_invalid_or_too_many_links_are_refused(snapshot: SnapshotAssertion) -> None:
+    def error_message(text: str, words: Words) -> str:
         with pytest.raises(AttnvizError) as error:
             read_links(text, words)
         return str(error.value)
 
     words = words_of(np.eye(4))
     assert read_links("0-0 2?1 2-1", words) == GoldLinks(frozenset({(0, 0), (2, 1)}), frozenset())
-    assert refused("0-0 3-0", words) == snapshot(name="source out of range")
-    assert refused("1?7", words) == snapshot(name="target out of range")
-    assert refused("0-0 1:1", words) == snapshot(name="no link")
+    assert error_message("0-0 3-0", words) == snapshot(name="source out of range")
+    assert error_message("1?7", words) == snapshot(name="target out of range")
+    assert error_message("0-0 1:1", words) == snapshot(name="no link")
     many = " ".join(f"{k // 25}-{k % 25}" for k in range(MOST_LINKS + 1))
-    assert str(MOST_LINKS) in refused(many, words_of(np.eye(26)))
+    assert str(MOST_LINKS) in error_message(many, words_of(np.eye(26)))
 
 
-def test_other_shares_stand_in_the_place_of_the_alignment() -> None:
+def test_link_errors_accept_weights_other_than_the_alignment() -> None:
     words, gold = words_of(np.eye(3)), GoldLinks(frozenset({(1, 0), (0, 1)}))
     assert link_errors(words, gold).missed == ((1, 0), (0, 1))
     assert link_errors(words, gold, np.eye(3)[[1, 0, 2]]).missed == ()
 
 
-def test_a_record_carries_its_own_links_but_for_those_of_the_end() -> None:
+def test_stored_links_exclude_the_end_of_sentence() -> None:
     record = attention("a b", "c d", np.eye(3), sure=[(0, 0), (2, 2)], possible=[(1, 1)])
     assert stored_links(record) == GoldLinks(frozenset({(0, 0)}), frozenset({(1, 1)}))
     assert not stored_links(attention("a b", "c d", np.eye(3)))

@@ -1,4 +1,4 @@
-"""Lengths of gradients against distances, from numbers whose fall is known."""
+"""Gradient decay: quartiles of gradient lengths by distance, on signals with a known decay."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from attnviz.analysis.gradient_decay import distances, gradient_quartiles, gradi
 from attnviz.trace.attributions import Signals
 
 
-def known(steps: int, pieces: int, tenth: float) -> Signals:
-    """Return signals by s_0 that fall to a tenth over so many steps, and signals by the contexts that do not fall."""
+def decaying_signals(steps: int, pieces: int, tenth: float) -> Signals:
+    """Return signals by s_0 that fall to a tenth within `tenth` steps, and constant signals by the contexts."""
     start = 10.0 ** -(distances(steps, pieces) / tenth)
     contexts = np.full((steps, pieces), 0.3)
     return Signals(start + contexts, start, contexts)
 
 
-def test_a_distance_is_the_steps_of_the_decoder_and_of_the_encoder() -> None:
+def test_distance_counts_decoder_and_encoder_steps() -> None:
     assert distances(2, 3).tolist() == [[0, 1, 2], [1, 2, 3]]
 
 
 @given(st.integers(1, 30), st.integers(1, 30), st.floats(2, 40))
-def test_the_fall_is_found(steps: int, pieces: int, tenth: float) -> None:
-    found = gradient_quartiles(known(steps, pieces, tenth))
+def test_decay_distance_is_recovered(steps: int, pieces: int, tenth: float) -> None:
+    found = gradient_quartiles(decaying_signals(steps, pieces, tenth))
     if steps + pieces > 2:
         assert found.tenth == pytest.approx(tenth, rel=1e-6)
     else:
@@ -36,7 +36,7 @@ def test_the_fall_is_found(steps: int, pieces: int, tenth: float) -> None:
     assert found.near[1] == found.far[1] == pytest.approx(0.3)
 
 
-def test_medians_are_those_of_the_pairs_at_their_distance() -> None:
+def test_medians_are_taken_over_pairs_at_equal_distance() -> None:
     rng = np.random.default_rng(2)
     start = rng.random((3, 4))
     found = gradient_quartiles(Signals(start, start, start))
@@ -45,12 +45,12 @@ def test_medians_are_those_of_the_pairs_at_their_distance() -> None:
     np.testing.assert_allclose(found.start[1], [np.median(start[apart == far]) for far in range(6)])
 
 
-def test_a_signal_that_does_not_fall_has_no_tenth() -> None:
+def test_decay_distance_is_infinite_for_a_constant_signal() -> None:
     assert gradient_quartiles(Signals(*(np.ones((4, 4)),) * 3)).tenth == np.inf
     assert gradient_quartiles(Signals(*(np.zeros((4, 4)),) * 3)).tenth == np.inf
 
 
-def test_the_share_of_the_piece_that_is_looked_at() -> None:
+def test_gradient_share_of_the_attended_piece() -> None:
     whole = np.array([[3.0, 1.0], [1.0, 1.0]])
     share, alike = gradient_share(Signals(whole, whole, whole), np.array([0, 1]))
     assert (share, alike) == (pytest.approx((0.75 + 0.5) / 2), 0.5)

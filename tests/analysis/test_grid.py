@@ -1,4 +1,4 @@
-"""The faces of an alignment: before the word, after it, and the difference, by words and by pieces."""
+"""Faces of the heatmap grid (before, after, difference), by words and by pieces."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ def some_posterior(shape: tuple[int, int], seed: int) -> np.ndarray:
 
 
 @given(source=TEXTS, target=TEXTS, by=st.sampled_from(["words", "pieces"]), seed=st.integers(0, 99))
-def test_the_difference_is_after_less_before_and_its_rows_add_up_to_0(
-    source: str, target: str, by: By, seed: int
-) -> None:
+def test_difference_is_after_minus_before_and_its_rows_sum_to_zero(source: str, target: str, by: By, seed: int) -> None:
     trace = synthetic.trace(source, target, seed=seed)
     posterior = some_posterior(trace.alignment.shape, seed)
     before, after, difference = (grid(trace, by, face=face, posterior=posterior) for face in FACES)
@@ -43,7 +41,7 @@ def test_the_difference_is_after_less_before_and_its_rows_add_up_to_0(
     assert before.range == after.range == (0, 1)
 
 
-def test_after_is_the_posterior_and_its_margins_are_of_it() -> None:
+def test_face_after_shows_the_posterior_and_its_margins() -> None:
     trace = synthetic.trace()
     posterior = some_posterior(trace.alignment.shape, 7)
     cells = grid(trace, "pieces", end=False, face="after", posterior=posterior)
@@ -52,18 +50,18 @@ def test_after_is_the_posterior_and_its_margins_are_of_it() -> None:
     np.testing.assert_allclose(cells.entropies, entropy(posterior)[:-1])
 
 
-def test_before_the_word_no_posterior_matters() -> None:
+def test_face_before_ignores_the_posterior() -> None:
     trace = synthetic.trace()
-    plain, given_one = grid(trace), grid(trace, posterior=some_posterior(trace.alignment.shape, 7))
+    plain, with_posterior = grid(trace), grid(trace, posterior=some_posterior(trace.alignment.shape, 7))
     for field in dataclasses.fields(plain):
-        one, other = getattr(plain, field.name), getattr(given_one, field.name)
+        one, other = getattr(plain, field.name), getattr(with_posterior, field.name)
         assert np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
     np.testing.assert_array_equal(plain.shown, trace.words().alignment)
     np.testing.assert_array_equal(plain.entropies[-1], entropy(trace.alignment)[-1])
 
 
 @pytest.mark.parametrize("face", ["after", "difference"])
-def test_what_there_is_not_is_a_sentence(face, snapshot: SnapshotAssertion) -> None:
+def test_unavailable_faces_are_refused(face, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         grid(synthetic.trace(), face=face)
     assert str(error.value) == snapshot

@@ -1,4 +1,4 @@
-"""A head of each of a transformer's attentions, opened: it says what the record says, and its score splits exactly."""
+"""Heads of a transformer: shapes, masks, names, and decomposition of a score into units."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def trace(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Tra
 
 
 @pytest.mark.parametrize("kind", get_args(Kind))
-def test_rows_ask_columns_are_asked_and_scores_split_into_units(trace: TransformerTrace, kind: Kind) -> None:
+def test_heads_have_query_rows_key_columns_and_decomposable_scores(trace: TransformerTrace, kind: Kind) -> None:
     for one in heads_of(trace, kind):
         shape = (len(one.target_pieces), len(one.source_pieces))
         assert one.alignment.shape == shape
         assert one.words().alignment.sum(axis=1) == pytest.approx(1, abs=1e-5)
         for row in range(shape[0]):
-            assert not one.weights[row, one.seen(row) :].any()
-            for column in range(one.seen(row)):
+            assert not one.weights[row, one.visible_key_count(row) :].any()
+            for column in range(one.visible_key_count(row)):
                 units = head_energy_decomposition(one, row, column)
                 assert units.energy == pytest.approx(float(one.scores[row, column]), abs=1e-5)
         np.testing.assert_allclose(one.outputs, one.weights @ one.values, atol=1e-6)
@@ -46,13 +46,13 @@ def test_rows_ask_columns_are_asked_and_scores_split_into_units(trace: Transform
         assert one.blocks[one.block % len(one.blocks)] == ("cross" if kind == "cross" else "attention")
 
 
-def test_the_decoder_asks_what_it_has_read(trace: TransformerTrace) -> None:
+def test_decoder_heads_attend_to_the_previous_target_pieces(trace: TransformerTrace) -> None:
     one = heads_of(trace, "decoder")[0]
     assert one.source_pieces == ("<s>", *trace.target_pieces[:-1])
     assert np.isnan(one.finite_scores[0, 1:]).all()
 
 
-def test_a_head_that_is_open_stays_as_it_is(trace: TransformerTrace) -> None:
+def test_open_head_returns_a_head_unchanged(trace: TransformerTrace) -> None:
     one = heads_of(trace, "encoder")[3]
     assert open_head(one) is one
     assert named_head(trace, "cross.3.1") is None

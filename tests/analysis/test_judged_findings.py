@@ -1,11 +1,11 @@
-"""What is shown in red is right: findings of the shipped model, judged by hand.
+"""Precision of the strong findings of the shipped model, judged by hand.
 
 `findings.json` holds sentences of Tatoeba (CC BY 2.0 FR) and Europarl and some of our own, with the translation that
 was judged and every strong finding about it. Right means that the French at that place is wrong: words left out, too
 many or the wrong ones, or said twice. The thresholds were settled on other sentences, with the model before this one.
-Of 150 further sentences, drawn by lot, those with a strong finding are here, and of 420 that have several clauses those
-of which something was omitted. One rule was changed after they were judged: a single word that was passed over is no
-strong finding any more (2 of 5 were right), only a stretch is (11 of 11).
+The file also has those of 150 random sentences with a strong finding, and those of 420 sentences of several clauses
+with an omission. One rule was changed after the judging: a single omitted word is no strong finding any more (2 of 5
+were right), only several words in a row are (11 of 11).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ JUDGED = json.loads(Path(__file__).with_name("findings.json").read_text(encoding
 LEAST_PRECISION = 0.9
 
 
-def remark(trace: Trace, finding: Finding) -> tuple[str, str, str]:
+def finding_key(trace: Trace, finding: Finding) -> tuple[str, str, str]:
     words = trace.words()
     first = finding.source
     source = "" if first is None else " ".join(words.source[first : (finding.last or first) + 1])
@@ -42,7 +42,7 @@ def verdicts(shipped_model: Path) -> list[tuple[str, bool]]:
         known = {(one["kind"], one["source"], one["target"]): one["right"] for one in item["remarks"]}
         for finding in findings_of(trace):
             if finding.strong:
-                key = remark(trace, finding)
+                key = finding_key(trace, finding)
                 found.append((finding.kind.value, known.get(key, False)))
                 if key not in known:
                     unjudged.append(f"{item['sentence']}\n{trace.translation}\n{key}")
@@ -51,7 +51,7 @@ def verdicts(shipped_model: Path) -> list[tuple[str, bool]]:
 
 
 @pytest.mark.nightly
-def test_there_are_enough_sentences_and_remarks(verdicts: list[tuple[str, bool]]) -> None:
+def test_judged_findings_are_numerous_enough(verdicts: list[tuple[str, bool]]) -> None:
     assert len(JUDGED) >= 100
     counts = Counter(kind for kind, _ in verdicts)
     assert counts[Kind.OMITTED] >= 3
@@ -66,7 +66,7 @@ def test_nine_in_ten_strong_findings_are_right(kind: Kind, verdicts: list[tuple[
     assert sum(right) >= LEAST_PRECISION * len(right)
 
 
-def test_a_polite_request_is_no_mistake(shipped_model: Path, snapshot: SnapshotAssertion) -> None:
+def test_a_polite_request_has_no_strong_findings(shipped_model: Path, snapshot: SnapshotAssertion) -> None:
     trace = Translator.load(shipped_model, device="cpu").translate("Where is the nearest station, please?", beam=5)
     assert trace.translation == snapshot
     assert not [finding for finding in findings_of(trace) if finding.strong]

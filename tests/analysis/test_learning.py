@@ -1,4 +1,4 @@
-"""What attention has learnt of drawn links: each measure against its definition."""
+"""Learning measures of attention on gold links: link classes, baselines, diagonality, halfway updates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.analysis.learning import (
     exchanged_neighbours,
     halfway_update,
     learning_baselines,
-    learnt,
+    learning_measures,
     link_attention,
     link_classes,
     single_links,
@@ -38,7 +38,7 @@ HOUSE = Pair(
 )
 
 
-def test_the_classes_of_a_sentence_are_those_one_reads() -> None:
+def test_link_classes_of_an_example_sentence() -> None:
     assert exchanged_neighbours(HOUSE) == [(2, 2)]
     assert link_classes(HOUSE) == {
         "marks": {(7, 8)},
@@ -63,7 +63,7 @@ def test_the_classes_of_a_sentence_are_those_one_reads() -> None:
         ("the 1992", "la 1992", False),
     ],
 )
-def test_a_noun_is_what_follows_an_article_on_both_sides(english: str, french: str, nouns: bool) -> None:
+def test_nouns_follow_an_article_on_both_sides(english: str, french: str, nouns: bool) -> None:
     pair = Pair(tuple(english.split()), tuple(french.split()), frozenset({(0, 0), (1, 1)}))
     classes = link_classes(pair)
     assert classes["nouns"] == ({(1, 1)} if nouns else set())
@@ -73,7 +73,7 @@ def test_a_noun_is_what_follows_an_article_on_both_sides(english: str, french: s
 
 def test_the_measures_are_means_over_the_links() -> None:
     alignment = np.random.default_rng(1).dirichlet(np.ones(8), 9)
-    found = learnt([HOUSE], [alignment])
+    found = learning_measures([HOUSE], [alignment])
     assert found["content"].value == pytest.approx(alignment[1, 1])
     assert (found["exchanged"].value, found["exchanged"].count) == (
         pytest.approx((alignment[3, 2] + alignment[2, 3]) / 2),
@@ -83,7 +83,7 @@ def test_the_measures_are_means_over_the_links() -> None:
     assert (found["order"].value, found["order"].count) == (float(own), 1)
 
 
-def test_looks_that_nobody_learnt() -> None:
+def test_baselines_of_an_example_sentence() -> None:
     levels = learning_baselines([HOUSE])
     assert levels["content"] == {"alike": 1 / 8, "diagonal": 1, "links": 1}
     assert levels["order"] == {"alike": 0, "diagonal": 0, "links": 1}
@@ -112,27 +112,27 @@ def test_classes_are_disjoint_single_links_and_measures_are_shares(pair: Pair, s
     for i, j in exchanged_neighbours(pair):
         assert {(j + 1, i), (j, i + 1)} <= pair.sure
     alignment = np.random.default_rng(seed).dirichlet(np.ones(len(pair.source)), len(pair.target))
-    for name, one in learnt([pair], [alignment]).items():
+    for name, one in learning_measures([pair], [alignment]).items():
         assert one.count > 0
         assert one.value <= 1 + 1e-12
         assert name == "diagonal" or one.value >= 0
 
 
 @given(drawn_pairs())
-def test_every_look_is_a_distribution(pair: Pair) -> None:
-    for look in (uniform_attention, diagonal_attention, link_attention):
-        np.testing.assert_allclose(look(pair).sum(axis=1), 1)
+def test_baseline_attention_rows_are_distributions(pair: Pair) -> None:
+    for baseline in (uniform_attention, diagonal_attention, link_attention):
+        np.testing.assert_allclose(baseline(pair).sum(axis=1), 1)
     assert diagonality(uniform_attention(pair)) == pytest.approx(0)
     assert diagonality(diagonal_attention(pair)) >= diagonality(link_attention(pair)) - 1e-12
 
 
-def test_diagonality_does_not_mind_what_a_row_sums_to() -> None:
+def test_diagonality_is_independent_of_row_sums() -> None:
     alignment = np.random.default_rng(3).dirichlet(np.ones(6), 5)
     assert diagonality(alignment * np.linspace(0.2, 0.9, 5)[:, None]) == pytest.approx(diagonality(alignment))
     assert diagonality(np.zeros((5, 6))) == pytest.approx(0)
 
 
-def test_the_lists_are_in_lower_case_and_articles_are_function_words() -> None:
+def test_word_lists_are_lower_case_and_articles_are_function_words() -> None:
     for side in ("source", "target"):
         assert all(word == word.lower() for word in FUNCTION_WORDS[side])
         assert ARTICLES[side] < FUNCTION_WORDS[side]
@@ -145,7 +145,7 @@ def test_the_lists_are_in_lower_case_and_articles_are_function_words() -> None:
     assert not is_mark("3")
 
 
-def test_half_way_is_read_off_straight_lines() -> None:
+def test_halfway_update_is_interpolated_linearly() -> None:
     assert halfway_update([(0, 0.0), (100, 0.0), (200, 0.4), (400, 0.8)]) == 200
     assert halfway_update([(0, 0.0), (100, 0.2), (200, 0.6)]) == 120  # 125, to two digits
     assert halfway_update([(0, 0.9), (10, 0.5), (20, 0.4)]) == 6  # downwards

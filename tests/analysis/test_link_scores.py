@@ -1,4 +1,4 @@
-"""Scores of links: the definitions of Och & Ney, and a bootstrap interval that holds the rate."""
+"""Scores of links (Och & Ney 2003) and the bootstrap interval of the alignment error rate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.analysis.link_scores import score_links
 _links = st.frozensets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6)
 
 
-def test_the_scores_of_a_pair_by_hand() -> None:
+def test_scores_of_one_pair_match_hand_computed_values() -> None:
     gold = [GoldLinks(frozenset({(0, 0), (1, 1)}), frozenset({(2, 1)}))]
     found = score_links([[(0, 0), (2, 1), (3, 3)]], gold)
     assert (found.links, found.sure, found.sure_hits, found.possible_hits) == (3, 2, 1, 2)
@@ -25,7 +25,7 @@ def test_the_scores_of_a_pair_by_hand() -> None:
 
 
 @given(st.lists(st.tuples(_links, _links, _links), min_size=1, max_size=8))
-def test_they_are_those_of_error_rate_and_the_interval_holds_them(sentences: list[tuple[frozenset, ...]]) -> None:
+def test_scores_match_error_rate_and_the_interval_is_valid(sentences: list[tuple[frozenset, ...]]) -> None:
     found = [one[0] for one in sentences]
     gold = [GoldLinks(one[1], one[2] - one[1]) for one in sentences]
     if not any(found) and not any(one.sure for one in gold):
@@ -44,7 +44,7 @@ def test_they_are_those_of_error_rate_and_the_interval_holds_them(sentences: lis
 
 
 def test_the_interval_covers_the_rate_of_the_population() -> None:
-    """Of 200 samples of 60 sentences, about 95 in 100 intervals hold the rate that the sentences are drawn with."""
+    """About 95 % of the intervals of 200 samples of 60 sentences contain the true error rate."""
     chance, held = np.random.default_rng(0), 0
     gold = [GoldLinks(frozenset({(n, n) for n in range(5)}))] * 60
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""The logit logit attribution and the energy energy decomposition: their parts add up to the numbers of the trace."""
+"""Logit attribution and energy decomposition: their parts add up to the numbers of the trace."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from tests.strategies import FEW
 
 KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
 EVEN = st.integers(1, 10).map(lambda half: 2 * half)
-"""Hidden sizes that any attention takes: Luong's *dot* halves it between the directions of the encoder."""
+"""Hidden sizes for any attention: Luong's *dot* splits an even size between the encoder's directions."""
 
 
-def _translated(
+def _forced_translation(
     make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], **sizes: int
 ) -> tuple[Trace, dict]:
     network = make_network(*kind, **sizes)
@@ -46,7 +46,7 @@ def _translated(
 def test_the_entries_of_a_logit_attribution_add_up_to_the_logit(
     make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], choice, **sizes: int
 ) -> None:
-    trace, weights = _translated(make_network, tokenizer, kind, **sizes)
+    trace, weights = _forced_translation(make_network, tokenizer, kind, **sizes)
     exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
     for _ in range(5):
         step, piece = choice.randrange(len(trace.target_pieces)), choice.randrange(len(tokenizer))
@@ -55,8 +55,10 @@ def test_the_entries_of_a_logit_attribution_add_up_to_the_logit(
         assert entry.logit == pytest.approx(exact.logits[step, piece], abs=1e-4)
 
 
-def test_a_source_piece_without_attention_adds_nothing(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = _translated(make_network, tokenizer, ("none", "previous"))
+def test_only_the_last_source_piece_contributes_without_attention(
+    make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    trace, weights = _forced_translation(make_network, tokenizer, ("none", "previous"))
     entry = logit_attribution(trace, weights, 1, trace.target_ids[1])
     assert np.count_nonzero(entry.source[:-1]) == 0
     assert entry.source[-1] != 0
@@ -65,7 +67,7 @@ def test_a_source_piece_without_attention_adds_nothing(make_network: ModelFactor
 def test_a_contrast_is_the_difference_of_two_logit_attributions(
     make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
-    trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
+    trace, weights = _forced_translation(make_network, tokenizer, ("additive", "previous"))
     exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
     contrast = logit_attribution(trace, weights, 2, 10) - logit_attribution(trace, weights, 2, 20)
     assert contrast.logit == pytest.approx(exact.logits[2, 10] - exact.logits[2, 20], abs=1e-4)
@@ -73,8 +75,8 @@ def test_a_contrast_is_the_difference_of_two_logit_attributions(
         logit_attribution(trace, weights, 2, 10) - logit_attribution(trace, weights, 3, 10)
 
 
-def test_a_logit_attribution_of_nothing_is_refused(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
+def test_logit_attribution_refuses_indices_out_of_range(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _forced_translation(make_network, tokenizer, ("additive", "previous"))
     for step, piece in ((-1, 5), (len(trace.target_pieces), 5), (0, len(tokenizer)), (0, -1)):
         with pytest.raises(IndexError):
             logit_attribution(trace, weights, step, piece)
@@ -87,13 +89,13 @@ def test_a_logit_attribution_of_nothing_is_refused(make_network: ModelFactory, t
     alignment_size=st.integers(1, 16),
     choice=st.randoms(use_true_random=False),
 )
-def test_the_units_of_an_energy_add_up_to_it(
+def test_units_add_up_to_the_energy(
     make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], choice, **sizes: int
 ) -> None:
-    trace, _ = _translated(make_network, tokenizer, kind, **sizes)
+    trace, _ = _forced_translation(make_network, tokenizer, kind, **sizes)
     for _ in range(5):
         step = choice.randrange(len(trace.target_pieces))
-        # A place beyond those that *location* knows has no units.
+        # *location* attention has no units for positions beyond its largest.
         position = choice.choice(np.flatnonzero(np.isfinite(trace.energies[step])).tolist())
         units = energy_decomposition(trace, None, step, position)
         assert units.energy == pytest.approx(float(trace.energies[step, position]), abs=1e-5)
@@ -102,7 +104,7 @@ def test_the_units_of_an_energy_add_up_to_it(
 
 
 def test_an_old_trace_takes_its_score_vector_from_the_weights(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
+    trace, weights = _forced_translation(make_network, tokenizer, ("additive", "previous"))
     old = dataclasses.replace(trace, score_vector=np.zeros(0, np.float32))
     assert energy_decomposition(old, weights, 1, 2).energy == energy_decomposition(trace, None, 1, 2).energy
     with pytest.raises(ValueError, match="lacks v_a"):
@@ -110,24 +112,24 @@ def test_an_old_trace_takes_its_score_vector_from_the_weights(make_network: Mode
 
 
 def test_no_unit_of_a_dot_product_is_saturated(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, _ = _translated(make_network, tokenizer, ("general", "previous"))
+    trace, _ = _forced_translation(make_network, tokenizer, ("general", "previous"))
     units = dataclasses.replace(energy_decomposition(trace, None, 0, 0), activation=np.full(10, 2.0))
     assert not saturated(units).any()
 
 
 def test_saturated_units_are_those_whose_tanh_is_flat(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
+    trace, weights = _forced_translation(make_network, tokenizer, ("additive", "previous"))
     units = energy_decomposition(trace, weights, 0, 0)
     assert np.array_equal(saturated(units), 1 - np.tanh(units.query + units.key) ** 2 <= 1 - 0.99**2)
 
 
-def test_without_attention_there_is_no_energy_decomposition(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = _translated(make_network, tokenizer, ("none", "previous"))
+def test_energy_decomposition_is_refused_without_attention(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _forced_translation(make_network, tokenizer, ("none", "previous"))
     with pytest.raises(ValueError, match="without attention"):
         energy_decomposition(trace, weights, 0, 0)
 
 
-def test_the_shipped_model_adds_up(shipped_model: Path) -> None:
+def test_contributions_of_the_shipped_model_add_up(shipped_model: Path) -> None:
     trace = Translator.load(shipped_model, device="cpu").translate("A girl is riding a red bicycle.")
     weights = load_weights(shipped_model)
     exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)

@@ -1,4 +1,4 @@
-"""How firm a choice is: a number is the size of a change that does write another piece, seen by the recomputation."""
+"""Minimal change of a step's attention weights that makes the recomputation write another piece."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from hypothesis import given, settings
 from attnviz import AttnvizError, analysis
 from attnviz.analysis.step_evaluation import StepEvaluation
 from attnviz.text import EOS, Tokenizer
-from tests.analysis.given import KINDS, SIZES, run_again, translated
+from tests.analysis.given import KINDS, SIZES, forced_trace, step_probabilities
 from tests.conftest import ModelFactory
 from tests.strategies import FEW
 
 
-def written(probabilities: np.ndarray) -> int:
+def most_likely_piece(probabilities: np.ndarray) -> int:
     return int(probabilities[EOS:].argmax()) + EOS
 
 
 @settings(max_examples=FEW)
 @given(**SIZES)
-def test_the_change_that_is_named_does_write_another_piece(
+def test_minimal_change_makes_the_step_write_another_piece(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int
 ) -> None:
-    trace, weights = translated(make_network, tokenizer, kind, **sizes)
+    trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     found = analysis.minimal_change(trace, weights)
     assert found.distances.shape == (len(trace.target_ids),)
     for step, distance in enumerate(found.distances):
@@ -31,8 +31,8 @@ def test_the_change_that_is_named_does_write_another_piece(
         real = trace.alignment[step].astype(np.float64)
         assert evaluation.min() >= 0
         assert evaluation.sum() == pytest.approx(1)
-        assert written(run_again(trace, weights, step, real)) == found.first_ids[step]
-        again = written(run_again(trace, weights, step, evaluation))
+        assert most_likely_piece(step_probabilities(trace, weights, step, real)) == found.first_ids[step]
+        again = most_likely_piece(step_probabilities(trace, weights, step, evaluation))
         assert again == found.second_ids[step]
         if np.isinf(distance):
             np.testing.assert_allclose(evaluation, real, atol=1e-6)
@@ -44,8 +44,8 @@ def test_the_change_that_is_named_does_write_another_piece(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_chance_finds_no_change_much_smaller(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
-    trace, weights = translated(make_network, tokenizer, kind)
+def test_random_search_finds_no_much_smaller_change(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
+    trace, weights = forced_trace(make_network, tokenizer, kind)
     found, chance = analysis.minimal_change(trace, weights), np.random.default_rng(0)
     for step, distance in enumerate(found.distances):
         evaluation = StepEvaluation(trace, weights, step)
@@ -58,9 +58,11 @@ def test_chance_finds_no_change_much_smaller(make_network: ModelFactory, tokeniz
         assert distance <= min(changed, default=np.inf) * 1.05
 
 
-def test_a_choice_that_nothing_can_change_is_infinitely_firm(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = translated(make_network, tokenizer, KINDS[0])
-    # One piece leads whatever is looked at.
+def test_distance_is_infinite_when_no_weights_change_the_piece(
+    make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    trace, weights = forced_trace(make_network, tokenizer, KINDS[0])
+    # The bias makes one piece the likeliest under any weights.
     bias = np.zeros_like(weights["decoder.output.bias"])
     bias[7] = 1000
     found = analysis.minimal_change(trace, weights | {"decoder.output.bias": bias})
@@ -69,6 +71,6 @@ def test_a_choice_that_nothing_can_change_is_infinitely_firm(make_network: Model
     assert np.all(found.second_ids == 7)
 
 
-def test_without_attention_nothing_can_move(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_minimal_change_is_refused_without_attention(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     with pytest.raises(AttnvizError, match="has no attention"):
-        analysis.minimal_change(*translated(make_network, tokenizer, ("none", "previous")))
+        analysis.minimal_change(*forced_trace(make_network, tokenizer, ("none", "previous")))

@@ -1,16 +1,16 @@
-"""What the energies of a sentence cost: the formula against a count of what the recomputation multiplies."""
+"""Number of multiplications for the energies: the formula against a count over the recomputation."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from attnviz.analysis.multiplications import work
+from attnviz.analysis.multiplications import count_multiplications
 from attnviz.analysis.scorers import scorer_of
 
 
 class Counted:
-    """A number that counts how often one is multiplied by another, and has its tanh taken."""
+    """A number that counts all multiplications and tanh evaluations of such numbers."""
 
     multiplied = squashed = 0
 
@@ -32,12 +32,12 @@ def numbers(*shape: int) -> np.ndarray:
 
 @pytest.mark.parametrize(("n", "units", "source", "target"), [(3, 5, 4, 2), (4, 4, 1, 1), (2, 7, 6, 5)])
 @pytest.mark.parametrize("kind", ["additive", "general"])
-def test_the_formula_is_what_is_multiplied(
+def test_formula_matches_the_counted_multiplications(
     kind: str, n: int, units: int, source: int, target: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scorer = scorer_of({"attention": kind})
     decoder = {name: numbers(*shape) for name, shape in scorer.weight_shapes(n, units, source).items()}
-    monkeypatch.setattr(np, "asarray", lambda values, **_: values)  # v_a stays what it is
+    monkeypatch.setattr(np, "asarray", lambda values, **_: values)  # keep the objects of v_a
     Counted.multiplied = Counted.squashed = 0
     keys = scorer.keys(decoder, numbers(source, 2 * n))  # type: ignore[arg-type]
     for_keys = Counted.multiplied
@@ -48,15 +48,15 @@ def test_the_formula_is_what_is_multiplied(
         for_queries += Counted.multiplied - before
         before = Counted.multiplied
         found = scorer.activations(query, keys)
-        if kind == "additive":  # those of the dot product are added up as they are
+        if kind == "additive":  # the dot product adds up its activations without a score vector
             found = found @ scorer.score_vector(decoder, units)
         for_pairs += Counted.multiplied - before
-    expected = work({"attention": kind, "hidden_size": n, "alignment_size": units}, source, target)
+    expected = count_multiplications({"attention": kind, "hidden_size": n, "alignment_size": units}, source, target)
     counted = (for_keys, for_queries, for_pairs, Counted.squashed)
     assert (expected.keys, expected.queries, expected.pairs, expected.tanh) == counted
     assert expected.total == for_keys + for_queries + for_pairs
 
 
-def test_there_is_nothing_to_count_without_attention() -> None:
+def test_counting_is_refused_without_attention() -> None:
     with pytest.raises(ValueError, match="nothing is counted"):
-        work({"attention": "none", "hidden_size": 3, "alignment_size": 3}, 2, 2)
+        count_multiplications({"attention": "none", "hidden_size": 3, "alignment_size": 3}, 2, 2)

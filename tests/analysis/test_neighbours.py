@@ -1,4 +1,4 @@
-"""Neighbours and the map of principal components, recomputed in float64 by other means."""
+"""Nearest neighbours and the principal component map, against independent float64 computations."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from attnviz.corpora.vectors import to_float32
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_every_vector_is_looked_at(metric: Metric, dtype: type) -> None:
-    """Against all distances in float64, over more than one block."""
+def test_nearest_searches_every_vector(metric: Metric, dtype: type) -> None:
+    """Compare with all distances in float64, for more vectors than one block holds."""
     chance = np.random.default_rng(3)
     vectors = chance.normal(size=(20_000, 24)).astype(dtype)
     exact = vectors.astype(np.float64)
@@ -28,11 +28,11 @@ def test_every_vector_is_looked_at(metric: Metric, dtype: type) -> None:
         np.testing.assert_allclose([one.cosine for one in found], cosines[order], rtol=1e-12)
         np.testing.assert_allclose([one.distance for one in found], distances[order], rtol=1e-12)
         if dtype is np.float16:
-            assert nearest(vectors, query, 12, metric, single=to_float32) == found
+            assert nearest(vectors, query, 12, metric, to_single=to_float32) == found
 
 
 @given(st.integers(0, 40), st.integers(1, 5), st.integers(0, 50), st.sampled_from(METRICS), st.integers(0, 999))
-def test_any_number_of_vectors_with_ties_and_some_passed_over(
+def test_nearest_handles_any_count_ties_and_excluded_vectors(
     count: int, size: int, wanted: int, metric: Metric, seed: int
 ) -> None:
     chance = np.random.default_rng(seed)
@@ -43,8 +43,8 @@ def test_any_number_of_vectors_with_ties_and_some_passed_over(
     rows = [one.row for one in found]
     assert len(rows) == len(set(rows)) == min(wanted, count - without.sum())
     assert not without[rows].any()
-    told = [-one.cosine if metric == "cosine" else one.distance for one in found]
-    assert told == sorted(told)
+    ranking = [-one.cosine if metric == "cosine" else one.distance for one in found]
+    assert ranking == sorted(ranking)
     left = np.setdiff1d(np.flatnonzero(~without), rows)
     if rows and len(left):
         others = nearest(vectors[left], query, 1, metric)[0]
@@ -52,13 +52,13 @@ def test_any_number_of_vectors_with_ties_and_some_passed_over(
         assert others.cosine <= last.cosine + 1e-9 if metric == "cosine" else others.distance >= last.distance - 1e-9
 
 
-def test_another_metric_is_refused() -> None:
+def test_an_unknown_metric_is_refused() -> None:
     with pytest.raises(ValueError, match="metric"):
         nearest(np.eye(3), np.ones(3), metric="manhattan")  # type: ignore[arg-type]
 
 
 @given(st.integers(1, 30), st.integers(2, 8), st.integers(0, 999))
-def test_the_map_is_that_of_the_singular_vectors(count: int, size: int, seed: int) -> None:
+def test_principal_map_matches_the_singular_vectors(count: int, size: int, seed: int) -> None:
     vectors = np.random.default_rng(seed).normal(size=(count, size)).astype(np.float16)
     found = principal_map(vectors)
     exact = vectors.astype(np.float64)
@@ -70,7 +70,7 @@ def test_the_map_is_that_of_the_singular_vectors(count: int, size: int, seed: in
         assert found.shares == (0, 0)
         return
     np.testing.assert_allclose(found.shares, variances[:2] / variances.sum(), atol=1e-9)
-    # Lengths along the axes are those along the singular vectors, whatever their signs; of equals any axis will do.
+    # Coordinates are compared squared, as signs of axes are arbitrary; with equal variances, the axes are, too.
     along = ((exact - exact.mean(axis=0)) @ axes[:2].T) ** 2
     if np.ptp(variances[:2]) > 1e-6 and (size < 3 or variances[1] - variances[2] > 1e-6):
         np.testing.assert_allclose(found.place(vectors) ** 2, along, atol=1e-6)

@@ -1,4 +1,4 @@
-"""After the word: posterior and likelihood against a decoder that is given each annotation as its context."""
+"""Posterior attention: likelihood and posterior against a decoder that gets each annotation alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz import AttnvizError, analysis
 from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.measures import links
 from attnviz.analysis.posterior import KINDS, posterior_words
-from attnviz.analysis.recomputation import below, decode_step, encode
+from attnviz.analysis.recomputation import decode_step, encode, submodule_weights
 from attnviz.analysis.scorers import scorer_of
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.text import Tokenizer
@@ -22,15 +22,18 @@ from attnviz.trace import Trace
 from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
 from attnviz.translator import Translator
 from tests.analysis.given import KINDS as KINDS_OF_MODEL
-from tests.analysis.given import Weights, translated
+from tests.analysis.given import Weights, forced_trace
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
 
 
-def one_by_one(trace: Trace, weights: Weights) -> np.ndarray:
-    """Return log p(y_i), (Ty, Tx), of every step led by the recomputation's own decoder to look at each piece alone."""
+def log_likelihood_by_piece(trace: Trace, weights: Weights) -> np.ndarray:
+    """Return log p(y_i), (Ty, Tx), of every step when the recomputation's decoder attends to each piece alone."""
     exact = {name: np.asarray(value, np.float64) for name, value in weights.items()}
-    decoder, annotations = below(exact, "decoder."), encode(below(exact, "encoder."), trace.source_ids)
+    decoder, annotations = (
+        submodule_weights(exact, "decoder."),
+        encode(submodule_weights(exact, "encoder."), trace.source_ids),
+    )
     keys = scorer_of(trace.config).keys(decoder, annotations)
     states, before = trace.previous_states.astype(np.float64), trace.previous_alignment.astype(np.float64)
     found = np.empty(trace.alignment.shape)
@@ -50,11 +53,11 @@ def one_by_one(trace: Trace, weights: Weights) -> np.ndarray:
     maxout_size=st.integers(1, 12),
     alignment_size=st.integers(1, 12),
 )
-def test_the_posterior_is_what_bayes_says_of_each_annotation_alone(
+def test_posterior_follows_bayes_rule_over_single_annotations(
     make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], **sizes: int
 ) -> None:
-    trace, weights = translated(make_network, tokenizer, kind, **sizes)
-    alone = np.exp(one_by_one(trace, weights))
+    trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
+    alone = np.exp(log_likelihood_by_piece(trace, weights))
     np.testing.assert_allclose(analysis.likelihood(trace, weights), alone, rtol=2e-5)
     joint = trace.alignment * alone
     found = analysis.posterior(trace, weights, kind="posterior")
@@ -69,10 +72,10 @@ def test_the_posterior_is_what_bayes_says_of_each_annotation_alone(
     hidden_size=st.integers(1, 16),
     maxout_size=st.integers(1, 12),
 )
-def test_rows_of_every_reading_are_shares(
+def test_posterior_rows_are_distributions_for_every_kind(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, reading, **sizes: int
 ) -> None:
-    trace, weights = translated(make_network, tokenizer, kind, **sizes)
+    trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     found = analysis.posterior(trace, weights, kind=reading)
     assert found.shape == trace.alignment.shape
     assert np.all(found >= 0)
@@ -80,11 +83,13 @@ def test_rows_of_every_reading_are_shares(
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_MODEL)
-def test_the_alignment_is_the_one_that_was_used(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
+def test_posterior_uses_the_alignment_after_interventions(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind
+) -> None:
     length = len(tokenizer.encode(SENTENCES[2])) + 1
     only = tuple(float(j == 2) for j in range(length))
     changes = [ReplaceWeights(only, step=0), ExcludePosition(1, step=1), Temperature(3.0)]
-    trace, weights = translated(make_network, tokenizer, kind, changes)
+    trace, weights = forced_trace(make_network, tokenizer, kind, changes)
     for reading in KINDS:
         found = analysis.posterior(trace, weights, kind=reading)
         np.testing.assert_allclose(found[0], only, atol=1e-12)
@@ -92,24 +97,24 @@ def test_the_alignment_is_the_one_that_was_used(make_network: ModelFactory, toke
         np.testing.assert_allclose(found.sum(axis=1), 1)
 
 
-def test_without_attention_there_is_no_posterior(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = translated(make_network, tokenizer, ("none", "previous"))
+def test_posterior_is_refused_without_attention(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = forced_trace(make_network, tokenizer, ("none", "previous"))
     for ask in (analysis.posterior, analysis.likelihood):
         with pytest.raises(AttnvizError, match="has no attention"):
             ask(trace, weights)
 
 
-def test_what_cannot_be_asked_is_refused(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = translated(make_network, tokenizer, ("additive", "previous"))
+def test_posterior_refuses_unknown_kinds_and_other_weights(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = forced_trace(make_network, tokenizer, ("additive", "previous"))
     with pytest.raises(ValueError, match="kind must be"):
         analysis.posterior(trace, weights, kind="guess")  # type: ignore[arg-type]
-    _, others = translated(make_network, tokenizer, ("additive", "previous"), hidden_size=3)
+    _, others = forced_trace(make_network, tokenizer, ("additive", "previous"), hidden_size=3)
     with pytest.raises(AttnvizError, match="does not fit"):
         analysis.posterior(trace, others)
 
 
-def test_words_after_are_the_words_with_other_shares(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = translated(make_network, tokenizer, ("additive", "previous"))
+def test_posterior_words_merge_the_posterior_of_pieces(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = forced_trace(make_network, tokenizer, ("additive", "previous"))
     before, after = trace.words(), posterior_words(trace, weights, "fit")
     assert (after.source, after.target) == (before.source, before.target)
     np.testing.assert_array_equal(before.merged(trace.alignment), before.alignment)
@@ -144,7 +149,7 @@ OWN_LINKS = (
 )
 
 
-def test_the_shipped_model_aligns_better_after_the_word(shipped_model: Path) -> None:
+def test_posterior_lowers_the_error_rate_of_the_shipped_model(shipped_model: Path) -> None:
     translator, weights = Translator.load(shipped_model, device="cpu"), analysis.load_weights(shipped_model)
     gold, before, after = [], [], []
     for source, target, drawn in OWN_LINKS:

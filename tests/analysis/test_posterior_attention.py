@@ -1,4 +1,4 @@
-"""Prior × likelihood → posterior: the columns are Bayes, and both computations of them say the same."""
+"""Posterior attention (prior × likelihood → posterior): Bayes' rule, and agreement of two implementations."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from hypothesis import given, settings
 from attnviz import AttnvizError, analysis
 from attnviz.analysis import posterior_recomputation as again
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.recomputation import below
+from attnviz.analysis.recomputation import submodule_weights
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ReplaceWeights, Temperature
-from tests.analysis.given import KINDS, SIZES, Weights, run_again, translated
+from tests.analysis.given import KINDS, SIZES, Weights, forced_trace, step_probabilities
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
 
 
 def recomputed(trace: Trace, weights: Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return log likelihood, posterior and the heatmap's reading, (Ty, Tx) each, by the recomputation."""
-    decoder = {name: value.astype(np.float64) for name, value in below(weights, "decoder.").items()}
+    decoder = {name: value.astype(np.float64) for name, value in submodule_weights(weights, "decoder.").items()}
     annotations, states = trace.annotations.astype(np.float64), trace.previous_states.astype(np.float64)
     words, prior = decoder["embedding.weight"][list(trace.previous_ids)], trace.alignment.astype(np.float64)
     logarithms = np.stack(
@@ -39,10 +39,10 @@ def recomputed(trace: Trace, weights: Weights) -> tuple[np.ndarray, np.ndarray, 
 
 @settings(max_examples=FEW)
 @given(**SIZES)
-def test_the_columns_are_bayes_and_both_computations_agree(
+def test_columns_follow_bayes_rule_and_match_the_recomputation(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int
 ) -> None:
-    trace, weights = translated(make_network, tokenizer, kind, **sizes)
+    trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
     found = analysis.posterior_attention(trace, weights)
     joint = found.prior * found.likelihood
     np.testing.assert_array_equal(found.prior, trace.alignment)
@@ -56,53 +56,53 @@ def test_the_columns_are_bayes_and_both_computations_agree(
 
 @settings(max_examples=FEW)
 @given(**SIZES)
-def test_a_look_at_one_piece_alone_has_the_context_of_its_annotation(
+def test_one_hot_attention_has_its_annotation_as_context(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int
 ) -> None:
     length = len(tokenizer.encode(SENTENCES[2])) + 1
     alone = [ReplaceWeights(tuple(float(k == j) for k in range(length)), step=j) for j in range(3)]
-    trace, weights = translated(make_network, tokenizer, kind, alone, **sizes)
+    trace, weights = forced_trace(make_network, tokenizer, kind, alone, **sizes)
     found = analysis.posterior_attention(trace, weights)
     for j in range(3):
         np.testing.assert_allclose(trace.contexts[j], trace.annotations[j], atol=1e-6)
-        # What the step wrote is as likely as it was: the look was at nothing else.
+        # The likelihood equals the probability of the step, which attended to nothing else.
         assert found.likelihood[j, j] == pytest.approx(float(trace.probabilities[j]), rel=1e-4)
         assert found.likelihood[j, j] == pytest.approx(
-            run_again(trace, weights, j, np.eye(length)[j])[trace.target_ids[j]], rel=1e-4
+            step_probabilities(trace, weights, j, np.eye(length)[j])[trace.target_ids[j]], rel=1e-4
         )
         np.testing.assert_array_equal(found.posterior[j], np.eye(length)[j])
         assert found.change(j) == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_changes_no_number_changes_nothing_after_the_word(
+def test_neutral_interventions_leave_the_posterior_unchanged(
     make_network: ModelFactory, tokenizer: Tokenizer, kind
 ) -> None:
-    trace, weights = translated(make_network, tokenizer, kind)
+    trace, weights = forced_trace(make_network, tokenizer, kind)
     first = analysis.posterior_attention(trace, weights)
     same = [ReplaceWeights(tuple(row), step=i) for i, row in enumerate(trace.alignment.tolist())]
     for changes, tolerance in (([], 0), ([Temperature(1.0)], 0), (same, 1e-6)):
-        again_translated, _ = translated(make_network, tokenizer, kind, changes)
+        again_translated, _ = forced_trace(make_network, tokenizer, kind, changes)
         other = analysis.posterior_attention(again_translated, weights)
         for name in ("prior", "likelihood", "posterior", "reading"):
             np.testing.assert_allclose(getattr(other, name), getattr(first, name), atol=tolerance)
 
 
-def test_single_steps_have_the_numbers_of_all(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_likelihoods_of_step_ranges_match_those_of_all_steps(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     for kind in KINDS:
-        trace, weights = translated(make_network, tokenizer, kind)
+        trace, weights = forced_trace(make_network, tokenizer, kind)
         readouts = Readouts(trace, weights)
         for steps in (slice(1, 2), slice(2, 5), slice(0, 99)):
             np.testing.assert_allclose(readouts.log_likelihood(steps=steps), readouts.alone[steps], atol=1e-6)
 
 
-def test_without_attention_there_is_nothing_after_the_word(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = translated(make_network, tokenizer, ("none", "previous"))
+def test_posterior_attention_is_refused_without_attention(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = forced_trace(make_network, tokenizer, ("none", "previous"))
     with pytest.raises(AttnvizError, match="has no attention"):
         analysis.posterior_attention(trace, weights)
 
 
-def test_the_second_computation_shares_nothing_with_the_first() -> None:
+def test_recomputation_imports_nothing_from_the_first_implementation() -> None:
     tree = ast.parse(Path(again.__file__).read_text(encoding="utf-8"))
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert not imported & {

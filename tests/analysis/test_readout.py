@@ -1,4 +1,4 @@
-"""The readout before its maxout: of each pair, the larger is what the trace keeps."""
+"""Readout: each value is the larger one of its pair before the maxout."""
 
 from __future__ import annotations
 

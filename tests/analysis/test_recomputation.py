@@ -1,4 +1,4 @@
-"""A trace against its recomputation in NumPy float64 from the weights as saved."""
+"""Traces against their recomputation in NumPy float64 from the saved weights."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _deviations(folder: Path, trace: Trace) -> dict[str, float]:
 
 @pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
 @pytest.mark.parametrize("how", [{"beam": 1}, {"beam": 4}, {"target": SENTENCES[1]}], ids=["greedy", "beam", "forced"])
-def test_every_number_of_a_trace(
+def test_every_number_of_a_trace_matches_the_recomputation(
     tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, attention: str, readout_state: str, how: dict
 ) -> None:
     save_model(tmp_path, make_network(attention, readout_state), tokenizer)
@@ -66,7 +66,7 @@ def test_every_number_of_a_trace(
 
 
 @pytest.mark.parametrize("attention", ["additive", "location-aware"])
-def test_a_wrong_number_is_found(
+def test_a_wrong_number_of_a_trace_is_detected(
     tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, attention: str
 ) -> None:
     save_model(tmp_path, make_network(attention), tokenizer)
@@ -77,14 +77,14 @@ def test_a_wrong_number_is_found(
         assert _deviations(tmp_path, dataclasses.replace(trace, **{name: changed}))[name] > 1e-3, name
 
 
-def test_disagreement_about_what_is_masked_is_infinite(model_folder: Path, translator: Translator) -> None:
+def test_deviation_is_infinite_when_masks_differ(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2])
     energies = trace.energies.copy()
     energies[0, 0] = -np.inf
     assert _deviations(model_folder, dataclasses.replace(trace, energies=energies))["energies"] == np.inf
 
 
-def test_the_shipped_model(shipped_model: Path) -> None:
+def test_trace_of_the_shipped_model_matches_the_recomputation(shipped_model: Path) -> None:
     trace = Translator.load(shipped_model, device="cpu").translate("A girl is riding a red bicycle.", beam=5)
     found = _deviations(shipped_model, trace)
     assert max(found.values()) < 1e-4, found

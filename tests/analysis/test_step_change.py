@@ -1,4 +1,4 @@
-"""What a change by hand did to a step: recomputed from both translations, drawn, and told in words."""
+"""Effect of an intervention on one step: comparison of both translations, its figure and its sentence."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def first(translator: Translator) -> Trace:
 
 @pytest.fixture(scope="module")
 def changed(translator: Translator, first: Trace) -> Trace:
-    """Return what comes of looking at the last piece alone at STEP."""
+    """Return the translation with all attention on the last piece at STEP."""
     count = len(first.source_pieces)
     row = ReplaceWeights(tuple(float(j == count - 1) for j in range(count)), STEP)
     return translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), row])
@@ -41,12 +41,12 @@ def changed(translator: Translator, first: Trace) -> Trace:
 
 @pytest.fixture(scope="module")
 def other_word(translator: Translator, first: Trace) -> Trace:
-    """Return what comes of writing at STEP what was the second likeliest of the pieces there."""
+    """Return the translation in which STEP writes its second likeliest piece."""
     foil = next(piece for piece in first.top_ids[STEP].tolist() if piece != first.target_ids[STEP] and piece > 3)
     return translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), ForceWord(foil, STEP)])
 
 
-def test_context_and_state_are_compared_by_their_lengths(first: Trace, changed: Trace) -> None:
+def test_context_and_state_changes_are_relative_norms(first: Trace, changed: Trace) -> None:
     change = step_change(first, changed, STEP)
     assert change.moment == "same"
     expected = first.annotations[-1].astype(float)  # all weight is there
@@ -58,18 +58,18 @@ def test_context_and_state_are_compared_by_their_lengths(first: Trace, changed: 
 
 
 @EACH_LANGUAGE
-def test_before_the_change_nothing_changed(first: Trace, changed: Trace, snapshot: SnapshotAssertion) -> None:
+def test_steps_before_the_intervention_are_unchanged(first: Trace, changed: Trace, snapshot: SnapshotAssertion) -> None:
     change = step_change(first, changed, STEP - 1)
     assert change.unchanged
     assert change_sentence(change) == snapshot
 
 
-def test_a_translation_is_as_it_is(first: Trace) -> None:
+def test_a_translation_compared_with_itself_is_unchanged(first: Trace) -> None:
     assert all(step_change(first, first, step).unchanged for step in range(len(first.target_ids)))
 
 
 @EACH_LANGUAGE
-def test_another_word_alone_leaves_context_and_state(
+def test_a_forced_word_leaves_context_and_state_unchanged(
     first: Trace, other_word: Trace, snapshot: SnapshotAssertion
 ) -> None:
     change = step_change(first, other_word, STEP)
@@ -83,11 +83,11 @@ def test_another_word_alone_leaves_context_and_state(
     assert without_numbers(change_sentence(after)) == snapshot
 
 
-def test_the_pieces_are_the_likeliest_of_both_and_those_that_were_written(first: Trace, changed: Trace) -> None:
+def test_pieces_include_the_likeliest_and_the_written_ones(first: Trace, changed: Trace) -> None:
     change = step_change(first, changed, STEP, most=4)
-    kept = {one.piece_id for one in change.pieces}
+    piece_ids = {one.piece_id for one in change.pieces}
     assert len(change.pieces) == 4
-    assert {first.target_ids[STEP], changed.target_ids[STEP]} <= kept
+    assert {first.target_ids[STEP], changed.target_ids[STEP]} <= piece_ids
     both = [
         dict(zip(one.top_ids[STEP].tolist(), one.top_probabilities[STEP].tolist(), strict=True))
         for one in (first, changed)
@@ -95,11 +95,11 @@ def test_the_pieces_are_the_likeliest_of_both_and_those_that_were_written(first:
     for one in change.pieces:
         assert (one.before, one.after) == tuple(probabilities.get(one.piece_id) for probabilities in both)
     likeliest = sorted(set(both[0]) | set(both[1]), key=lambda piece: -max(one.get(piece, 0) for one in both))
-    assert likeliest[0] in kept
+    assert likeliest[0] in piece_ids
 
 
 @EACH_LANGUAGE
-def test_a_piece_that_was_not_recorded_is_less_than_the_least(
+def test_unrecorded_pieces_are_below_the_least_probability(
     first: Trace, changed: Trace, snapshot: SnapshotAssertion
 ) -> None:
     short = dataclasses.replace(
@@ -117,7 +117,7 @@ def test_a_piece_that_was_not_recorded_is_less_than_the_least(
 
 
 @EACH_LANGUAGE
-def test_where_the_other_ended_before_there_is_nothing_to_compare(
+def test_comparison_is_empty_after_the_end_of_the_other_translation(
     translator: Translator, first: Trace, snapshot: SnapshotAssertion
 ) -> None:
     ended = translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, 1), ForceWord(3, 1)])
@@ -131,9 +131,7 @@ def test_where_the_other_ended_before_there_is_nothing_to_compare(
 
 
 @pytest.mark.parametrize("theme", get_args(ThemeName))
-def test_the_picture_draws_both_probabilities_and_plotly_accepts_it(
-    first: Trace, changed: Trace, theme: ThemeName
-) -> None:
+def test_figure_draws_both_probabilities_and_is_valid(first: Trace, changed: Trace, theme: ThemeName) -> None:
     change = step_change(first, changed, STEP)
     figure = figures.step_figure(Subject(changed, STEP, parent=first), "changed").draw(
         Subject(changed, STEP, parent=first), theme=theme
@@ -148,7 +146,7 @@ def test_the_picture_draws_both_probabilities_and_plotly_accepts_it(
 
 
 @EACH_LANGUAGE
-def test_there_is_a_picture_only_where_something_was_changed(
+def test_figure_is_available_only_after_an_intervention(
     first: Trace, changed: Trace, snapshot: SnapshotAssertion
 ) -> None:
     assert STEP_FIGURES["changed"].missing(Subject(first, STEP)) == snapshot
@@ -158,6 +156,6 @@ def test_there_is_a_picture_only_where_something_was_changed(
 @EACH_LANGUAGE
 def test_the_sentence_names_both_words(first: Trace, changed: Trace, snapshot: SnapshotAssertion) -> None:
     change: StepChange = step_change(first, changed, STEP)
-    told = change_sentence(change)
-    assert quoted_name(changed.target_pieces[STEP]) in told
-    assert without_numbers(told) == snapshot
+    sentence = change_sentence(change)
+    assert quoted_name(changed.target_pieces[STEP]) in sentence
+    assert without_numbers(sentence) == snapshot

@@ -1,4 +1,4 @@
-"""What is recorded of a transformer is what its equations give: recomputed whole, and by steps from what is shown."""
+"""Verification of a transformer's trace: full recomputation, and checks of single steps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from tests.transformers import random_transformer, sizes
 Weights = dict[str, np.ndarray]
 
 
-def _translated(tokenizer: Tokenizer, config: TransformerConfig, seed: int = 0) -> tuple[TransformerTrace, Weights]:
+def _forced_translation(
+    tokenizer: Tokenizer, config: TransformerConfig, seed: int = 0
+) -> tuple[TransformerTrace, Weights]:
     network = random_transformer(config, seed)
     trace = Translator(network, tokenizer, "small").translate(SENTENCES[0], target=SENTENCES[1])
     return trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()}
@@ -36,13 +38,13 @@ def _translated(tokenizer: Tokenizer, config: TransformerConfig, seed: int = 0) 
 
 @pytest.fixture(scope="module")
 def small(tokenizer: Tokenizer) -> tuple[TransformerTrace, Weights]:
-    return _translated(tokenizer, TransformerConfig(len(tokenizer), 16, 4, 2, 12))
+    return _forced_translation(tokenizer, TransformerConfig(len(tokenizer), 16, 4, 2, 12))
 
 
 @settings(max_examples=FEW)
 @given(data=st.data(), seed=st.integers(0, 99))
-def test_all_that_is_recorded_is_recomputed(tokenizer: Tokenizer, data: st.DataObject, seed: int) -> None:
-    trace, weights = _translated(tokenizer, data.draw(sizes(len(tokenizer))), seed)
+def test_every_recorded_array_matches_the_recomputation(tokenizer: Tokenizer, data: st.DataObject, seed: int) -> None:
+    trace, weights = _forced_translation(tokenizer, data.draw(sizes(len(tokenizer))), seed)
     found = recompute_transformer(weights, trace.config, trace.source_ids, trace.target_ids)
     off = {name: deviation(getattr(trace, name), values) for name, values in expected_arrays(trace, found).items()}
     assert set(off) == {quantity.name for quantity in RECORDED} - {"top_ids"}
@@ -53,7 +55,7 @@ def test_all_that_is_recorded_is_recomputed(tokenizer: Tokenizer, data: st.DataO
     assert {check.quantity for check in verification.checks} == set(off)
 
 
-def test_the_numbers_of_a_step(small: tuple[TransformerTrace, Weights]) -> None:
+def test_checks_count_the_numbers_of_a_step(small: tuple[TransformerTrace, Weights]) -> None:
     trace, weights = small
     known = trace.sizes()
     for check in TransformerVerifier(trace, weights).verify(2).checks:
@@ -84,7 +86,7 @@ def _verifications(trace: TransformerTrace, weights: Weights) -> list[Verificati
     return [verifier.verify(step) for step in range(len(trace.target_ids))]
 
 
-def test_every_weight_that_is_used_is_verified(small: tuple[TransformerTrace, Weights]) -> None:
+def test_verification_detects_a_change_of_any_weight(small: tuple[TransformerTrace, Weights]) -> None:
     trace, weights = small
     for name, values in weights.items():
         changed = values.copy()
@@ -92,7 +94,7 @@ def test_every_weight_that_is_used_is_verified(small: tuple[TransformerTrace, We
         assert not all(verification.holds for verification in _verifications(trace, weights | {name: changed})), name
 
 
-def test_a_score_let_through_the_mask_is_infinitely_wrong(small: tuple[TransformerTrace, Weights]) -> None:
+def test_an_unmasked_score_is_infinitely_wrong(small: tuple[TransformerTrace, Weights]) -> None:
     trace, weights = small
     scores = trace.decoder_scores.copy()
     scores[0, 0, 0, 1] = 1.0
@@ -110,7 +112,7 @@ def test_a_score_let_through_the_mask_is_infinitely_wrong(small: tuple[Transform
     ],
     ids=["a weight too few", "a weight too many", "a weight of another shape"],
 )
-def test_weights_of_another_model(
+def test_weights_of_another_model_are_refused(
     small: tuple[TransformerTrace, Weights], change: Callable[[Weights], object], snapshot: SnapshotAssertion
 ) -> None:
     trace, weights = small[0], dict(small[1])

@@ -1,4 +1,4 @@
-"""The proof of a step holds on true traces and names what is wrong on others."""
+"""Verification of a trace step by step: correct traces pass, altered numbers and weights are named."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.strategies import FEW
 
 
 @pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
-def test_every_step_of_a_true_trace_holds(
+def test_verification_holds_for_every_step_of_a_correct_trace(
     tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, attention: str, readout_state: str
 ) -> None:
     save_model(tmp_path, make_network(attention, readout_state), tokenizer)
@@ -41,7 +41,7 @@ def test_every_step_of_a_true_trace_holds(
         verification = verify(trace, weights, step)
         assert verification.holds, verification.discrepancies
         assert verification.largest_difference < 1e-5
-        # Energies and alignment, context, state with gates and candidate, readout, and 100 candidates at the least.
+        # At least energies, alignment, context, state with gates and candidate, readout and 100 candidates.
         assert verification.numbers > 2 * len(trace.source_pieces) + 5 * 10 + 6 + 100
 
 
@@ -90,9 +90,7 @@ def test_a_wrong_measure_is_named(
     assert wrong[0].shown == pytest.approx(wrong[0].recomputed + 0.01, abs=1e-4)
 
 
-def test_weights_moved_between_pieces_elsewhere_are_seen_in_coverage(
-    model_folder: Path, translator: Translator
-) -> None:
+def test_coverage_reveals_altered_weights_of_other_steps(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2])
     alignment = trace.alignment.copy()
     alignment[0] = np.roll(alignment[0], 1)
@@ -100,7 +98,7 @@ def test_weights_moved_between_pieces_elsewhere_are_seen_in_coverage(
     assert [one.quantity for one in verify(altered, load_weights(model_folder), 2).discrepancies] == ["coverage"]
 
 
-def test_a_wrong_weight_is_seen(model_folder: Path, translator: Translator) -> None:
+def test_an_altered_scorer_weight_is_detected(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2])
     weights = load_weights(model_folder)
     score = weights["decoder.attention.score"].copy()
@@ -111,14 +109,14 @@ def test_a_wrong_weight_is_seen(model_folder: Path, translator: Translator) -> N
     assert "queries" not in names
 
 
-def test_a_wrong_weight_of_the_encoder_is_seen(model_folder: Path, translator: Translator) -> None:
+def test_an_altered_encoder_weight_is_detected(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2])
     weights = load_weights(model_folder)
     wrong = weights | {"encoder.gru.bias_hh_l0": weights["encoder.gru.bias_hh_l0"] + 0.1}
     assert [found.quantity for found in verify(trace, wrong, 1).discrepancies] == ["annotations"]
 
 
-def test_the_sums_on_show_are_among_what_is_verified(model_folder: Path, translator: Translator) -> None:
+def test_displayed_sums_are_verified(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2])
     weights = load_weights(model_folder)
     checks = {check.quantity: check for check in RNNsearchVerifier(trace, weights).verify(1, pieces=[5, 17]).checks}
@@ -126,7 +124,7 @@ def test_the_sums_on_show_are_among_what_is_verified(model_folder: Path, transla
     asked = {trace.target_ids[1], *trace.top_ids[1, :10].tolist(), 5, 17}
     assert checks["attribution sums"].numbers == len(asked)
     assert checks["maxout pairs"].numbers == trace.readouts.shape[1]
-    # v_a of the trace is what the energy decomposition draws: one that is wrong shows in its sums.
+    # The energy decomposition draws v_a of the trace, so a wrong v_a alters its sums.
     altered = dataclasses.replace(trace, score_vector=trace.score_vector + 0.1)
     assert {wrong.quantity for wrong in verify(altered, weights, 1).discrepancies} == {"score_vector", "energy sums"}
 
@@ -139,7 +137,7 @@ def test_the_sums_on_show_are_among_what_is_verified(model_folder: Path, transla
     maxout_size=st.integers(1, 12),
     embedding_size=st.integers(1, 16),
 )
-def test_the_verification_holds_for_every_network(
+def test_verification_holds_for_random_networks(
     make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], **sizes: int
 ) -> None:
     sizes["hidden_size"] *= 2 if kind[0] == "dot" else 1  # it needs an even one
@@ -155,14 +153,14 @@ def test_the_verification_holds_for_every_network(
 AFTER = {"likelihood", "log_likelihood", "posterior"}
 
 
-def test_prior_likelihood_and_posterior_are_on_the_receipt(model_folder: Path, translator: Translator) -> None:
+def test_prior_likelihood_and_posterior_are_verified(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
     verifier, pieces = RNNsearchVerifier(trace, weights), len(trace.source_pieces)
     for reading in (False, True):
         numbers = {check.quantity: check.numbers for check in verifier.verify(1, reading=reading).checks}
         assert {name: numbers.get(name) for name in AFTER} == dict.fromkeys(AFTER, pieces)
         assert numbers.get("reading") == (pieces if reading else None)
-    # A weight that was altered is the prior of another posterior.
+    # An altered attention weight also alters the posterior.
     alignment = trace.alignment.copy()
     alignment[1] = np.roll(alignment[1], 1)
     wrong = verify(dataclasses.replace(trace, alignment=alignment), weights, 1)
@@ -170,7 +168,7 @@ def test_prior_likelihood_and_posterior_are_on_the_receipt(model_folder: Path, t
 
 
 @pytest.mark.parametrize("made", ["log_likelihood", "bayes", "posterior_of"])
-def test_one_altered_number_after_the_word_is_named(
+def test_an_altered_number_of_the_posterior_is_named(
     model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch, made: str
 ) -> None:
     trace = translator.translate(SENTENCES[2])
@@ -188,12 +186,12 @@ def test_one_altered_number_after_the_word_is_named(
     expected = {"log_likelihood": "log_likelihood", "bayes": "posterior", "posterior_of": "reading"}[made]
     assert expected in [one.quantity for one in wrong]
     assert {one.index for one in wrong} == {(2,)}
-    told = discrepancy_text(trace, wrong[0], 1)
-    assert quote(piece_name(trace.source_pieces[2])) in told
+    text = discrepancy_text(trace, wrong[0], 1)
+    assert quote(piece_name(trace.source_pieces[2])) in text
 
 
 @pytest.mark.parametrize(("made", "other"), list(permutations(ATTENTION_KINDS, 2)))
-def test_a_trace_without_a_digest_against_another_kind_of_the_same_sizes(
+def test_weights_of_another_attention_kind_are_refused(
     make_network: ModelFactory, tokenizer: Tokenizer, made: str, other: str, snapshot: SnapshotAssertion
 ) -> None:
     sizes = {"hidden_size": 8, "alignment_size": 8}
@@ -205,20 +203,20 @@ def test_a_trace_without_a_digest_against_another_kind_of_the_same_sizes(
 
 
 @pytest.mark.parametrize("size", ["hidden_size", "alignment_size", "maxout_size", "vocabulary_size"])
-def test_a_trace_against_a_model_of_another_size(translator: Translator, make_network: ModelFactory, size: str) -> None:
+def test_weights_of_another_size_are_refused(translator: Translator, make_network: ModelFactory, size: str) -> None:
     other = make_network(**{size: getattr(translator.network.config, size) + 1})
     weights = {name: tensor.numpy() for name, tensor in other.state_dict().items()}
     with pytest.raises(MisfitError):
         verify(translator.translate(SENTENCES[2]), weights, 0)
 
 
-def test_a_trace_whose_arrays_belong_to_different_sentences(translator: Translator, model_folder: Path) -> None:
+def test_arrays_of_different_sentences_are_refused(translator: Translator, model_folder: Path) -> None:
     one, other = translator.translate(SENTENCES[2]), translator.translate(SENTENCES[4])
     with pytest.raises(MisfitError, match="keys"):
         RNNsearchVerifier(dataclasses.replace(one, keys=other.keys), load_weights(model_folder))
 
 
-def test_an_error_of_the_verifier_is_no_misfit(
+def test_errors_of_the_verifier_are_not_reported_as_misfit(
     translator: Translator, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     verifier = RNNsearchVerifier(translator.translate(SENTENCES[2]), load_weights(model_folder))
@@ -233,7 +231,7 @@ def test_an_error_of_the_verifier_is_no_misfit(
         verifier.verify(0)
 
 
-def test_an_energy_lost_to_the_mask_is_infinitely_wrong(model_folder: Path, translator: Translator) -> None:
+def test_a_wrongly_masked_energy_is_infinitely_wrong(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2])
     energies = trace.energies.copy()
     energies[1, 0] = -np.inf

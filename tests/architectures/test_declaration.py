@@ -1,4 +1,4 @@
-"""Every architecture is declared whole, and nothing else asks for the type of a result."""
+"""Declarations of architectures: they are complete, and code uses them instead of type checks."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from attnviz.ui.step.step_payloads import MAKERS
 from tests.conftest import REPOSITORY
 from tests.figures.synthetic import trace as make_trace
 
-MOST_QUESTIONS = 12
-"""Places that ask for the type of a result: where the type checker has to know it."""
+MOST_TYPE_CHECKS = 12
+"""Largest number of `isinstance` checks on results, left where the type checker needs them."""
 each = pytest.mark.parametrize("architecture", ARCHITECTURES.values(), ids=lambda one: one.name)
 
 
@@ -26,7 +26,7 @@ def test_every_architecture_has_a_declaration() -> None:
 
 
 @each
-def test_a_declaration_is_whole(architecture: Architecture) -> None:
+def test_each_declaration_is_complete(architecture: Architecture) -> None:
     assert architecture.quantities
     assert all(quantity.symbol and quantity.equation and quantity.meaning for quantity in architecture.quantities)
     assert (architecture.verifier is None) == (architecture.check_model is None)
@@ -35,26 +35,26 @@ def test_a_declaration_is_whole(architecture: Architecture) -> None:
     assert all(sentence() for sentence in architecture.missing.values())
 
 
-def test_every_payload_is_of_an_architecture_and_can_be_made() -> None:
+def test_every_payload_maker_belongs_to_an_architecture() -> None:
     assert frozenset().union(*(one.payloads for one in ARCHITECTURES.values())) == set(MAKERS)
 
 
-def test_every_panel_is_of_an_architecture() -> None:
+def test_every_panel_belongs_to_an_architecture() -> None:
     assert {name for one in ARCHITECTURES.values() for name in one.stages.values()} == set(stages._PANELS)
 
 
 @pytest.mark.parametrize("kind", ["additive", "general", "none"])
-def test_what_is_told_has_a_panel_an_equation_and_a_figure(kind: str) -> None:
+def test_every_narrated_stage_has_a_panel_an_equation_and_a_figure(kind: str) -> None:
     trace = make_trace(attention=kind)
-    architecture, said = architecture_of(trace), step_texts(trace)
-    numbers = list(said.stage_titles(trace))
-    assert [stage.number for stage in said.narrate(trace, 0)] == numbers
-    assert [equation.stage for equation in said.equation_templates(trace, "light")] == numbers
+    architecture, texts = architecture_of(trace), step_texts(trace)
+    numbers = list(texts.stage_titles(trace))
+    assert [stage.number for stage in texts.narrate(trace, 0)] == numbers
+    assert [equation.stage for equation in texts.equation_templates(trace, "light")] == numbers
     assert set(numbers) <= set(architecture.stages)
-    assert set(said.idea_titles(trace)) == set(numbers) <= set(architecture.idea(trace).values())
+    assert set(texts.idea_titles(trace)) == set(numbers) <= set(architecture.idea(trace).values())
 
 
-def test_of_attention_alone_nothing_is_recomputed() -> None:
+def test_imported_attention_cannot_be_recomputed() -> None:
     given = attention(["a", "b"], ["c"], [[0.25, 0.75]])
     assert architecture_of(given).result is Attention
     assert not could_be_of(given, {})
@@ -62,7 +62,7 @@ def test_of_attention_alone_nothing_is_recomputed() -> None:
         verifier_of(given, {})
 
 
-def test_a_verdict_has_no_steps_to_tell_of() -> None:
+def test_decomposable_attention_has_no_steps() -> None:
     without = dataclasses.replace(ARCHITECTURES["decomposable"])
     assert without.step_texts is None
     assert not without.stages
@@ -74,11 +74,11 @@ def _results() -> set[str]:
     return common | {one.result.__name__ for one in ARCHITECTURES.values()}
 
 
-def test_code_asks_a_declaration_and_not_a_type() -> None:
+def test_code_uses_declarations_instead_of_type_checks() -> None:
     results, found = _results(), []
     for path in sorted((REPOSITORY / "attnviz").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
                 asked = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
                 found += [f"{path.relative_to(REPOSITORY)}:{node.lineno}"] if asked & results else []
-    assert len(found) <= MOST_QUESTIONS, found
+    assert len(found) <= MOST_TYPE_CHECKS, found

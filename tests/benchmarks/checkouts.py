@@ -1,4 +1,4 @@
-"""Checkouts of this project that take turns in a benchmark, so that whatever else the machine does is borne by all."""
+"""Options for benchmarks that alternate between checkouts of this project, so that other load affects all alike."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.browser.server import REPOSITORY
 
 
 def checkout(text: str) -> Path:
-    """Return the folder of a checkout, as `argparse` wants it."""
+    """Return the folder of a checkout; an `argparse` type."""
     folder = Path(text).resolve()
     if not (folder / "app.py").is_file():
         raise argparse.ArgumentTypeError(f"{text} is no checkout of this project: it has no app.py")
@@ -17,7 +17,7 @@ def checkout(text: str) -> Path:
 
 
 def count(text: str) -> int:
-    """Return a number from 1, as `argparse` wants it."""
+    """Return a positive integer; an `argparse` type."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is no number from 1")
     return int(text)
@@ -38,6 +38,6 @@ def add_checkouts(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def named(options: argparse.Namespace) -> dict[str, Path]:
+def checkouts_by_name(options: argparse.Namespace) -> dict[str, Path]:
     """Return the checkouts to measure by a short name, this one first."""
     return {"this": REPOSITORY} | {str(folder): folder for folder in options.against}

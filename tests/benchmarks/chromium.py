@@ -1,4 +1,4 @@
-"""A Chromium for the benchmarks of the page, and the page in it."""
+"""Start Chromium for benchmarks, and open the app in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.browser.settled import settled
 
 
 def chromium_for(parser: argparse.ArgumentParser) -> str:
-    """Return the path of a Chromium; where there is none, end the program as `parser` does."""
+    """Return the path of Chromium, or end the program with an error of `parser`."""
     found = find_chromium()
     if found is None:
         parser.error("there is no Chromium on this machine; name one in CHROMIUM")

@@ -1,12 +1,12 @@
-"""How many pairs a second `attnviz corpus` measures, and the most memory that all its processes hold together.
+"""Benchmark of `attnviz corpus`: pairs per second, and peak memory of all its processes.
 
     OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.corpus_speed train.tsv.xz --pairs 2000 --kinds balanced fit none
 
-Each line stands for a run of the command as a whole, the start of its processes and the loading of the model included.
-With --alone, one thread of this process computes them without a start: what an actor of `--ray` does a second.
+Each line is a run of the whole command, including the start of its processes and the loading of the model.
+With --alone, one thread of this process measures pairs without that start, like one actor of `--ray`.
 
-Pairs for a second of processor time, times the processors, say what a machine does that does nothing else; memory is
-the proportional set size, in which what processes share counts once.
+Pairs per second of processor time, times the processors, is the speed of an otherwise idle machine. Memory is the
+proportional set size, which counts shared pages once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MEBI = 2**20
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """A run of the command."""
 
     seconds: float
@@ -45,18 +45,18 @@ class Measured:
     """Most of all processes together, in bytes."""
 
 
-def _family(root: int) -> Iterator[int]:
-    """Yield a process and all that it started, and they."""
+def _process_tree(root: int) -> Iterator[int]:
+    """Yield a process and all its descendants."""
     yield root
     try:
         children = Path(f"/proc/{root}/task/{root}/children").read_text().split()
     except OSError:
         return
     for child in children:
-        yield from _family(int(child))
+        yield from _process_tree(int(child))
 
 
-def _held(process: int) -> int:
+def _proportional_memory(process: int) -> int:
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -64,23 +64,23 @@ def _held(process: int) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 
 
-def measured(arguments: list[str]) -> Measured:
+def measure_command(arguments: list[str]) -> Measurement:
     """Run `attnviz corpus` with the arguments."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     process = subprocess.Popen([sys.executable, "-m", "attnviz", "corpus", *arguments])
     memory = 0
     while process.poll() is None:
-        memory = max(memory, sum(map(_held, _family(process.pid))))
+        memory = max(memory, sum(map(_proportional_memory, _process_tree(process.pid))))
         time.sleep(0.5)
     if process.returncode:
         raise SystemExit(f"attnviz corpus ended with {process.returncode}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Measured(time.perf_counter() - started, spent, memory)
+    return Measurement(time.perf_counter() - started, spent, memory)
 
 
-def mixture(files: list[Path], pairs: int) -> Iterator[str]:
-    """Yield so many pairs, from all files as many, those of each evenly spread over it."""
+def sample_pairs(files: list[Path], pairs: int) -> Iterator[str]:
+    """Yield `pairs` pairs: equally many of each file, evenly spread over it."""
     for file in files:
         share = pairs // len(files)
         count = sum(1 for _ in read_lines(file))
@@ -89,8 +89,8 @@ def mixture(files: list[Path], pairs: int) -> Iterator[str]:
             yield f"{line.source}\t{line.target}\n"
 
 
-def alone(file: Path, model: str, kind: str) -> float:
-    """Return how many pairs one thread computes in a second of processor time, once it has begun."""
+def pairs_per_cpu_second(file: Path, model: str, kind: str) -> float:
+    """Return how many pairs one thread computes per second of processor time, after its start."""
     torch.set_num_threads(1)
     analyser = Analyser.load(model, Settings(kind=None if kind == "none" else kind), "cpu")
     lines = [line for line in read_lines(file) if isinstance(line, Line)]
@@ -114,17 +114,19 @@ def main() -> None:
     keep_few_shapes()  # as the command does
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pairs.tsv"
-        file.write_text("".join(mixture(options.files, options.pairs)), encoding="utf-8")
+        file.write_text("".join(sample_pairs(options.files, options.pairs)), encoding="utf-8")
         count = file.read_text(encoding="utf-8").count("\n")
         if options.alone:
             for kind in options.kinds:
-                print(f"{kind:9} {alone(file, options.model, kind):5.0f} pairs/s of processor", flush=True)
+                print(
+                    f"{kind:9} {pairs_per_cpu_second(file, options.model, kind):5.0f} pairs/s of processor", flush=True
+                )
             return
         print(f"{count} pairs, {count / (200 * options.workers[0]):.0f} s or so a run\n")
         print("kind      workers  pairs/s  pairs/s of processor  memory MB", flush=True)
         for kind, workers in itertools.product(options.kinds, options.workers):
             table = str(Path(folder) / f"{kind}{workers}.parquet")
-            one = measured(
+            one = measure_command(
                 [
                     str(file),
                     "-o",

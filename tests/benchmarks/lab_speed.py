@@ -1,9 +1,9 @@
-"""Benchmark of the lab: the five questions and all steps' answers, the trials of one step, and the beam search's tree.
+"""Benchmark of the lab: attributions of all steps, perturbation tests of one step, and the beam search's tree.
 
     OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.lab_speed --model models/en-fr
 
 Each round computes everything once and prints a line for each: wall seconds and, in brackets, seconds of processor
-time, which other load on the computer disturbs less. The first round, which fills the caches, is listed apart.
+time, which depends less on other load. The first round fills the caches and is listed separately.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SENTENCES = {
 
 
 def questions(translator: Translator, weights: dict[str, object], trace: Trace) -> dict[str, Callable[[], object]]:
-    """Return what is asked, by its name."""
+    """Return the function for each attribution, by name."""
     step = len(trace.target_ids) // 2
     attributions, wide = translator.attributions(trace), translator.beam_tree(trace.source_text, beam=12)
     return {

@@ -1,4 +1,4 @@
-"""What one sentence costs each of the models: `python -m tests.benchmarks.models_speed`.
+"""Benchmark of one sentence with each model: `python -m tests.benchmarks.models_speed`.
 
 A translator translates it with its whole record, greedily and by a beam of five; a detector judges it. They take turns.
 Milliseconds are processor time of one thread, medians, which other work on the machine disturbs less than the clock.

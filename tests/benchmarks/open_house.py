@@ -1,4 +1,4 @@
-"""An open house: for an hour, fifty visitors at any moment, who come, translate, step, read, open a file, and go.
+"""Load test over an hour with fifty simulated visitors who translate, step, read, open a file, and leave.
 
     OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.open_house --visitors 50 --minutes 60
 
@@ -25,13 +25,13 @@ import numpy as np
 
 from tests.benchmarks.checkouts import count
 from tests.benchmarks.visitor import Mistake, Visitor
-from tests.benchmarks.visitors import KEPT, pair, resident, sentence
+from tests.benchmarks.visitors import KEPT, median_and_p95, resident, sentence
 from tests.browser.server import REPOSITORY, running_server
 
 
 @dataclass
 class Stretch:
-    """What happened in some minutes."""
+    """Counts and times of a few minutes."""
 
     came: int = 0
     done: collections.Counter[str] = field(default_factory=collections.Counter)
@@ -41,7 +41,7 @@ class Stretch:
 
 
 class House:
-    """Who is there, and what they do."""
+    """The visitors who are present, and their actions."""
 
     def __init__(self, address: str, options: argparse.Namespace) -> None:
         self.address, self.options = address, options
@@ -86,7 +86,7 @@ class House:
 
 
 def attention_file(chance: random.Random) -> bytes:
-    """Return attention of another program in the open format; every fifth is broken off."""
+    """Return an attention file in the open format; every fifth is cut off."""
     source, target = ([f"w{chance.randrange(10**6)}" for _ in range(chance.randrange(4, 20))] for _ in range(2))
     weights = np.random.default_rng(chance.randrange(2**32)).dirichlet(np.ones(len(source)), len(target))
     content = json.dumps({"source": source, "target": target, "matrix": weights.tolist()}).encode()
@@ -105,7 +105,7 @@ async def keep_open(address: str, process: int, options: argparse.Namespace) -> 
         minutes = options.minutes - max(0, house.until - time.monotonic()) / 60
         did = "".join(f"{past.done[what]:10}" for what in ("translate", "step", "read", "upload"))
         print(
-            f"{minutes:8.0f}{past.came:6}{did}{pair(past.translated)}{pair(past.others)}{sizes[-1]:8.0f}"
+            f"{minutes:8.0f}{past.came:6}{did}{median_and_p95(past.translated)}{median_and_p95(past.others)}{sizes[-1]:8.0f}"
             f"{threads(process):9}{len(past.mistakes):8}",
             flush=True,
         )
@@ -146,19 +146,19 @@ def main() -> None:
     }
     print("".join(f"{head:>{width}}" for head, width in heads.items()), flush=True)
     with tempfile.TemporaryDirectory() as logs:
-        log, kept = Path(logs) / "page.log", {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(KEPT)}
-        with running_server(options.models.resolve(), log, repository=REPOSITORY, **kept) as (address, process):
+        log, environment = Path(logs) / "page.log", {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(KEPT)}
+        with running_server(options.models.resolve(), log, repository=REPOSITORY, **environment) as (address, process):
             sizes, failed = asyncio.run(keep_open(address, process, options))
             time.sleep(KEPT + 25)
             after = resident(process)
-        told = [line for line in log.read_text(errors="replace").splitlines() if "Error" in line]
+        error_lines = [line for line in log.read_text(errors="replace").splitlines() if "Error" in line]
     half = sizes[len(sizes) // 2 :]
     slope = statistics.linear_regression(range(len(half)), half).slope * 60 / options.every if len(half) > 1 else 0.0
     print(
-        f"{failed} sessions failed; {len(told)} lines of the server's log tell of errors; memory of the second half: "
+        f"{failed} sessions failed; {len(error_lines)} error lines in the server's log; memory of the second half: "
         f"{slope:+.0f} MB an hour; {after:.0f} MB once all were gone"
     )
-    for line in told[:5]:
+    for line in error_lines[:5]:
         print(f"  {line[:300]}")
 
 

@@ -1,4 +1,4 @@
-"""How long a page takes to open: `python -m tests.benchmarks.page_load --against ../before`.
+"""Benchmark of opening a page: `python -m tests.benchmarks.page_load --against ../before`.
 
 A turn starts the server and, in a Chromium that has never seen the page, opens it as soon as the server answers; then
 it visits again, in new tabs of the same browser, once the model, the translation and the browser's caches are warm.
@@ -8,7 +8,7 @@ own JavaScript as it is once unpacked: files, and kilobytes. Where others use th
 server and tab have taken until then says more than the clock.
 
 Each turn takes about half a minute, on a busy machine twice that. At the end one more visit to this checkout, by a
-browser that has nothing kept, says on what the tab spent its time and what came over HTTP: Streamlit, Plotly, KaTeX,
+browser with empty caches, shows how the tab spent its time and what came over HTTP: Streamlit, Plotly, KaTeX,
 letters, and our own.
 """
 
@@ -29,7 +29,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import BrowserContext, Playwright, sync_playwright
 
-from tests.benchmarks.checkouts import add_checkouts, count, named
+from tests.benchmarks.checkouts import add_checkouts, checkouts_by_name, count
 from tests.benchmarks.chromium import chromium_for
 from tests.browser.server import CHROMIUM_FLAGS, READY, running_server
 from tests.browser.views import EXAMPLE
@@ -84,7 +84,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class Turn:
-    """A start of the server, and what followed."""
+    """Measurements of one start of the server and the visits after it."""
 
     health: float
     """Seconds from the start of the server to its first answer."""
@@ -130,7 +130,7 @@ def visit(context: BrowserContext, address: str, process: int, started: float | 
     pictures = page.wait_for_function(_DRAWN, arg=PICTURES, timeout=PATIENCE).json_value() / 1000
     served = processor_time(process) - served
     metrics = {one["name"]: one["value"] for one in watch.send("Performance.getMetrics")["metrics"]}
-    page.wait_for_timeout(1500)  # what else the page does is not to fall on the next visit
+    page.wait_for_timeout(1500)  # so that late work of the page does not count for the next visit
     scripts = page.evaluate(_OUR_SCRIPTS)
     page.close()
     ours = len(scripts), sum(scripts) / 1000
@@ -139,7 +139,7 @@ def visit(context: BrowserContext, address: str, process: int, started: float | 
 
 @contextmanager
 def new_browser(playwright: Playwright, chromium: str) -> Iterator[BrowserContext]:
-    """Yield a browser that has not been used, with a profile on disk as a visitor's has: compiled programs are kept."""
+    """Yield a browser that has not been used, with a profile on disk, so that it caches compiled scripts."""
     with tempfile.TemporaryDirectory() as profile:
         context = playwright.chromium.launch_persistent_context(
             profile, executable_path=chromium, args=CHROMIUM_FLAGS, viewport={"width": 1440, "height": 900}
@@ -170,7 +170,7 @@ _PARTS = {
 
 
 def part_of(address: str) -> str:
-    """Return what an address is of; what has none is the browser's own work."""
+    """Return the part of the page that an address belongs to; no address means the browser's own work."""
     return next((name for pattern, name in _PARTS.items() if re.search(pattern, address)), "the browser")
 
 
@@ -229,11 +229,11 @@ def main() -> None:
     parser.add_argument("--visits", type=count, default=5, help="further visits in each turn")
     options = parser.parse_args()
     chromium = chromium_for(parser)
-    found: dict[str, list[Turn]] = {name: [] for name in named(options)}
+    found: dict[str, list[Turn]] = {name: [] for name in checkouts_by_name(options)}
     print(HEAD, flush=True)
     with sync_playwright() as playwright:
         for number in range(1, options.turns + 1):
-            for name, folder in named(options).items():
+            for name, folder in checkouts_by_name(options).items():
                 found[name].append(turn(playwright, chromium, folder, options))
                 print(row(f"turn {number}, {name}", found[name][-1:]), flush=True)
         profile = spent(playwright, chromium, options)

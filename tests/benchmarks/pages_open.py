@@ -1,4 +1,4 @@
-"""How soon a page can be used after a click on its name: `python -m tests.benchmarks.pages_open`.
+"""Benchmark of switching pages: `python -m tests.benchmarks.pages_open`.
 
 The server and the browser are warm: every page has been open once. A turn clicks from one page to the next, and up the
 ladder of *To the transformer* from one rung to the next, as a visitor does, and waits for what makes it useful: a thing
@@ -71,7 +71,7 @@ class Opening:
 
 
 def go_to(page: Page, to: Destination, process: int) -> Opening:
-    """Click the name of a page or rung, and wait until it can be used."""
+    """Click the name of a page or level, and wait until it can be used."""
     served = processor_time(process)
     link = page.locator(to.among).get_by_text(to.name, exact=True)
     begun = page.evaluate("() => performance.now()")
@@ -96,7 +96,7 @@ def go_to(page: Page, to: Destination, process: int) -> Opening:
 
 
 def measured(chromium: str, models: Path, turns: int) -> dict[str, list[Opening]]:
-    """Return what was measured of each page in so many turns, after one that warms all up."""
+    """Return the measurements of each page in `turns` turns, after one that warms up."""
     with (
         tempfile.TemporaryDirectory() as folder,
         running_server(models.resolve(), Path(folder) / "page.log") as (address, process),

@@ -1,9 +1,8 @@
-"""Time from a key press to the painted step, in headless Chromium: `python -m tests.benchmarks.step_latency`.
+"""Benchmark of the time from a key press to the painted step: `python -m tests.benchmarks.step_latency`.
 
 The sentence has twenty words or so. A step counts as painted with the last change that the key press makes to the
 heatmap, to the step in short, and to the sentence and pictures of any of its five stages, all of which the browser
-draws by itself. Given apart are another source piece, the equations, and what the server says of a step: the badge of
-its proof.
+draws by itself. Listed separately are another source piece, the equations, and the server's verification badge.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Page
 
-from tests.benchmarks.checkouts import add_checkouts, count, named
+from tests.benchmarks.checkouts import add_checkouts, checkouts_by_name, count
 from tests.benchmarks.chromium import chromium_for, opened_page
 
 SENTENCE = "Two men in blue shirts are playing guitar on a busy street while a small child looks at them and laughs."
@@ -27,7 +26,7 @@ IN_WINDOW = ("heatmap", "facts")
 """Keys of what of it is in the window, at its upper end."""
 
 EQUATIONS = ".st-key-stages .katex-html"
-BADGE = "[class*='st-key-proof'] button"
+BADGE = "[class*='st-key-verification'] button"
 """What is seen by its text, wherever it comes from."""
 
 QUIET = 500
@@ -79,7 +78,7 @@ def measure(page: Page, count: int, *names: str, keys: tuple[str, str] = ("Arrow
 
 
 # `window.step` resolves with the milliseconds from the next key press to the frame of the last change of these texts,
-# or with null where they say of this step what they said of the last.
+# or with null where the texts of this step equal those of the last.
 _READ = """
 ([quiet, alike, selector]) => {
   const read = () => Array.from(document.querySelectorAll(selector), (node) => node.textContent).join();
@@ -143,9 +142,9 @@ def main() -> None:
     parser.add_argument("--turns", type=count, default=1)
     options = parser.parse_args()
     chromium = chromium_for(parser)
-    found: dict[str, dict[str, list[float]]] = {name: {} for name in named(options)}
+    found: dict[str, dict[str, list[float]]] = {name: {} for name in checkouts_by_name(options)}
     for _ in range(options.turns):
-        for name, folder in named(options).items():
+        for name, folder in checkouts_by_name(options).items():
             for what, times in turn(chromium, folder, options).items():
                 found[name].setdefault(what, []).extend(times)
     print(f"a sentence of {len(SENTENCE.split())} words, from key press to")

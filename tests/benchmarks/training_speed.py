@@ -1,4 +1,4 @@
-"""How many target pieces a second the training loop learns from, alone or by turns with a peer.
+"""Benchmark of the training loop: target pieces per second, alone or alternating with a peer.
 
     OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.training_speed
     python -m tests.benchmarks.training_speed --peer eole --peer-python ../peer/bin/python --data multi30k.tsv.xz
@@ -125,7 +125,7 @@ def peer_turn(peer: Peer, pieces: int) -> float:
 
 
 def contenders(size: int, options: argparse.Namespace, stack: ExitStack) -> dict[str, Turn]:
-    """Return what takes turns at this size, by name; ours first."""
+    """Return the contenders at this size by name, ours first."""
     rows = make_rows(options)
     ours = Ours(size, options, [as_batch(*pair) for pair in rows])
     total, body = ours.sizes()
@@ -156,7 +156,7 @@ def contenders(size: int, options: argparse.Namespace, stack: ExitStack) -> dict
 
 
 def report(speeds: dict[str, list[float]]) -> None:
-    """Print the median speeds, and by what our best precision surpasses each within a turn."""
+    """Print the median speeds, and the ratio of our best precision to each within a turn."""
     ours = max(list(speeds)[:2], key=lambda name: statistics.median(speeds[name]))
     for name, values in speeds.items():
         ratio = statistics.median(mine / its for mine, its in zip(speeds[ours], values, strict=True))

@@ -1,4 +1,4 @@
-"""How long translating takes: one sentence with its whole Trace, greedy and beam 5, and sentences a second in batches.
+"""Benchmark of translation: one sentence with its Trace, greedy and beam 5, and sentences per second in batches.
 
     OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.translation_speed --model models/en-fr
     python -m tests.benchmarks.translation_speed --random-size 256 512 --peer eole --peer-python ../peer/bin/python
@@ -120,7 +120,7 @@ def report(title: str, turns: dict[str, Turn], count: int, sentences: int = 1) -
         print(f"  {name:42} {speed}{compared}", flush=True)
 
 
-def against_peer(size: int, options: argparse.Namespace) -> None:
+def benchmark_against_peer(size: int, options: argparse.Namespace) -> None:
     """Compare at one size, all translations being of fixed length."""
     text = made_up_text(4000, seed=1)
     tokenizer = Tokenizer.train(text, 8000)
@@ -156,7 +156,7 @@ def against_peer(size: int, options: argparse.Namespace) -> None:
         report("100 sentences of 5 to 20 words, 16 steps, greedy", turns, max(3, options.turns // 4), len(many))
 
 
-def own_model(options: argparse.Namespace) -> None:
+def benchmark_model_folder(options: argparse.Namespace) -> None:
     """Measure a model folder as it is used."""
     translator = Translator.load(options.model, device=options.device)
     for sentence in (SHORT, LONG):
@@ -186,9 +186,9 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     if options.random_size:
         for size in options.random_size:
-            against_peer(size, options)
+            benchmark_against_peer(size, options)
     else:
-        own_model(options)
+        benchmark_model_folder(options)
 
 
 if __name__ == "__main__":

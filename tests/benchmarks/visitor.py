@@ -1,4 +1,4 @@
-"""A visitor without a browser, which speaks Streamlit's protocol: protobuf messages over a websocket.
+"""A simulated visitor without a browser: speaks Streamlit's protocol, protobuf messages over a websocket.
 
 It costs the computer little compared with the server under test.
 """
@@ -25,11 +25,11 @@ PATIENCE = 120
 
 
 class Mistake(Exception):
-    """The server did not do what it was asked for."""
+    """The server did not do what was requested."""
 
 
 class Visitor:
-    """One session of the page. What he does ends once the server has told him all that follows from it."""
+    """One session of the app. Each action ends once the server has sent all of its results."""
 
     def __init__(self, address: str, socket: ClientConnection) -> None:
         """Take the address of the server, and an open connection to it."""
@@ -76,17 +76,17 @@ class Visitor:
     async def step(self) -> float:
         """Go to the next step, or from the last to the first; return the seconds until its numbers were there."""
         wanted = (self._shown["step"] + 1) % len(self._shown["orders"])
-        if "view_state" in self._widgets:  # the step is the browser's own: it asks for the proof alone
+        if "view_state" in self._widgets:  # the browser changes the step itself and requests only the verification
             self._shown["step"] = wanted
             return await self._fetch("verification")
         choice: dict[str, Any] = {"step": wanted, "source": None}
         if "messenger" in self._widgets:
             teller, choice = self._widgets["messenger"], {"choice": choice}
-        else:  # in the earliest versions it is the player who tells the server
+        else:  # in the earliest versions the player sends the event
             teller = self._widgets["player"]
         chosen = json.dumps([{"event": "chosen", "value": choice}])
-        told = WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{teller}__events", json_trigger_value=chosen)
-        took = await self._run("step", told, fragment=self._fragment)
+        event = WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{teller}__events", json_trigger_value=chosen)
+        took = await self._run("step", event, fragment=self._fragment)
         if self._shown["step"] != wanted:
             raise Mistake(f"the page is at step {self._shown['step']}, not {wanted}")
         return took + await self._fetch("verification")
@@ -112,8 +112,8 @@ class Visitor:
         await self._put(place.upload_url, name, content)
         uploader = next(widget for key, widget in self._widgets.items() if key.startswith("file_"))
         state = WidgetState(id=uploader)
-        told = UploadedFileInfo(name=name, size=len(content), file_id=place.file_id, file_urls=place)
-        state.file_uploader_state_value.uploaded_file_info.append(told)
+        info = UploadedFileInfo(name=name, size=len(content), file_id=place.file_id, file_urls=place)
+        state.file_uploader_state_value.uploaded_file_info.append(info)
         await self._run("take a file", state)
         for key in [key for key in self._widgets if key.startswith("file_")]:
             del self._widgets[key]
@@ -185,7 +185,7 @@ class Visitor:
         return payload
 
     def _heard(self, message: ForwardMsg, what: str) -> bool:
-        """Take a message in; return whether it was the last of a run."""
+        """Process a message; return whether it was the last of a run."""
         if message.metadata.cacheable and message.hash:
             self._hashes.add(message.hash)
         if message.HasField("navigation"):
@@ -200,7 +200,7 @@ class Visitor:
         return message.HasField("script_finished") and (message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN)
 
     def _element(self, message: ForwardMsg, what: str) -> None:
-        """Keep the ids of widgets by their keys, and what the player shows."""
+        """Store the ids of widgets by their keys, and the player's payload."""
         element = message.delta.new_element
         kind = getattr(element, str(element.WhichOneof("type")))
         if element.HasField("exception"):

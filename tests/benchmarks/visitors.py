@@ -1,4 +1,4 @@
-"""A class of visitors at once: `python -m tests.benchmarks.visitors --against ../before`.
+"""Load test with a class of simultaneous visitors: `python -m tests.benchmarks.visitors --against ../before`.
 
 All arrive within a few seconds. Each opens the page, translates sentences that nobody else has, steps through each, and
 then reads: fetches what all pictures are drawn from, where they are not sent along. All of it is done as fast as the
@@ -25,7 +25,7 @@ import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.benchmarks.checkouts import add_checkouts, count, named
+from tests.benchmarks.checkouts import add_checkouts, checkouts_by_name, count
 from tests.benchmarks.visitor import Mistake, Visitor
 from tests.browser.server import running_server
 
@@ -47,7 +47,7 @@ _FACTS = (
 
 @dataclass
 class Turn:
-    """What came of one turn of a checkout."""
+    """Measurements of one turn of a checkout."""
 
     opened: list[float] = field(default_factory=list)
     translated: list[float] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Turn:
 
 
 def sentence(visitor: int, number: int) -> tuple[str, str]:
-    """Return a sentence that no other visitor has, and the word in it that no other sentence has."""
+    """Return a sentence unique to the visitor, and a word that occurs in no other sentence."""
     chance = random.Random(1000 * visitor + number)
     mark = f"{1000 * (visitor + 1) + number}"
     fact = chance.choice(_FACTS)
@@ -145,7 +145,7 @@ def processor(process: int) -> float:
     return sum(map(int, after_its_name[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
-def pair(values: list[float]) -> str:
+def median_and_p95(values: list[float]) -> str:
     """Return the median and the 95th percentile of some seconds."""
     if len(values) < 2:
         return f"{'-':>8}{'-':>7}"
@@ -157,8 +157,8 @@ def row(name: str, turn: Turn) -> str:
     did = turn.opened, turn.translated, turn.stepped, turn.read
     sent = statistics.median(turn.kilobytes) if turn.kilobytes else 0
     return (
-        f"{name[-24:]:24}{''.join(map(pair, did))}"
-        f"{''.join(f'{size:7.0f}' for size in turn.memory)}{sent:8.0f}{pair(turn.health)}"
+        f"{name[-24:]:24}{''.join(map(median_and_p95, did))}"
+        f"{''.join(f'{size:7.0f}' for size in turn.memory)}{sent:8.0f}{median_and_p95(turn.health)}"
         f"{max(turn.health, default=0):7.2f}{turn.processor:8.0f}{sum(map(len, did)):6}{len(turn.mistakes):6}"
     )
 
@@ -186,10 +186,13 @@ def main() -> None:
         parser.error("memory is read from /proc, which this machine lacks")
     print(HEAD, flush=True)
     for number in range(1, options.turns + 1):
-        for name, folder in named(options).items():
+        for name, folder in checkouts_by_name(options).items():
             with tempfile.TemporaryDirectory() as logs:
-                log, kept = Path(logs) / "page.log", {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(KEPT)}
-                with running_server(options.models.resolve(), log, repository=folder, **kept) as (address, process):
+                log, environment = Path(logs) / "page.log", {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(KEPT)}
+                with running_server(options.models.resolve(), log, repository=folder, **environment) as (
+                    address,
+                    process,
+                ):
                     turn = asyncio.run(visit(address, process, options))
                 turn.mistakes += [line for line in log.read_text(errors="replace").splitlines() if "Error:" in line]
             print(row(f"turn {number}, {name}", turn), flush=True)

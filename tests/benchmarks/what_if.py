@@ -1,8 +1,8 @@
-"""Time from a what-if to the new translation painted, in headless Chromium: `python tests/benchmarks/what_if.py`.
+"""Benchmark of the time from a what-if to the painted translation: `python tests/benchmarks/what_if.py`.
 
 The sentence has fifteen words, the search is greedy. A what-if counts as painted with the frame in which the new
-translation stands among the cards and at the top; given apart are the heatmap, what else is in the window, and the way
-back by a click on a card, which translates nothing. It takes a minute or two, and prints each what-if as it comes.
+translation stands among the cards and at the top. Listed separately are the heatmap, the rest of the window, and the
+way back by a click on a card, which translates nothing. It takes a minute or two, and prints each what-if as it comes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WATCH = """
   let cards = null;  // the element whose shadow root has the cards: to look for it in each frame would take a while
   const card = () => {
     if (!cards?.isConnected) {
-      cards = [...document.querySelectorAll(".st-key-branch_cards *")].find(({ shadowRoot }) => shadowRoot);
+      cards = [...document.querySelectorAll(".st-key-what_if_cards *")].find(({ shadowRoot }) => shadowRoot);
     }
     return cards?.shadowRoot.querySelector("[aria-current]")?.textContent ?? "";
   };
@@ -61,7 +61,7 @@ WHAT = {"translation": "new translation painted", "heatmap": "heatmap painted", 
 
 
 Act = Callable[[int], Callable[[], object]]
-"""Gets ready for a what-if by its number, and returns what is measured."""
+"""Prepares the what-if of a number, and returns the action to measure."""
 
 
 def measure(page: Page, ready: Act, count: int) -> dict[str, list[float]]:
@@ -79,8 +79,8 @@ def measure(page: Page, ready: Act, count: int) -> dict[str, list[float]]:
     return times
 
 
-def pulling(page: Page) -> Act:
-    """Return what pulls a bar of the step, another each time, and lets go of it."""
+def drag_bars(page: Page) -> Act:
+    """Return an action that drags a bar of the step, another each time, and releases it."""
     pieces = page.locator(".player .source .piece").count()
 
     def ready(number: int) -> Callable[[], object]:
@@ -90,17 +90,17 @@ def pulling(page: Page) -> Act:
     return ready
 
 
-def returning(page: Page) -> Act:
-    """Return what clicks on the first card and on the second, in turn."""
+def click_cards(page: Page) -> Act:
+    """Return an action that clicks alternately on the first and second card."""
     return lambda number: page.locator(".what_ifs .card").nth(number % 2).click
 
 
 def report(what: str, times: dict[str, list[float]]) -> None:
     """Print a table of medians and 95th percentiles."""
     print(f"{what}\n{'':34}median   95th percentile   (ms)")
-    for name, told in WHAT.items():
+    for name, label in WHAT.items():
         p95 = statistics.quantiles(times[name], n=20)[-1]
-        print(f"  {told:30}  {statistics.median(times[name]):6.0f}   {p95:6.0f}   of {len(times[name])}")
+        print(f"  {label:30}  {statistics.median(times[name]):6.0f}   {p95:6.0f}   of {len(times[name])}")
 
 
 def main() -> None:
@@ -111,8 +111,8 @@ def main() -> None:
     options = parser.parse_args()
     query = f"?sentence={quote(SENTENCE)}&step=3&search={quote(options.search)}&depth=everything"
     with opened_page(chromium_for(parser), options.models, query) as page:
-        report("A bar let go of", measure(page, pulling(page), options.count))
-        report("A click on a card", measure(page, returning(page), options.count))
+        report("A bar let go of", measure(page, drag_bars(page), options.count))
+        report("A click on a card", measure(page, click_cards(page), options.count))
 
 
 if __name__ == "__main__":

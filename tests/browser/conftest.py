@@ -1,4 +1,4 @@
-"""A real page in a real Chromium, shared by the tests of this folder."""
+"""Fixtures for browser tests: a running app, a Chromium and a function that opens pages."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from tests.snapshots import SentenceSnapshot
 Opener = Callable[..., Page]
 
 PATIENCE = 30_000
-"""Milliseconds that an assertion waits, as an action does: on a busy machine what is below the window is drawn late."""
+"""Timeout of an assertion in milliseconds, as of an action: a busy machine draws charts below the window late."""
 expect.set_options(timeout=PATIENCE)
 
 
 class PageSnapshot(SentenceSnapshot):
-    """Snapshots named after the test without its parameters: a page says the same in every window."""
+    """Snapshots named after the test without its parameters: texts are the same in every window."""
 
     @classmethod
     def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
@@ -46,16 +46,16 @@ def snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(PageSnapshot)
 
 
-def missing(what: str) -> NoReturn:
+def skip_or_fail(reason: str) -> NoReturn:
     """Skip the browser tests; in CI, which must run them, fail."""
     if os.environ.get("CI"):
-        pytest.fail(what)
-    pytest.skip(what)
+        pytest.fail(reason)
+    pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")
 def script() -> str:
-    """Return the program whose page is opened; a module that looks at another has a fixture of this name."""
+    """Return the script of the app that is opened; a module that tests another one overrides this fixture."""
     return "app.py"
 
 
@@ -67,7 +67,7 @@ def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[s
     """
     models = Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)).resolve()
     if not (models / "en-fr").is_dir():
-        missing(f"{models} has no model en-fr")
+        skip_or_fail(f"{models} has no model en-fr")
     running: dict[str, str] = {}
     with ExitStack() as pages:
 
@@ -82,7 +82,7 @@ def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[s
 
 @pytest.fixture
 def address(start_page: Callable[[str], str], script: str) -> str:
-    """Return where the page is that the tests of a module look at."""
+    """Return the address of the app that the tests of a module open."""
     return start_page(script)
 
 
@@ -91,7 +91,7 @@ def started_chromium() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
     """Start one Chromium for all tests of a worker; return it with the event loop that Playwright talks to it in."""
     path = find_chromium()
     if path is None:
-        missing("there is no Chromium on this machine; name one in CHROMIUM")
+        skip_or_fail("there is no Chromium on this machine; name one in CHROMIUM")
     with sync_playwright() as playwright:
         loop = asyncio.get_running_loop()
         yield playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS), loop
@@ -159,7 +159,7 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
         profile.new_cdp_session(page).send("Storage.clearDataForOrigin", forget)
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
-        page.on("console", lambda said: strays.append(said.text) if "Content Security Policy" in said.text else None)
+        page.on("console", lambda log: strays.append(log.text) if "Content Security Policy" in log.text else None)
         for name, value in (("sentence", quote(EXAMPLE)), ("depth", "everything")):
             if f"{name}=" not in query:
                 query += f"{'&' if query else '?'}{name}={value}"
@@ -183,11 +183,11 @@ def _leaves(url: str, address: str) -> bool:
 def translator() -> Translator[Trace]:
     """Return the translator of the model that the page opens with."""
     if not SHIPPED_MODEL.is_dir():
-        missing("models/en-fr is not there")
+        skip_or_fail("models/en-fr is not there")
     return Translator.load(SHIPPED_MODEL, device="cpu")
 
 
 @pytest.fixture(scope="session")
-def first(translator: Translator[Trace]) -> Trace:
+def greedy_trace(translator: Translator[Trace]) -> Trace:
     """Return EXAMPLE as it is translated by greedy search, with nothing changed."""
     return translator.translate(EXAMPLE)

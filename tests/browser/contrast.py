@@ -1,4 +1,4 @@
-"""Whether what is written on a page can be read."""
+"""Find texts on a page whose contrast with their background is too low."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from playwright.sync_api import Page
 
 _CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 _STAYS_FAINT = """async ([moreThan, within]) => {
-  const look = () => {
+  const inspect = () => {
     const { count, offenders } = (CONTRAST)();
     return { count, offenders: offenders.filter((text) => text.includes(within)) };
   };
-  let found = look();
-  for (const began = performance.now(); performance.now() - began < 5000; found = look()) {
+  let found = inspect();
+  for (const began = performance.now(); performance.now() - began < 5000; found = inspect()) {
     if (found.count > moreThan && !found.offenders.length) break;
     await new Promise((then) => setTimeout(then, 250));
   }
@@ -28,6 +28,6 @@ def faint(page: Page, *, more_than: int, within: str = "") -> list[str]:
     Only texts whose description contains `within` are returned. Elements fade in and out as Streamlit adds and removes
     them, so that a text counts only if it stays faint for five seconds.
     """
-    looked: dict[str, Any] = page.evaluate(_STAYS_FAINT, [more_than, within])
-    assert looked["count"] > more_than
-    return list(looked["offenders"])
+    result: dict[str, Any] = page.evaluate(_STAYS_FAINT, [more_than, within])
+    assert result["count"] > more_than
+    return list(result["offenders"])

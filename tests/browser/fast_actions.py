@@ -1,8 +1,8 @@
-"""A visitor in a hurry: short sequences of actions, faster than the server answers.
+"""Random sequences of user actions that are faster than the server's answers.
 
-After each sequence box, heatmap, address, step and page must agree, and nothing typed or chosen be lost.
+After each sequence the text box, heatmap, URL, step and page must agree, and no typed text or choice may be lost.
 
-`python -m tests.browser.fast_actions --seed 1 --sequences 200` says which sequences left the page inconsistent.
+`python -m tests.browser.fast_actions --seed 1 --sequences 200` lists the sequences that left the page inconsistent.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ SHOWN = """() => {
 """What the page shows, and what its address says."""
 
 
-class Hurry:
-    """Acts on `page`; `restart` starts its server anew, where that can be."""
+class HurriedVisitor:
+    """Act on `page` faster than the server answers; `restart` restarts its server, if it can."""
 
     def __init__(self, page: Page, seed: int, restart: Callable[[], None] | None = None) -> None:
         self.page, self.chance, self.restart = page, random.Random(seed), restart
@@ -170,7 +170,7 @@ class Hurry:
     def _faults(self) -> list[str]:
         faults: list[str] = []
         until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:  # what is below the window may be drawn late
+        while time.monotonic() < until:  # parts below the window may be drawn late
             self._rest()
             if not (faults := self._wrong(self._shown())):
                 return []
@@ -193,9 +193,9 @@ class Hurry:
         if box is not None and query.get("sentence", box) != box:
             wrong.append(f"the box has {box!r}, the address {query['sentence']!r}")
         if shown["page"] == "" and shown["step"] is not None:
-            said = {shown["step"], shown["chosen"], str(int(query.get("step", "1")) - 1)}
-            if len(said) > 1 or str(int(shown["step"]) + 1) not in str(shown["heading"]):
-                wrong.append(f"steps differ: {sorted(map(str, said))}, {shown['heading']}")
+            steps = {shown["step"], shown["chosen"], str(int(query.get("step", "1")) - 1)}
+            if len(steps) > 1 or str(int(shown["step"]) + 1) not in str(shown["heading"]):
+                wrong.append(f"steps differ: {sorted(map(str, steps))}, {shown['heading']}")
         return wrong
 
 
@@ -203,8 +203,8 @@ def _letters(text: str) -> str:
     return "".join(sign for sign in text.lower() if sign.isalnum())
 
 
-def hurried(seed: int, sequences: int, models: Path, told: Callable[[str], None] = print) -> list[str]:
-    """Return what was inconsistent after each of so many sequences, with what was done."""
+def find_inconsistencies(seed: int, sequences: int, models: Path, report: Callable[[str], None] = print) -> list[str]:
+    """Run random sequences of actions; return the inconsistent ones, with their actions and faults."""
     found: list[str] = []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         port = str(free_port())
@@ -221,12 +221,12 @@ def hurried(seed: int, sequences: int, models: Path, told: Callable[[str], None]
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             page.goto(f"{address}/?depth=everything&sentence=A+man+sleeps.")
             page.wait_for_selector(READY, timeout=120_000)
-            visitor = Hurry(page, seed, restart)
+            visitor = HurriedVisitor(page, seed, restart)
             for number in range(sequences):
                 faults = visitor.sequence()
                 if faults:
                     found.append(f"{number}: {' · '.join(visitor.done)}: {'; '.join(faults)}")
-                    told(found[-1])
+                    report(found[-1])
                     page.goto(f"{address}/?depth=everything&sentence=A+man+sleeps.")
                     page.wait_for_selector(READY, timeout=120_000)
                     visitor.sentence = visitor.language = None
@@ -237,13 +237,13 @@ def hurried(seed: int, sequences: int, models: Path, told: Callable[[str], None]
 
 
 def main() -> None:
-    """Act in a hurry and say what came of it."""
+    """Run the sequences and print the inconsistent ones."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--sequences", type=int, default=200)
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models")
     options = parser.parse_args()
-    found = hurried(options.seed, options.sequences, options.models)
+    found = find_inconsistencies(options.seed, options.sequences, options.models)
     print(f"seed {options.seed}: {len(found)} of {options.sequences} inconsistent")
     sys.exit(bool(found))
 

@@ -1,4 +1,4 @@
-"""Open the page inside a network namespace without a network.
+"""Open the app inside a network namespace without a network.
 
 unshare --net python -m tests.browser.offline FOLDER
 """

@@ -1,4 +1,4 @@
-"""An OpenID Connect provider that accepts every user, for the test of signing in.
+"""An OpenID Connect provider that accepts every user, for the sign-in test.
 
 python tests/browser/provider.py PORT
 """

@@ -1,4 +1,4 @@
-"""Take the pictures of the page that the documentation shows: `python tests/browser/screenshot.py [folder]`."""
+"""Take the screenshots of the documentation: `python tests/browser/screenshot.py [folder]`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ OLDER = {
     "depth": "everything",
 }
 ASIDE = {
-    # A look changed by hand, and what came of it.
+    # Attention weights changed by hand, and the resulting translation.
     "what-if": "?sentence=He+is+an+honest+man.&step=5&what_ifs=0.o.5.4&what_if=1&depth=everything",
-    # A word of which its step turned out to be about another piece than it looked at most.
+    # A word whose posterior attention peaks at another piece than its attention.
     "posterior": f"?sentence={quote_plus(FIGURE_3[1])}&step=4&source=5&depth=everything&after_word=1",
     "lab": f"lab?sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
     "why": f"why?sentence={quote_plus(DEFAULT_SENTENCE)}&step-why=4",
@@ -41,11 +41,11 @@ ASIDE = {
     "gold": f"?{urlencode(OLDER)}",
     "neighbours": f"lab?section=neighbours&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
 }
-"""What else is photographed, by the name of the file."""
+"""URLs of the other screenshots, by the name of the file."""
 IDEA = f"?sentence={quote_plus(DEFAULT_SENTENCE)}&step=3&depth=idea"
 """The first page as a newcomer sees it, down to the architecture diagram."""
 _PARTS = {"posterior": ".st-key-looking_back"}
-"""Of these only a part is kept."""
+"""Screenshots that show only one part of the page, by the selector of the part."""
 _LAST = {
     "": ".st-key-contrast",
     "lab": ".st-key-section_panel",
@@ -54,19 +54,21 @@ _LAST = {
     "transformer": ".st-key-heatmap-head",
     "corpus": "[class*=st-key-corpus_plot]",
 }
-"""The chart that is drawn last on a page, by its box."""
+"""Selector of the container whose chart is drawn last, by page."""
 _HIGH = {"gold": 1060, "neighbours": 1060}
-"""Windows that are higher than the others, so that what the picture is of is in them."""
+"""Window heights of screenshots whose subject does not fit the default window."""
 _COLOURS = 256
 """Of a picture that is kept: text stays as sharp, and the file takes a third. Rare ones are among them, and a round of
 k-means has greys stay grey."""
 
 
 def photograph(what: Page | Locator, path: Path) -> None:
-    """Keep a picture of a page, or of a part of it, as a small file."""
-    with Image.open(io.BytesIO(what.screenshot())) as taken:
-        few = taken.convert("RGB").quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
-        few.save(path, optimize=True)
+    """Save a screenshot of a page, or of a part of it, as a small file."""
+    with Image.open(io.BytesIO(what.screenshot())) as screenshot:
+        reduced = screenshot.convert("RGB").quantize(
+            _COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
+        )
+        reduced.save(path, optimize=True)
 
 
 def bottom(what: Locator) -> float:

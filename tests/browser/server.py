@@ -1,4 +1,4 @@
-"""The page on a free local port, and a Chromium to look at it with."""
+"""Start the app on a free local port, and find a Chromium to open it with."""
 
 from __future__ import annotations
 

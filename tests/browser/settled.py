@@ -1,4 +1,4 @@
-"""When a page has come to rest."""
+"""Wait until a page, a chart or an element has stopped changing."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ WAYS = {
     "Lab": "lab",
     "Corpus": "corpus",
 }
-"""The paths of the pages, by their names at the top."""
+"""Paths of the pages, by the text of their link."""
 
 
 def settled(page: Page, last: str = ".st-key-contrast") -> None:
-    """Wait until the `last` chart of the page, by its box, is drawn and the server has nothing more to say."""
+    """Wait until the chart in the container `last` is drawn and the server is idle."""
     page.wait_for_selector(f"{last} .js-plotly-plot")
     page.wait_for_selector("[data-waiting]", state="detached")
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
 
 
 def on_page(name: str) -> Callable[[str], bool]:
-    """Return whether an address is that of the page of this name."""
+    """Return a predicate for URLs of the page with this name."""
     return lambda url: parse_qs(urlsplit(url).query).get("page", [""]) == [WAYS[name]]
 
 
-def go(page: Page, name: str) -> None:
-    """Go to a page by its name at the top, and wait until it is drawn."""
+def go_to_page(page: Page, name: str) -> None:
+    """Click a page link, and wait until the page is drawn."""
     page.get_by_role("link", name=name, exact=True).click()
     expect(page.locator(".page-links [aria-current]")).to_have_text(name)
     page.wait_for_url(on_page(name))
@@ -40,20 +40,20 @@ def go(page: Page, name: str) -> None:
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
-def stays(node: Locator) -> None:
-    """Wait until a node stays where it is: as long as pictures above it are drawn, it goes further down."""
+def wait_until_still(node: Locator) -> None:
+    """Wait until an element stops moving: charts drawn above it push it down."""
     node.scroll_into_view_if_needed()
-    node.evaluate(STAYS)
+    node.evaluate(WAIT_UNTIL_STILL)
 
 
 def unfold(box: Locator) -> None:
-    """Open a box."""
+    """Open an expander."""
     title = box.locator("summary").first
-    stays(title)
+    wait_until_still(title)
     title.click()
 
 
-STAYS = """async (node) => {
+WAIT_UNTIL_STILL = """async (node) => {
   const where = () => node.getBoundingClientRect().top;
   for (let since = performance.now(), last = where(); performance.now() - since < 500; ) {
     await new Promise(requestAnimationFrame);

@@ -1,4 +1,4 @@
-"""The program with six pages, called as those there are and are to come: as many as the line of links has to hold."""
+"""The app with six pages, to test the row of page links; its names are those of the real pages."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""The page for everyone: contrast, the keyboard alone, names and tables for those who do not see the pictures."""
+"""Accessibility of the page: contrast, keyboard use, focus, headings, alt texts and tables."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ BOX = '[data-testid="stPopoverBody"], .receipt:not([hidden])'
 
 
 def close_box(page: Page) -> None:
-    """Press Escape until what a button opened is gone: on a busy machine Streamlit may not listen yet at the first."""
+    """Press Escape until the popover is closed: on a busy machine Streamlit may miss the first key."""
     box = page.locator(BOX)
     for _ in range(4):
         page.keyboard.press("Escape")
@@ -81,7 +81,7 @@ def close_box(page: Page) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, at_night(True)], ids=["light", "dark"])
-def test_all_text_stands_out_in_both_themes(open_page: Opener, dark: bool) -> None:
+def test_text_has_enough_contrast_in_both_themes(open_page: Opener, dark: bool) -> None:
     page = open_page("?step=3", dark=dark)
     settled(page)
     assert faint(page, more_than=200) == []
@@ -130,10 +130,9 @@ ORDER = (
     "choices",
     "downloads",
     "player",
-    "step",
     "by",
     "root",
-    "colours-en",
+    "colours",
     "facts",
     "verification",
     "glossary",
@@ -148,7 +147,7 @@ ORDER = (
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, at_night(True)], ids=["light", "dark"])
-def test_the_whole_page_is_gone_through_by_tab_and_the_focus_is_seen(open_page: Opener, dark: bool) -> None:
+def test_tab_visits_every_control_in_order_with_visible_focus(open_page: Opener, dark: bool) -> None:
     page = open_page(f"?sentence={quote(SHORT)}", dark=dark)
     page.emulate_media(reduced_motion="reduce")
     settled(page)
@@ -171,7 +170,7 @@ def test_the_whole_page_is_gone_through_by_tab_and_the_focus_is_seen(open_page: 
     assert places == sorted(places)
 
 
-def test_a_sentence_is_translated_and_read_by_keyboard_alone(open_page: Opener) -> None:
+def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(SHORT)}")
     settled(page)
     reach(page, "sentence")
@@ -218,7 +217,7 @@ def reach(page: Page, key: str, name: str = "") -> None:
 
 
 @pytest.mark.nightly
-def test_headings_skip_no_level_and_the_step_is_announced(open_page: Opener) -> None:
+def test_heading_levels_are_continuous_and_steps_are_announced(open_page: Opener) -> None:
     page = open_page()
     settled(page)
     levels = page.evaluate(
@@ -229,15 +228,15 @@ def test_headings_skip_no_level_and_the_step_is_announced(open_page: Opener) -> 
     assert levels.count(1) == 1
     assert len(levels) >= 9
     assert all(after <= before + 1 for before, after in pairwise(levels)), levels
-    told = page.locator(".st-key-facts [aria-live=polite]")
-    before = told.inner_text()
+    live_region = page.locator(".st-key-facts [aria-live=polite]")
+    before = live_region.inner_text()
     page.keyboard.press("ArrowRight")
-    expect(told).not_to_have_text(before)
+    expect(live_region).not_to_have_text(before)
     expect(page.locator(".player .target .word[aria-current=step]")).to_have_count(1)
 
 
 @pytest.mark.nightly
-def test_every_chart_says_what_it_shows_and_has_a_table(open_page: Opener) -> None:
+def test_every_chart_has_alt_text_with_numbers_and_a_table(open_page: Opener) -> None:
     page = open_page("?step=3&after_word=1")
     page.locator(".st-key-looking_back").scroll_into_view_if_needed()
     page.wait_for_selector(".st-key-posterior .js-plotly-plot .xtick")
@@ -249,9 +248,9 @@ def test_every_chart_says_what_it_shows_and_has_a_table(open_page: Opener) -> No
         ]))"""
     )
     assert set(charts) == set(TABLES)
-    for key, told in charts.items():
-        assert told, key
-        assert any(character.isdigit() for character in told), f"{key} tells no number: {told}"
+    for key, alt in charts.items():
+        assert alt, key
+        assert any(character.isdigit() for character in alt), f"{key} has no number: {alt}"
     assert len(set(charts.values())) == len(charts)
     for box, count in COUNTS.items():
         unfold(page.locator(f".st-key-{box}"))
@@ -259,7 +258,7 @@ def test_every_chart_says_what_it_shows_and_has_a_table(open_page: Opener) -> No
 
 
 @pytest.mark.nightly
-def test_an_alternative_follows_the_step(open_page: Opener) -> None:
+def test_alt_texts_follow_the_step(open_page: Opener) -> None:
     page = open_page("?step=2")
     settled(page)
     keys = ("energy", "softmax", "growth", "state", "candidates", "energy-decomposition", "logit-attribution")
@@ -274,7 +273,7 @@ def test_an_alternative_follows_the_step(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_no_keys_are_named_on_a_touch_screen(chromium: Browser, address: str) -> None:
+def test_key_hints_are_hidden_on_a_touch_screen(chromium: Browser, address: str) -> None:
     context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
     page.goto(address)
@@ -285,8 +284,8 @@ def test_no_keys_are_named_on_a_touch_screen(chromium: Browser, address: str) ->
 
 
 @pytest.mark.nightly
-def test_an_equation_that_goes_on_behind_the_edge_shows_it(open_page: Opener) -> None:
-    """The shade is part of the background, covered by the page's colour at the end of the way."""
+def test_clipped_equation_has_a_scroll_shadow(open_page: Opener) -> None:
+    """The shadow is a background image, which a background in the page's colour covers at the end of the scroll."""
     page = open_page("?step=3", width=240)
     settled(page)
     cut = page.evaluate(
@@ -294,5 +293,5 @@ def test_an_equation_that_goes_on_behind_the_edge_shows_it(open_page: Opener) ->
           .filter((node) => node.scrollWidth > node.clientWidth + 1)
           .map((node) => getComputedStyle(node).backgroundAttachment)"""
     )
-    assert cut, "none is wider than the window: nothing was tested"
+    assert cut, "no equation is wider than the window: nothing was tested"
     assert set(cut) == {"local, local, scroll, scroll"}

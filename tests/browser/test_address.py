@@ -1,4 +1,4 @@
-"""The address and the browser's history: a link has all that changes the view, steps replace, views are pushed."""
+"""URL and browser history: the URL stores every choice, steps replace history entries, translations push them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def entries(page: Page) -> int:
     return int(page.evaluate("() => history.length"))
 
 
-def test_steps_replace_the_entry_and_back_shows_the_sentence_before(open_page: Opener) -> None:
+def test_steps_replace_the_history_entry_and_back_restores_the_sentence(open_page: Opener) -> None:
     page = open_page(f"?step=2&sentence={quote(EXAMPLE)}")
     expect_step(page, 2)
     page.wait_for_function("() => history.state?.attnvizEntry")
@@ -35,7 +35,7 @@ def test_steps_replace_the_entry_and_back_shows_the_sentence_before(open_page: O
         expect_step(page, step)
     page.keyboard.press("ArrowDown")
     page.wait_for_url(re.compile("source="))
-    assert entries(page) == before, "a step or a source piece is no new entry"
+    assert entries(page) == before, "a step or a source piece adds no history entry"
     left = query(page)
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
@@ -58,8 +58,8 @@ def test_steps_replace_the_entry_and_back_shows_the_sentence_before(open_page: O
 CHOSEN = {"by": "pieces", "colours": "cividis", "root": "1", "end": "0", "margins": "1", "order": "strongest"}
 
 
-def drawn(page: Page) -> dict[str, Any]:
-    """Return what of the heatmap and the stages the choices change."""
+def drawn_choices(page: Page) -> dict[str, Any]:
+    """Return the parts of the heatmap and the stages that the choices change."""
     found: dict[str, Any] = page.evaluate(
         """() => {
           const chart = (key) => document.querySelector(`.st-key-${key} .js-plotly-plot`);
@@ -71,7 +71,7 @@ def drawn(page: Page) -> dict[str, Any]:
     return found
 
 
-def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> None:
+def test_url_stores_every_display_option(open_page: Opener) -> None:
     page = open_page()
     settled(page)
     page.get_by_role("radio", name="pieces").click()
@@ -90,11 +90,11 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
     }
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data.length === 3")
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data[0].colorscale[2]")
-    before = drawn(page)
+    before = drawn_choices(page)
     page.reload()
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot')?.data?.length === 3")
     page.wait_for_function("() => document.querySelector('.st-key-softmax .js-plotly-plot')?.data")
-    assert drawn(page) == before
+    assert drawn_choices(page) == before
     assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {
         "sentence": EXAMPLE,
         "depth": "everything",
@@ -102,7 +102,7 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
 
 
 @pytest.mark.nightly
-def test_a_foil_of_several_pieces_is_in_the_link(open_page: Opener, snapshot: SnapshotAssertion) -> None:
+def test_url_stores_a_foil_of_several_pieces(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page("?step=4")
     settled(page)
     box = page.locator(".word-choice [data-what=foil]")
@@ -111,17 +111,17 @@ def test_a_foil_of_several_pieces_is_in_the_link(open_page: Opener, snapshot: Sn
     page.keyboard.press("Enter")
     heading = page.locator(".st-key-contrast h3")
     expect(heading).to_contain_text("“chaton”")
-    told = text_of(heading)
-    assert told == snapshot
+    text = text_of(heading)
+    assert text == snapshot
     page.wait_for_url(re.compile("typed_foil=chaton"))
     page.reload()
     settled(page)
-    expect(heading).to_have_text(told)
+    expect(heading).to_have_text(text)
     expect(page.locator(".word-choice [data-what=foil]")).to_have_value("chaton")
 
 
 @pytest.mark.nightly
-def test_nonsense_in_an_address_is_ignored(open_page: Opener) -> None:
+def test_invalid_url_parameters_are_ignored(open_page: Opener) -> None:
     page = open_page(
         "?step=x&source=-1&word=99999999&foil=%3Cb%3E&stage=9&by=letters&colours=red&root=2&end=&order=up"
         "&model=nobody&search=beam+999&lang=xx&typed_foil=%24x%24"
@@ -132,7 +132,7 @@ def test_nonsense_in_an_address_is_ignored(open_page: Opener) -> None:
     assert set(query(page)) == {"sentence", "depth"}
 
 
-def test_copy_link_copies_the_address(open_page: Opener) -> None:
+def test_copy_link_copies_the_url(open_page: Opener) -> None:
     page = open_page("?step=3")
     expect_step(page, 3)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

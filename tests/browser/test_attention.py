@@ -1,4 +1,4 @@
-"""Attention of another program in Chromium: read from a file, queried, stepped through, in French, and closed."""
+"""Attention matrix of another program: uploaded, completed with tokens, stepped through, shown in French, closed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
-from tests.browser.settled import go, settled
+from tests.browser.settled import go_to_page, settled
 from tests.browser.texts import text_of
 from tests.importing.given import SOURCE, marian, matrix
 from tests.snapshots import without_numbers
@@ -18,7 +18,7 @@ from tests.snapshots import without_numbers
 pytestmark = pytest.mark.browser
 
 
-def test_marians_attention_from_its_file_to_its_steps_and_back(
+def test_marian_attention_file_can_be_opened_stepped_and_closed(
     open_page: Opener, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     file = tmp_path / "soft.txt"
@@ -29,19 +29,19 @@ def test_marians_attention_from_its_file_to_its_steps_and_back(
     form = page.locator(".st-key-attention_form")
     problem = page.locator(".st-key-attention_problem")
     expect(problem).to_contain_text("soft.txt")
-    told = text_of(problem)
-    assert told == snapshot(name="without source tokens")
+    message = text_of(problem)
+    assert message == snapshot(name="without source tokens")
     box = form.get_by_label("Source tokens, separated by spaces")
-    for typed in ("An area", "An area of"):  # what was typed is there again after another page was on show
+    for typed in ("An area", "An area of"):  # the typed text persists across a visit to other pages
         box.fill(typed)
         box.press("Tab")
         form.get_by_role("button", name="Open", exact=True).click()
-        expect(problem).not_to_have_text(told)
-        told = text_of(problem)
-        assert told == snapshot(name=typed)
+        expect(problem).not_to_have_text(message)
+        message = text_of(problem)
+        assert message == snapshot(name=typed)
         box.fill(f"{typed} of")
         for other in ("Lab", "Corpus"):
-            go(page, other)  # what is drawn until it is there moves
+            go_to_page(page, other)  # the layout shifts until the page is drawn
             page.get_by_role("link", name="Translate", exact=True).click()
             expect(box).to_have_value(f"{typed} of")
     box.fill(" ".join(SOURCE))
@@ -62,7 +62,9 @@ def test_marians_attention_from_its_file_to_its_steps_and_back(
     page.locator(".st-key-lang button", has_text="FR").click()
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Étape 7 sur 9"))
     expect(page.locator(".st-key-missing_values_reason")).to_contain_text("que l’attention")
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing sticks out"
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (
+        "nothing is wider than the window"
+    )
     page.locator(".st-key-back button").click()
     expect(page.locator(".st-key-missing_values_reason")).to_have_count(0)
     settled(page, ".st-key-softmax")

@@ -1,6 +1,6 @@
-"""Attention taken from another step, from the posterior, from links or from another model, in Chromium.
+"""Replace the attention weights of a step by those of another step, the posterior, links or another model.
 
-It is taken by mouse and by keyboard.
+The tests use the mouse and the keyboard.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
 
-TOLD = {
+CARD_TEXTS = {
     "posterior": "uses its posterior attention",
     "model small-additive": "looks where small-additive looks",
 }
-"""What the card of a look says, by the lender."""
+"""Texts on the what-if card, by the source of the borrowed weights."""
 
 
 @pytest.mark.nightly
 @within(NARROW_DARK)
-def test_looks_are_borrowed_and_what_lends_nothing_is_said_where_one_asked(open_page: Opener, first: Trace) -> None:
+def test_weights_come_from_a_step_or_links_and_bad_links_show_an_error(open_page: Opener, greedy_trace: Trace) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
@@ -42,7 +42,7 @@ def test_looks_are_borrowed_and_what_lends_nothing_is_said_where_one_asked(open_
     page.locator(".weight_controls .take").click()
     expect(page.locator(".st-key-changed p").first).not_to_be_empty()
     settled(page)
-    np.testing.assert_allclose(weights(page), first.alignment[5], atol=2e-3)
+    np.testing.assert_allclose(weights(page), greedy_trace.alignment[5], atol=2e-3)
     page.locator(".weight_controls .lender").select_option("links")
     page.locator(".weight_controls .links").fill("gold")
     page.locator(".weight_controls .take").click()
@@ -54,18 +54,18 @@ def test_looks_are_borrowed_and_what_lends_nothing_is_said_where_one_asked(open_
 
 
 @pytest.fixture(scope="module")
-def lent(first: Trace) -> dict[str, np.ndarray]:
-    """Return the weights that STEP borrows of the posterior, and of another model led through the same translation."""
+def lender_weights(greedy_trace: Trace) -> dict[str, np.ndarray]:
+    """Return weights for STEP of the posterior, and of another model forced to the same translation."""
     other = Translator.load(SHIPPED_MODEL.parent / "small-additive", device="cpu")
-    led = other.translate(EXAMPLE, target=first.translation)
+    forced = other.translate(EXAMPLE, target=greedy_trace.translation)
     return {
-        "posterior": posterior(first, load_weights(SHIPPED_MODEL))[STEP - 1],
-        "model small-additive": weights_from_trace(first, STEP - 1, led),
+        "posterior": posterior(greedy_trace, load_weights(SHIPPED_MODEL))[STEP - 1],
+        "model small-additive": weights_from_trace(greedy_trace, STEP - 1, forced),
     }
 
 
 def expect_row(page: Page, row: np.ndarray) -> None:
-    """Wait until the bars of weights are these."""
+    """Wait until the bars show these weights."""
     page.wait_for_function(
         "(row) => document.querySelector('.st-key-softmax .chart')?._fullData?.[1].x"
         ".every((x, j) => Math.abs(x - row[j]) < 2e-3)",
@@ -75,28 +75,30 @@ def expect_row(page: Page, row: np.ndarray) -> None:
 
 @pytest.mark.nightly
 @within(WIDE_DARK, NARROW)
-def test_the_look_of_the_posterior_and_of_another_model_is_borrowed(
-    open_page: Opener, first: Trace, lent: dict[str, np.ndarray], snapshot: SnapshotAssertion
+def test_weights_come_from_the_posterior_or_another_model(
+    open_page: Opener, greedy_trace: Trace, lender_weights: dict[str, np.ndarray], snapshot: SnapshotAssertion
 ) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
     page.locator(".weight_controls summary").click()
     assert text_of(page.locator(".weight_controls .note")) == snapshot
-    for lender, row in lent.items():
+    for lender, row in lender_weights.items():
         page.locator(".weight_controls .lender").select_option(lender)
         expect(page.locator(".weight_controls .of")).to_be_hidden()
         page.locator(".weight_controls .take").click()
-        expect(page.locator(".what_ifs .card").last).to_contain_text(TOLD[lender])
+        expect(page.locator(".what_ifs .card").last).to_contain_text(CARD_TEXTS[lender])
         expect_row(page, row)
         settled(page)
         page.locator(".weight_controls .undo").click()
-        expect_translation(page, first)
+        expect_translation(page, greedy_trace)
 
 
 @pytest.mark.nightly
 @on_both
-def test_looks_are_borrowed_by_the_keyboard_alone(open_page: Opener, first: Trace, lent: dict[str, np.ndarray]) -> None:
+def test_weights_can_be_borrowed_by_keyboard(
+    open_page: Opener, greedy_trace: Trace, lender_weights: dict[str, np.ndarray]
+) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
@@ -104,7 +106,7 @@ def test_looks_are_borrowed_by_the_keyboard_alone(open_page: Opener, first: Trac
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     expect(page.locator(".weight_controls .lender")).to_be_focused()
-    for lender, row in lent.items():
+    for lender, row in lender_weights.items():
         options = page.locator(".weight_controls .lender option").evaluate_all("(all) => all.map(({ value }) => value)")
         chosen = page.locator(".weight_controls .lender").input_value()
         for _ in range(options.index(lender) - options.index(chosen)):
@@ -114,10 +116,10 @@ def test_looks_are_borrowed_by_the_keyboard_alone(open_page: Opener, first: Trac
         page.keyboard.press("Tab")
         expect(page.locator(".weight_controls .take")).to_be_focused()
         page.keyboard.press("Enter")
-        expect(page.locator(".what_ifs .card").last).to_contain_text(TOLD[lender])
+        expect(page.locator(".what_ifs .card").last).to_contain_text(CARD_TEXTS[lender])
         expect_row(page, row)
         settled(page)
         page.locator(".weight_controls .undo").focus()
         page.keyboard.press("Enter")
-        expect_translation(page, first)
+        expect_translation(page, greedy_trace)
         page.locator(".weight_controls .lender").focus()

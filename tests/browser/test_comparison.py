@@ -1,7 +1,6 @@
-"""Two translations side by side in the lab, in Chromium.
+"""Lab section *Side by side*: two translations compared in heatmap panels.
 
-They share one player and a cursor in all panels; words are dropped and swapped by mouse and by keyboard, on a wide
-screen and on a telephone.
+The panels share one player and one cursor. Words are dropped and swapped by mouse and by keyboard.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
 from tests.browser.server import READY
-from tests.browser.settled import STAYS
-from tests.browser.test_lab import at_rest
+from tests.browser.settled import WAIT_UNTIL_STILL
+from tests.browser.test_lab import wait_until_idle
 from tests.browser.texts import text_of
 from tests.browser.views import NARROW, WIDE_DARK, on_both, within
 
@@ -27,21 +26,21 @@ SENTENCE, SHORTER = "A girl is riding a red bicycle.", "A girl is riding a bicyc
 CHART = ".st-key-comparison .js-plotly-plot"
 
 
-def to_section(page: Page, address: str, **linked: str) -> Page:
+def to_section(page: Page, address: str, **query: str) -> Page:
     """Open the section with a link, and wait until it is drawn."""
     page.goto(
-        f"{address}/lab?{urlencode({'section': 'comparison', 'sentence': SENTENCE, 'depth': 'everything'} | linked)}"
+        f"{address}/lab?{urlencode({'section': 'comparison', 'sentence': SENTENCE, 'depth': 'everything'} | query)}"
     )
-    drawn(page)
+    wait_until_drawn(page)
     return page
 
 
-def drawn(page: Page) -> None:
+def wait_until_drawn(page: Page) -> None:
     page.wait_for_selector(f"{CHART} .ytick")
-    at_rest(page)
+    wait_until_idle(page)
 
 
-def linked(page: Page) -> dict[str, str]:
+def query_parameters(page: Page) -> dict[str, str]:
     return {name: value[0] for name, value in parse_qs(urlsplit(page.url).query).items()}
 
 
@@ -70,7 +69,7 @@ def cell(page: Page, panel: str, row: int, column: int) -> tuple[float, float]:
     }"""
     _, below = chart.evaluate(place, [panel, row, column])
     page.locator(".stMain").evaluate("(main, below) => main.scrollBy(0, below - innerHeight / 2)", below)
-    chart.evaluate(STAYS)
+    chart.evaluate(WAIT_UNTIL_STILL)
     x, y = chart.evaluate(place, [panel, row, column])
     return float(x), float(y)
 
@@ -89,9 +88,7 @@ def expect_step(page: Page, step: int, row: int) -> None:
 
 @pytest.mark.nightly
 @on_both
-def test_panels_stand_side_by_side_or_under_one_another_and_nothing_leaves_the_window(
-    open_page: Opener, address: str
-) -> None:
+def test_panels_fit_the_window_in_a_row_or_a_column(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address)
     narrow = (page.viewport_size or {})["width"] < 640
     lefts = {
@@ -104,7 +101,7 @@ def test_panels_stand_side_by_side_or_under_one_another_and_nothing_leaves_the_w
 
 
 @pytest.mark.nightly
-def test_a_window_that_narrows_has_the_panels_laid_out_anew(open_page: Opener, address: str) -> None:
+def test_panels_are_laid_out_again_when_the_window_is_resized(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address)
     for width, columns in ((1440, 4), (900, 2), (390, 1), (1440, 4)):
         page.set_viewport_size({"width": width, "height": 844})
@@ -116,7 +113,7 @@ def test_a_window_that_narrows_has_the_panels_laid_out_anew(open_page: Opener, a
 
 
 @on_both
-def test_one_player_moves_both_by_key_button_and_click(open_page: Opener, address: str) -> None:
+def test_one_player_moves_both_translations(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address)
     expect_step(page, 0, 0)
     page.keyboard.press("ArrowRight")
@@ -127,22 +124,22 @@ def test_one_player_moves_both_by_key_button_and_click(open_page: Opener, addres
     page.mouse.click(*cell(page, "other", 5, 6))
     expect_step(page, 5, 5)
     page.wait_for_url(re.compile("step=6"))
-    assert linked(page)["source"] == "7"
+    assert query_parameters(page)["source"] == "7"
     page.keyboard.press("End")
     expect_step(page, 7, 7)
     page.reload()
-    drawn(page)
+    wait_until_drawn(page)
     expect_step(page, 7, 7)
 
 
 @pytest.mark.nightly
-def test_the_cell_under_the_pointer_is_framed_in_all_panels(open_page: Opener, address: str) -> None:
+def test_hovered_cell_is_framed_in_all_panels(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address)
     page.mouse.move(*cell(page, "difference", 4, 6))
     expect(page.locator(".st-key-comparison .cursor div")).to_have_count(4)
-    told = page.locator(f"{CHART} .hovertext").text_content() or ""
+    tooltip = page.locator(f"{CHART} .hovertext").text_content() or ""
     for part in ("vélo ← bicycle", "en-fr: α = ", "small-additive: α = ", "Difference: "):
-        assert part in told
+        assert part in tooltip
     boxes = [box.bounding_box() for box in page.locator(".st-key-comparison .cursor div").all()]
     assert len({round(box["y"]) for box in boxes if box}) == 1
     page.mouse.move(5, 5)
@@ -150,7 +147,7 @@ def test_the_cell_under_the_pointer_is_framed_in_all_panels(open_page: Opener, a
 
 
 @pytest.mark.nightly
-def test_after_the_word_holds_for_both_and_the_first_page_has_it_too(open_page: Opener, address: str) -> None:
+def test_posterior_view_applies_to_both_models_and_the_first_page(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address, other_model="small-dot")
     page.keyboard.press("b")
     expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("After the word")
@@ -161,16 +158,15 @@ def test_after_the_word_holds_for_both_and_the_first_page_has_it_too(open_page: 
     page.wait_for_selector(READY)
     expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("After the word")
     page.go_back()
-    drawn(page)
-    assert linked(page) | {"other_model": "small-dot", "face": "after", "by": "pieces"} == linked(page)
+    wait_until_drawn(page)
+    parameters = query_parameters(page)
+    assert parameters | {"other_model": "small-dot", "face": "after", "by": "pieces"} == parameters
     expect(page.locator(".st-key-compared select")).to_have_value("small-dot")
 
 
 @pytest.mark.nightly
 @on_both
-def test_a_word_is_dropped_and_two_are_swapped_by_the_mouse(
-    open_page: Opener, address: str, snapshot: SnapshotAssertion
-) -> None:
+def test_words_are_dropped_and_swapped_by_mouse(open_page: Opener, address: str, snapshot: SnapshotAssertion) -> None:
     page = to_section(open_page(), address, compare="sentence", other_sentence=SHORTER)
     expect(page.locator(".compared")).to_contain_text(SENTENCE)
     expect(page.locator(".compared del")).to_have_text(["red", "rouge"])
@@ -187,19 +183,19 @@ def test_a_word_is_dropped_and_two_are_swapped_by_the_mouse(
     assert text_of(page.locator(".st-key-compare_told")) == snapshot
     page.locator(".st-key-other_sentence textarea").fill("A boy is riding a red bicycle.")
     page.keyboard.press("Control+Enter")
-    drawn(page)
+    wait_until_drawn(page)
     expect(page.locator(".compared ins").first).to_have_text("boy")
     colour = "(node) => getComputedStyle(node).color"
     marked, around = (page.locator(f".compared {tag}").first.evaluate(colour) for tag in ("ins", ".encoder"))
     assert marked != around
     page.reload()
-    drawn(page)
+    wait_until_drawn(page)
     expect(page.locator(".st-key-other_sentence textarea")).to_have_value("A boy is riding a red bicycle.")
 
 
 @pytest.mark.nightly
 @on_both
-def test_words_are_edited_by_the_keyboard_alone(open_page: Opener, address: str) -> None:
+def test_words_are_dropped_by_keyboard(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address, compare="sentence", other_sentence=SHORTER)
     page.locator(".st-key-other_sentence textarea").focus()
     page.keyboard.press("Tab")
@@ -208,7 +204,7 @@ def test_words_are_edited_by_the_keyboard_alone(open_page: Opener, address: str)
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
     expect(page.locator(".st-key-drop_word button")).to_be_enabled()
-    assert linked(page).get("step") is None  # the arrow was for the words
+    assert query_parameters(page).get("step") is None  # the arrow was for the words
     named = page.locator(".st-key-drop_word").inner_text()
     page.locator(".st-key-drop_word button").focus()
     page.keyboard.press("Enter")
@@ -220,7 +216,7 @@ def test_words_are_edited_by_the_keyboard_alone(open_page: Opener, address: str)
 
 @pytest.mark.nightly
 @within(WIDE_DARK, NARROW)
-def test_a_what_if_has_its_own_steps_and_stands_beside_the_first(open_page: Opener, address: str) -> None:
+def test_what_if_is_shown_beside_the_original_translation(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address, compare="what-if", what_ifs="0.o.4.2", what_if="1")
     expect(page.locator(f"{CHART} .annotation").nth(1)).to_contain_text("what-if 1")
     for _ in range(3):
@@ -230,24 +226,24 @@ def test_a_what_if_has_its_own_steps_and_stands_beside_the_first(open_page: Open
 
 
 @pytest.mark.nightly
-def test_to_and_fro_between_sections_and_models_nothing_is_lost(
+def test_choices_survive_switching_sections_and_comparisons(
     open_page: Opener, address: str, snapshot: SnapshotAssertion
 ) -> None:
     page = to_section(open_page(), address)
     page.keyboard.press("ArrowRight")
     expect_step(page, 1, 1)
-    for kind, told in (("Two sentences", ".st-key-compare_told"), ("A what-if", ".st-key-compare_told")):
+    for kind, message in (("Two sentences", ".st-key-compare_told"), ("A what-if", ".st-key-compare_told")):
         page.locator(".st-key-compare").get_by_text(kind).click()
-        expect(page.locator(told)).to_be_visible()
+        expect(page.locator(message)).to_be_visible()
     page.locator(".st-key-section").get_by_text("Attributions").click()
     page.wait_for_selector(".st-key-attributions .js-plotly-plot .ytick")
     page.wait_for_url(lambda url: "compare=" not in url)
     page.locator(".st-key-section").get_by_text("Side by side").click()
     page.wait_for_url(re.compile("compare=what-if"))
-    at_rest(page)
+    wait_until_idle(page)
     assert text_of(page.locator(".st-key-compare_told")) == snapshot
     page.locator(".st-key-compare").get_by_text("Two models").click()
-    drawn(page)
+    wait_until_drawn(page)
     expect_step(page, 1, 1)
     page.locator(".st-key-lang").get_by_text("FR").click()
     expect(page.locator(f"{CHART} .annotation").nth(2)).to_contain_text("Différence")
@@ -255,9 +251,7 @@ def test_to_and_fro_between_sections_and_models_nothing_is_lost(
 
 
 @pytest.mark.nightly
-def test_the_tables_and_the_files_have_the_numbers(
-    open_page: Opener, address: str, snapshot: SnapshotAssertion
-) -> None:
+def test_tables_and_downloads_contain_the_numbers(open_page: Opener, address: str, snapshot: SnapshotAssertion) -> None:
     page = to_section(open_page(), address)
     page.get_by_text("The charts as tables").click()
     expect(page.locator(".st-key-tables .tables table")).to_have_count(2)

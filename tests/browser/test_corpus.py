@@ -1,4 +1,4 @@
-"""The page *Corpus* in Chromium: the sample measured, marked, sorted out, a pair opened, and back."""
+"""Page *Corpus*: the sample, brushing and filters, opening a pair, uploads and tables of the server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.ui.corpus_tables import CORPORA_VARIABLE
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import running_server
-from tests.browser.settled import stays
+from tests.browser.settled import wait_until_still
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -24,7 +24,7 @@ SOME = re.compile(r"^\D*(?!200)[1-9]\d* of 200 pairs")
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpora_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a table of one pair."""
     folder = tmp_path_factory.mktemp("shelf")
     (folder / "pair.tsv").write_text("A dog sleeps.\tUn chien dort.\n", encoding="utf-8")
@@ -33,19 +33,19 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def address(shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return where the page with that table is."""
+def address(corpora_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address of an app with that table."""
     log = tmp_path_factory.mktemp("page") / "page.log"
-    with running_server(SHIPPED_MODEL.parent, log, **{CORPORA_VARIABLE: str(shelf)}) as (found, _):
+    with running_server(SHIPPED_MODEL.parent, log, **{CORPORA_VARIABLE: str(corpora_folder)}) as (found, _):
         yield found
 
 
-def test_a_walk_through_a_corpus(open_page: Opener) -> None:
+def test_sample_can_be_brushed_filtered_and_opened_by_pair(open_page: Opener) -> None:
     page = open_page("", path="corpus", ready=".st-key-corpus_sample button")
     page.get_by_role("button", name="Take the sample").click()
     page.wait_for_selector(ROWS, timeout=60_000)
-    said = page.locator(".st-key-corpus_said")
-    expect(said).to_contain_text("200 of 200 pairs")
+    summary = page.locator(".st-key-corpus_said")
+    expect(summary).to_contain_text("200 of 200 pairs")
 
     plot = page.locator(".js-plotly-plot .nsewdrag").first
     box = plot.bounding_box()
@@ -54,19 +54,19 @@ def test_a_walk_through_a_corpus(open_page: Opener) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + box["height"] - 2, steps=5)
     page.mouse.up()
-    expect(said).to_contain_text(SOME)
+    expect(summary).to_contain_text(SOME)
     expect(page).to_have_url(re.compile("brush="))
     marked = page.locator(".js-plotly-plot .selectionlayer path")
     expect(marked.first).to_be_attached()
     page.reload()
-    expect(said).to_contain_text(SOME, timeout=60_000)
+    expect(summary).to_contain_text(SOME, timeout=60_000)
     expect(marked.first).to_be_attached()
-    said.get_by_role("button").click()
-    expect(said).to_contain_text("200 of 200 pairs")
+    summary.get_by_role("button").click()
+    expect(summary).to_contain_text("200 of 200 pairs")
     expect(marked).to_have_count(0)
 
     page.get_by_text("Possible omissions").click()
-    expect(said).to_contain_text(SOME)
+    expect(summary).to_contain_text(SOME)
     expect(page).to_have_url(re.compile("show=omitted"))
     place = page.url
 
@@ -82,29 +82,29 @@ def test_a_walk_through_a_corpus(open_page: Opener) -> None:
         page.go_back()
         page.wait_for_selector(ROWS)
         expect(page).to_have_url(place)
-        expect(said).to_contain_text(SOME)
+        expect(summary).to_contain_text(SOME)
         if not again:
             page.go_forward()
             page.wait_for_selector(".st-key-alignment", timeout=60_000)
 
 
-def test_a_file_of_ones_own_and_a_table_of_the_server_in_french(open_page: Opener, tmp_path: Path) -> None:
+def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, tmp_path: Path) -> None:
     page = open_page("?lang=fr", path="corpus", ready=".st-key-corpus_sample button")
-    said = page.locator(".st-key-corpus_said").first  # until a run is at its end, what it moves is there twice
+    summary = page.locator(".st-key-corpus_said").first  # until a run ends, Streamlit may show a moved element twice
     page.locator(".st-key-corpus_table select").select_option(label="mine")
-    expect(said).to_contain_text("1 paire sur 1 de mine")
+    expect(summary).to_contain_text("1 paire sur 1 de mine")
     expect(page).to_have_url(re.compile("table=mine"))
 
     own = tmp_path / "miennes.tsv"
     own.write_text("I am hungry.\tJ'ai faim.\none\ttwo\tthree\nIt rains.\tIl pleut.\n", encoding="utf-8")
     page.locator(".st-key-corpus_own button").click()
     box = page.locator("[data-testid=stPopoverBody] [data-testid=stFileUploader]")
-    said_of_it = box.locator("button p").evaluate("node => getComputedStyle(node, '::after').content")
-    assert said_of_it == '"Choisir un fichier"'
+    upload_label = box.locator("button p").evaluate("node => getComputedStyle(node, '::after').content")
+    assert upload_label == '"Choisir un fichier"'
     box.locator("input[type=file]").set_input_files(own)
-    expect(said).to_contain_text("2 paires sur 2 de miennes.tsv", timeout=60_000)
+    expect(summary).to_contain_text("2 paires sur 2 de miennes.tsv", timeout=60_000)
     expect(box).to_have_count(0)  # it is closed
-    said.get_by_role("button", name="Lignes qui n’ont pas pu servir\u00a0: 1").click()
+    summary.get_by_role("button", name="Lignes qui n’ont pas pu servir\u00a0: 1").click()
     expect(page.get_by_text(re.compile("^Ligne 2\u00a0: "))).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_text(re.compile("^Ligne 2\u00a0: "))).to_be_hidden()
@@ -113,20 +113,20 @@ def test_a_file_of_ones_own_and_a_table_of_the_server_in_french(open_page: Opene
     picture.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     for name in ("miennes.png", "empty.tsv", "miennes.png"):
         (tmp_path / "empty.tsv").touch()
-        stays(page.locator(".st-key-corpus_own button"))
+        wait_until_still(page.locator(".st-key-corpus_own button"))
         page.locator(".st-key-corpus_own button").click()
         box.locator("input[type=file]").set_input_files(tmp_path / name)
-        # What was given last is what is told of, and the table before it is still there.
+        # The error names the last file, and the table before it is still shown.
         expect(page.locator(".st-key-corpus_problem")).to_contain_text(name, timeout=60_000)
-        expect(said).to_contain_text("2 paires sur 2 de miennes.tsv")
+        expect(summary).to_contain_text("2 paires sur 2 de miennes.tsv")
     page.locator(".st-key-corpus_sample button").click()
-    expect(said).to_contain_text("200 paires sur 200", timeout=60_000)
+    expect(summary).to_contain_text("200 paires sur 200", timeout=60_000)
     expect(page.locator(".st-key-corpus_problem")).to_have_count(0)
     expect(page.locator(".st-key-corpus_said")).to_have_count(1)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_all_text_stands_out(open_page: Opener, dark: bool) -> None:
+def test_text_has_enough_contrast(open_page: Opener, dark: bool) -> None:
     page = open_page("?table=mine&brush=0_9_-99_0", path="corpus", ready=ROWS, dark=dark)
     assert faint(page, more_than=15) == []

@@ -1,4 +1,4 @@
-"""The dial of three depths and the first window, as somebody meets them who is here for the first time."""
+"""The control with three levels of detail (Idea, Numbers, Everything), and the first window of a new visitor."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Opener = Callable[..., Page]
 
 FIFTEEN = "The old man with the white beard sat alone on a bench in the park."
 """Fifteen words; the translation has more."""
-DIAL = ".st-key-depth"
+LEVEL_CONTROL = ".st-key-depth"
 
 
-def turn(page: Page, name: str) -> None:
-    """Turn the dial, and wait until the page shows what it says."""
-    page.locator(DIAL).get_by_role("radio", name=name, exact=True).click()
+def set_detail_level(page: Page, name: str) -> None:
+    """Choose a detail level, and wait until the page shows it."""
+    page.locator(LEVEL_CONTROL).get_by_role("radio", name=name, exact=True).click()
     page.wait_for_url(re.compile(f"depth={name.lower()}"))
     expect_equations(page, 0 if name == "Idea" else 5)
-    at_rest(page)
+    wait_until_idle(page)
 
 
-def at_rest(page: Page) -> None:
+def wait_until_idle(page: Page) -> None:
     settled(page, ".st-key-candidates")
 
 
@@ -41,8 +41,8 @@ def expect_equations(page: Page, count: int) -> None:
     expect(page.locator("[class*='st-key-stage_'] .katex-display")).to_have_count(count)
 
 
-def parts(page: Page) -> dict[str, int]:
-    """Return how many there are of what a depth has and another has not."""
+def count_parts(page: Page) -> dict[str, int]:
+    """Count the parts that only some detail levels have."""
     names = {
         "equations": ".st-key-stages .katex-display",
         "energy-decomposition": ".st-key-energy-decomposition .js-plotly-plot",
@@ -56,13 +56,13 @@ def parts(page: Page) -> dict[str, int]:
 
 @pytest.mark.parametrize("lang", ["en", at_night("fr")])
 @everywhere
-def test_the_first_window_has_what_one_came_for(open_page: Opener, lang: str) -> None:
+def test_main_parts_fit_in_the_first_window(open_page: Opener, lang: str) -> None:
     page = open_page(f"?sentence={quote(FIFTEEN)}&depth=idea&lang={lang}")
-    at_rest(page)
+    wait_until_idle(page)
     size = page.viewport_size
     assert size
     wide = size["width"] > 700
-    for name in (".st-key-sentence", DIAL, ".player .source", ".player .target", ".player .transport"):
+    for name in (".st-key-sentence", LEVEL_CONTROL, ".player .source", ".player .target", ".player .transport"):
         box = page.locator(name).first.bounding_box()
         assert box, name
         assert box["x"] >= 0, name
@@ -81,18 +81,18 @@ def test_the_first_window_has_what_one_came_for(open_page: Opener, lang: str) ->
 
 @pytest.mark.nightly
 @on_both
-def test_each_depth_has_what_belongs_to_it(open_page: Opener) -> None:
+def test_each_detail_level_shows_its_parts(open_page: Opener) -> None:
     page = open_page("?depth=idea&step=3")
-    at_rest(page)
-    fewest = parts(page)
+    wait_until_idle(page)
+    fewest = count_parts(page)
     assert fewest["bars"] > 5
     assert not any(number for name, number in fewest.items() if name != "bars")
     assert page.locator(".st-key-stages h3:has(.number)").all_inner_texts()[1].endswith("Where it looks")
     for picture in ("energy", "softmax", "state", "candidates"):
         expect(page.locator(f".st-key-{picture} .js-plotly-plot")).to_be_visible()
     expect(page.locator(".st-key-units")).to_contain_text("annotation: a list of 1024 numbers")
-    turn(page, "Numbers")
-    middle = parts(page)
+    set_detail_level(page, "Numbers")
+    middle = count_parts(page)
     assert middle["equations"] == 5
     assert middle["bars"] == fewest["bars"]
     assert [middle[name] for name in ("energy-decomposition", "logit-attribution", "verification", "switches")] == [
@@ -101,57 +101,57 @@ def test_each_depth_has_what_belongs_to_it(open_page: Opener) -> None:
         0,
         1,
     ]
-    turn(page, "Everything")
+    set_detail_level(page, "Everything")
     settled(page)
-    assert all(parts(page).values())
+    assert all(count_parts(page).values())
     expect_step(page, 3)
 
 
-def test_a_newcomer_begins_with_the_idea_and_a_choice_is_remembered(open_page: Opener, address: str) -> None:
+def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page: Opener, address: str) -> None:
     page = open_page("?depth=idea")
     page.goto(address)  # without a link
     page.wait_for_selector(READY)
-    at_rest(page)
-    assert parts(page)["equations"] == 0
+    wait_until_idle(page)
+    assert count_parts(page)["equations"] == 0
     assert "depth" not in query(page)
-    turn(page, "Numbers")
+    set_detail_level(page, "Numbers")
     page.wait_for_url(re.compile("depth=numbers"))
     other = page.context.new_page()
     other.goto(address)
     other.wait_for_selector(READY)
-    expect(other.locator(DIAL).get_by_role("radio", name="Numbers")).to_be_checked()
+    expect(other.locator(LEVEL_CONTROL).get_by_role("radio", name="Numbers")).to_be_checked()
     other.wait_for_url(re.compile("depth=numbers"))
-    linked = page.context.new_page()  # a link goes before what is remembered, and is not taken for a choice
+    linked = page.context.new_page()  # a link overrides the remembered level, and is not remembered itself
     linked.goto(f"{address}/?depth=everything")
     settled(linked)
-    expect(linked.locator(DIAL).get_by_role("radio", name="Everything")).to_be_checked()
+    expect(linked.locator(LEVEL_CONTROL).get_by_role("radio", name="Everything")).to_be_checked()
     other.goto(address)
     other.wait_for_selector(READY)
-    expect(other.locator(DIAL).get_by_role("radio", name="Numbers")).to_be_checked()
+    expect(other.locator(LEVEL_CONTROL).get_by_role("radio", name="Numbers")).to_be_checked()
 
 
 @pytest.mark.nightly
-def test_to_and_fro_loses_nothing(open_page: Opener) -> None:
-    """Steps, a source piece, choices of the heatmap, a what-if, a sentence and the language, with the dial between."""
+def test_switching_detail_levels_preserves_the_state(open_page: Opener) -> None:
+    """Change step, source piece, heatmap options, what-if and language between changes of the detail level."""
     page = open_page("?sentence=He+is+an+honest+man.&step=5&what_ifs=0.o.5.4&what_if=1&by=pieces")
     settled(page)
     before, french = query(page), page.locator(".player .target").inner_text()
     expect(page.locator(".st-key-what_if_cards")).to_be_visible()
     for name in ("Idea", "Numbers", "Idea", "Everything"):
-        turn(page, name)
+        set_detail_level(page, name)
         assert query(page) == before | {"depth": [name.lower()]}
         assert page.locator(".player .target").inner_text() == french
         expect_step(page, 5)
     expect(page.get_by_role("radio", name="pieces")).to_be_checked()
-    turn(page, "Idea")
+    set_detail_level(page, "Idea")
     page.keyboard.press("ArrowLeft")
     expect_step(page, 4)
     page.keyboard.press("ArrowDown")
     page.wait_for_url(re.compile("source="))
     page.locator(".st-key-lang").get_by_role("radio", name="FR").click()
-    expect(page.locator(DIAL).get_by_role("radio", name="Idée")).to_be_checked()
+    expect(page.locator(LEVEL_CONTROL).get_by_role("radio", name="Idée")).to_be_checked()
     source = page.evaluate(f"{SHOWN}.source")
-    page.locator(DIAL).get_by_role("radio", name="Tout", exact=True).click()
+    page.locator(LEVEL_CONTROL).get_by_role("radio", name="Tout", exact=True).click()
     page.wait_for_url(re.compile("depth=everything"))
     settled(page)
     expect(page.locator(".facts h2")).to_contain_text("Étape 4")
@@ -160,29 +160,29 @@ def test_to_and_fro_loses_nothing(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_back_and_forward_bring_the_depth_of_their_link(open_page: Opener) -> None:
+def test_back_and_forward_restore_the_detail_level(open_page: Opener) -> None:
     page = open_page("?depth=idea&sentence=We+eat.")
-    at_rest(page)
+    wait_until_idle(page)
     type_sentence(page, "Two dogs play.")
     expect(page.locator(".player .source")).to_contain_text("dogs")
     page.wait_for_url(re.compile("Two"))
-    turn(page, "Numbers")
+    set_detail_level(page, "Numbers")
     page.wait_for_url(re.compile("depth=numbers"))
     page.go_back()
     expect(page.locator(".player .source")).to_contain_text("eat")
-    expect(page.locator(DIAL).get_by_role("radio", name="Idea")).to_be_checked()
+    expect(page.locator(LEVEL_CONTROL).get_by_role("radio", name="Idea")).to_be_checked()
     page.go_forward()
     expect(page.locator(".player .source")).to_contain_text("dogs")
-    expect(page.locator(DIAL).get_by_role("radio", name="Numbers")).to_be_checked()
+    expect(page.locator(LEVEL_CONTROL).get_by_role("radio", name="Numbers")).to_be_checked()
 
 
 @pytest.mark.nightly
-def test_the_dial_by_keyboard(open_page: Opener) -> None:
+def test_detail_level_changes_by_keyboard(open_page: Opener) -> None:
     page = open_page("?depth=idea&step=2")
-    at_rest(page)
+    wait_until_idle(page)
     page.locator(".st-key-translate button").focus()
     page.keyboard.press("Tab")
-    expect(page.locator(DIAL).get_by_role("radio", name="Idea")).to_be_focused()
+    expect(page.locator(LEVEL_CONTROL).get_by_role("radio", name="Idea")).to_be_focused()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
     page.wait_for_url(re.compile("depth=numbers"))
@@ -192,9 +192,9 @@ def test_the_dial_by_keyboard(open_page: Opener) -> None:
 
 @pytest.mark.nightly
 @on_both
-def test_a_bar_is_pulled_at_the_idea_and_the_translation_follows(open_page: Opener) -> None:
+def test_changed_weight_at_idea_level_changes_the_translation(open_page: Opener) -> None:
     page = open_page("?sentence=He+is+an+honest+man.&step=5&depth=idea")
-    at_rest(page)
+    wait_until_idle(page)
     before = page.locator(".player .target").inner_text()
     page.locator(".st-key-softmax .hand").nth(3).focus()
     page.keyboard.press("End")
@@ -205,18 +205,18 @@ def test_a_bar_is_pulled_at_the_idea_and_the_translation_follows(open_page: Open
 
 
 @pytest.mark.nightly
-def test_a_model_without_attention_has_three_stages_at_the_idea(open_page: Opener, snapshot: SnapshotAssertion) -> None:
+def test_model_without_attention_has_three_stages_at_idea_level(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page("?depth=idea&model=small-fixed", ready=".st-key-candidates .js-plotly-plot")
-    at_rest(page)
+    wait_until_idle(page)
     assert page.locator(".st-key-stages h3 .number").count() == 3
     sentences = page.locator("[class*=st-key-stage_] .chart-box > p").all()
     assert [without_numbers(text_of(sentence)) for sentence in sentences] == snapshot
 
 
 @pytest.mark.nightly
-def test_all_that_was_in_eight_menus_is_in_four_boxes(open_page: Opener) -> None:
+def test_toolbar_boxes_contain_search_links_and_files(open_page: Opener) -> None:
     page = open_page("?depth=idea")
-    at_rest(page)
+    wait_until_idle(page)
     expect(page.locator(".st-key-tools [data-testid=stPopoverButton]")).to_have_count(4)
     page.get_by_role("button", name="Model", exact=True).click()
     page.locator(".st-key-search select").select_option(label="beam 3")

@@ -1,4 +1,4 @@
-"""The architecture diagram in a browser: ribbons as thick as the weights, parts that lead to stages, its fit."""
+"""Architecture diagram: ribbon thickness, symbols, links to the stages, layout and animation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Opener = Callable[..., Page]
 
 LONG = "Two men in blue shirts are playing guitar on a busy street " * 5
 WRITTEN = """(drawing) => [...drawing.querySelectorAll(".symbol:not(.term), .sign")].map((one) => one.textContent)"""
-"""The symbols of the picture, each as often as it stands there."""
+"""JavaScript for the symbols in the diagram, with repetitions."""
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ THICKNESS = """(drawing) => {
 
 @pytest.mark.nightly
 @on_both
-def test_ribbons_are_as_thick_as_the_weights(open_page: Opener, opening: Trace) -> None:
+def test_ribbon_thickness_equals_the_attention_weight(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=3")
     expect_step(page, 3)
     np.testing.assert_allclose(diagram(page).evaluate(THICKNESS), opening.alignment[2], atol=0.004)
@@ -80,15 +80,15 @@ def test_ribbons_are_as_thick_as_the_weights(open_page: Opener, opening: Trace) 
 
 @pytest.mark.nightly
 @on_both
-def test_every_symbol_of_the_equations_has_its_place_and_the_step_is_told(open_page: Opener, opening: Trace) -> None:
+def test_diagram_shows_every_equation_symbol_and_describes_the_step(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=3&depth=numbers")
     drawing = diagram(page)
     symbols = drawing.evaluate(WRITTEN)
     assert symbols_of(equation_templates(opening), 2) - {"hj"} <= set(symbols)
-    assert symbols.count("hj") >= 3, "of both directions, and of the two joined"
-    told = drawing.get_attribute("aria-label")
+    assert symbols.count("hj") >= 3, "forward, backward and concatenated states"
+    alt = drawing.get_attribute("aria-label")
     for stage in narrate(opening, 2):
-        assert stage.outcome.replace("\u00a0", " ") in told.replace("\u00a0", " ")
+        assert stage.outcome.replace("\u00a0", " ") in alt.replace("\u00a0", " ")
     if page.viewport_size["width"] > 700:
         expect(drawing.locator(".mix")).to_have_text(mixture(opening, 2).replace("\u00a0", " "))
     page.keyboard.press("ArrowRight")
@@ -98,7 +98,7 @@ def test_every_symbol_of_the_equations_has_its_place_and_the_step_is_told(open_p
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("model", ["small-dot", "small-fixed"])
-def test_the_symbols_are_those_of_the_model(open_page: Opener, model: str) -> None:
+def test_diagram_symbols_match_the_model(open_page: Opener, model: str) -> None:
     trace = Translator.load(SHIPPED_MODEL.with_name(model), device="cpu").translate(EXAMPLE, beam=5)
     page = open_page(f"?step=3&depth=numbers&model={model}")
     symbols = set(diagram(page).evaluate(WRITTEN))
@@ -107,7 +107,7 @@ def test_the_symbols_are_those_of_the_model(open_page: Opener, model: str) -> No
 
 
 @pytest.mark.nightly
-def test_the_idea_has_no_weights_in_its_picture(open_page: Opener) -> None:
+def test_diagram_hides_parameter_terms_at_idea_level(open_page: Opener) -> None:
     page = open_page("?step=3&depth=idea")
     drawing = diagram(page)
     expect(drawing.locator(".term")).to_have_count(0)
@@ -117,7 +117,7 @@ def test_the_idea_has_no_weights_in_its_picture(open_page: Opener) -> None:
 
 @pytest.mark.nightly
 @on_both
-def test_nothing_stands_outside_or_over_another_name(open_page: Opener) -> None:
+def test_diagram_labels_do_not_overlap_or_overflow(open_page: Opener) -> None:
     for query in ("?step=3", f"?step=5&sentence={LONG.replace(' ', '+')}", "?step=1&sentence=No.&lang=fr"):
         page = open_page(query)
         found = diagram(page).evaluate(
@@ -139,7 +139,7 @@ def test_nothing_stands_outside_or_over_another_name(open_page: Opener) -> None:
 
 
 @on_both
-def test_each_part_leads_to_its_stage_a_piece_is_chosen_and_the_mouse_lights_its_ribbon(open_page: Opener) -> None:
+def test_diagram_parts_link_to_stages_and_hover_lights_ribbons(open_page: Opener) -> None:
     page = open_page("?step=3")
     settled(page)
     drawing = diagram(page)
@@ -149,7 +149,7 @@ def test_each_part_leads_to_its_stage_a_piece_is_chosen_and_the_mouse_lights_its
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-stage_4 h3").first).to_be_in_viewport()
     expect(page.locator(".st-key-stage_4[data-chosen]")).to_have_count(1)
-    page.mouse.wheel(0, -100)  # or the page, as it grows, would go to the stage once more
+    page.mouse.wheel(0, -100)  # otherwise the growing page would scroll to the stage again
     diagram(page).locator("[data-stage='3'] .frame.context").click(force=True)
     expect(page.locator(".st-key-stage_3 h3").first).to_be_in_viewport()
     assert "Softmax" in ways.nth(1).get_attribute("aria-label")
@@ -164,17 +164,17 @@ def test_each_part_leads_to_its_stage_a_piece_is_chosen_and_the_mouse_lights_its
 
 
 @pytest.mark.nightly
-def test_a_step_moves_it_unless_nothing_is_to_move(open_page: Opener) -> None:
+def test_diagram_animates_steps_unless_motion_is_reduced(open_page: Opener) -> None:
     page = open_page("?step=3")
     diagram(page)
-    seen = """() => new Promise((told) => {
+    seen = """() => new Promise((resolve) => {
       const found = new Set(), context = document.querySelector(".st-key-diagram .part .vector");
       const watch = new MutationObserver(() => found.add(context.getAttribute("transform")));
       watch.observe(context, { attributes: true });
       document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
-      setTimeout(() => told(found.size), 1500);
+      setTimeout(() => resolve(found.size), 1500);
     })"""
-    assert page.evaluate(seen) > 1, "it is at places in between, as many as the machine has time to draw"
+    assert page.evaluate(seen) > 1, "the diagram is drawn at intermediate positions"
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(seen) == 1
 
@@ -188,7 +188,7 @@ DOTS = "(drawing) => drawing.querySelectorAll('.dot.state').length"
 
 
 @pytest.mark.nightly
-def test_the_readout_takes_the_state_that_the_model_reads(open_page: Opener, profile: Any) -> None:
+def test_readout_is_connected_to_the_state_the_model_uses(open_page: Opener, profile: Any) -> None:
     page = open_page("?step=3")
     assert diagram(page).evaluate(DOTS) == 2  # the state before goes into both boxes
     page.close()
@@ -202,7 +202,7 @@ def test_the_readout_takes_the_state_that_the_model_reads(open_page: Opener, pro
 
 @pytest.mark.nightly
 @on_both
-def test_without_attention_one_vector_goes_to_every_step(open_page: Opener) -> None:
+def test_diagram_without_attention_has_a_single_ribbon(open_page: Opener) -> None:
     page = open_page("?step=2&model=small-fixed", ready=".st-key-diagram .drawing .ribbon")
     drawing = diagram(page)
     expect(drawing.locator(".ribbon")).to_have_count(1)
@@ -211,7 +211,7 @@ def test_without_attention_one_vector_goes_to_every_step(open_page: Opener) -> N
 
 
 @pytest.mark.nightly
-def test_the_first_state_comes_from_the_backward_half(open_page: Opener) -> None:
+def test_origin_of_the_initial_state_is_shown_at_step_one(open_page: Opener) -> None:
     page = open_page("?step=1")
     origin = diagram(page).locator(".origin")
     expect(origin).to_be_visible()

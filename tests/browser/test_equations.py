@@ -1,4 +1,4 @@
-"""Equations in the browser: whatever numbers a step puts into them, no line is cut off."""
+"""Equations with numbers: no line is cut off, at any step or window width."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CUT = """
 
 @pytest.mark.parametrize("width", [1440, 1180, 390])
 @pytest.mark.parametrize("model", SMALL)
-def test_no_equation_of_any_stage_is_cut(open_page: Opener, model: str, width: int) -> None:
+def test_equations_are_not_cut_off(open_page: Opener, model: str, width: int) -> None:
     page = open_page(f"?model={model}", width=width)
     stages = 3 if model == "small-fixed" else 5
     for step in range(1, STEPS + 1):

@@ -1,4 +1,4 @@
-"""Taking a translation away and bringing it back, as a visitor does: downloads, a lecture from disk, a saved trace."""
+"""Export and import: chart and trace downloads, the offline lecture page, and opening a saved trace."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Opener = Callable[..., Page]
 
 
 def fetch(page: Page, name: str, folder: Path) -> Path:
-    """Click the button `name`; return the file that comes, under the name it has."""
+    """Click the button `name`; return the downloaded file, under its suggested name."""
     with page.expect_download() as coming:
         page.get_by_role("button", name=name, exact=True).click()
     path = folder / coming.value.suggested_filename
@@ -60,7 +60,9 @@ def open_trace(page: Page, path: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
-def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: int, height: int, dark: bool) -> None:
+def test_downloads_match_the_current_step(
+    open_page: Opener, tmp_path: Path, width: int, height: int, dark: bool
+) -> None:
     page = open_page("?step=3", width=width, height=height, dark=dark)
     open_downloads(page)
     png = fetch(page, "Softmax, PNG", tmp_path)
@@ -83,14 +85,14 @@ def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: 
     table = list(csv.reader(io.StringIO(fetch(page, "Softmax, CSV", tmp_path).read_text(encoding="utf-8-sig"))))
     assert [float(row[-1]) for row in table[1:]] == pytest.approx(trace.alignment[2].tolist(), abs=1e-6)
     drawing = page.locator(".diagram .drawing .number.strong")
-    drawing.first.wait_for(state="attached")  # what is not in the window is drawn when there is time
+    drawing.first.wait_for(state="attached")  # parts outside the window are drawn later
     settled(page)
-    machine = fetch(page, "Architecture diagram, SVG", tmp_path).read_text(encoding="utf-8")
+    diagram = fetch(page, "Architecture diagram, SVG", tmp_path).read_text(encoding="utf-8")
     shown = drawing.all_text_contents()
-    assert all(f">{number}<" in machine for number in shown), "the weights that are written on it"
-    assert 'fill="#ffffff"' in machine, "on white, also where the page is dark"
-    assert "var(" not in machine, "nothing is left to a style sheet"
-    assert EXAMPLE in machine
+    assert all(f">{number}<" in diagram for number in shown), "the weights on the diagram"
+    assert 'fill="#ffffff"' in diagram, "white background, also if the page is dark"
+    assert "var(" not in diagram, "no CSS variables: the file needs no style sheet"
+    assert EXAMPLE in diagram
     png = fetch(page, "Architecture diagram, PNG", tmp_path)
     assert png.name == "attnviz-the-agreement-on-the-step-3-machine.png"
     assert struct.unpack(">I", png.read_bytes()[16:20])[0] >= 3 * 760
@@ -98,14 +100,14 @@ def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("query", ["", "?lang=fr"])
-def test_nothing_in_a_title_is_clipped(open_page: Opener, tmp_path: Path, query: str) -> None:
+def test_titles_of_downloaded_charts_are_not_clipped(open_page: Opener, tmp_path: Path, query: str) -> None:
     page = open_page(query)
     page.locator(".st-key-downloads button").first.click()
     names = page.get_by_role("button", name=re.compile(", SVG$"))
     expect(names.first).to_be_visible()
-    told = names.evaluate_all("(buttons) => buttons.map((one) => one.ariaLabel)")
-    files = {name: fetch(page, name, tmp_path) for name in told}
-    viewer = page.context.new_page()  # in front: pictures of a page behind it take their time
+    labels = names.evaluate_all("(buttons) => buttons.map((one) => one.ariaLabel)")
+    files = {name: fetch(page, name, tmp_path) for name in labels}
+    viewer = page.context.new_page()  # in front: a page behind another draws slowly
     for name, path in files.items():
         viewer.set_content(path.read_text(encoding="utf-8"))
         picture, title = viewer.locator("svg.main-svg").first, viewer.locator(".gtitle")
@@ -121,7 +123,7 @@ def test_nothing_in_a_title_is_clipped(open_page: Opener, tmp_path: Path, query:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("query", ["", "?lang=fr"])
-def test_the_download_menu_fits_in_the_window(open_page: Opener, query: str) -> None:
+def test_download_menu_fits_in_the_window(open_page: Opener, query: str) -> None:
     page = open_page(query)
     page.locator(".st-key-downloads button").first.click()
     last = page.locator(".st-key-whole_json button")
@@ -135,7 +137,7 @@ def test_the_download_menu_fits_in_the_window(open_page: Opener, query: str) -> 
 
 
 @pytest.mark.nightly
-def test_the_download_menu_on_a_telephone_by_keyboard(open_page: Opener) -> None:
+def test_download_menu_works_by_keyboard_on_a_phone(open_page: Opener) -> None:
     page = open_page(width=390, height=844)
     page.locator(".st-key-downloads button").first.press("Enter")
     first = page.get_by_role("button", name="Heatmap, PNG")
@@ -149,7 +151,7 @@ def test_the_download_menu_on_a_telephone_by_keyboard(open_page: Opener) -> None
 
 
 @pytest.mark.nightly
-def test_a_png_has_the_page_s_font(open_page: Opener, tmp_path: Path) -> None:
+def test_png_uses_the_page_font(open_page: Opener, tmp_path: Path) -> None:
     page = open_page()
     open_downloads(page)
     with page.expect_response(re.compile("SourceSansVF-Upright")) as font:
@@ -162,7 +164,7 @@ def test_a_png_has_the_page_s_font(open_page: Opener, tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_a_font_that_failed_once_is_asked_for_again(open_page: Opener, tmp_path: Path) -> None:
+def test_failed_font_request_is_retried(open_page: Opener, tmp_path: Path) -> None:
     page = open_page()
     open_downloads(page)
     page.route(re.compile("SourceSansVF-Upright"), lambda route: route.abort(), times=1)
@@ -176,22 +178,24 @@ def test_a_font_that_failed_once_is_asked_for_again(open_page: Opener, tmp_path:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("code", ["en", "fr"])
-def test_a_picture_that_cannot_be_made_says_so(
+def test_failed_chart_export_shows_an_error(
     open_page: Opener, tmp_path: Path, code: str, snapshot: SnapshotAssertion
 ) -> None:
     page = open_page(f"?lang={code}")
     page.locator(".st-key-downloads button").first.click()
     row = page.locator(".picture").first
-    page.evaluate("() => { window.kept = Plotly.toImage; Plotly.toImage = () => Promise.reject(new Error('no')); }")
+    page.evaluate(
+        "() => { window.originalToImage = Plotly.toImage; Plotly.toImage = () => Promise.reject(new Error('no')); }"
+    )
     row.get_by_role("button", name=re.compile("PNG$")).click()
     expect(row.get_by_role("alert")).not_to_be_empty()
     assert text_of(row.get_by_role("alert")) == snapshot
-    page.evaluate("() => { Plotly.toImage = window.kept; }")
+    page.evaluate("() => { Plotly.toImage = window.originalToImage; }")
     assert fetch(page, row.get_by_role("button").first.get_attribute("aria-label") or "", tmp_path).exists()
     expect(row.locator("p")).to_have_text("")
 
 
-def test_every_file_of_the_whole_translation(open_page: Opener, tmp_path: Path) -> None:
+def test_files_of_the_whole_translation_match_the_exporters(open_page: Opener, tmp_path: Path) -> None:
     page = open_page("?step=2")
     open_downloads(page)
     trace = Trace.load(fetch(page, "Whole trace, JSON", tmp_path))
@@ -212,7 +216,7 @@ def test_every_file_of_the_whole_translation(open_page: Opener, tmp_path: Path) 
 
 
 def _payload(text: str) -> object:
-    """Return what a lecture holds, to nine places: weights in 32 and in 64 bits add up a little otherwise."""
+    """Return the payload of a lecture page, rounded to nine places: 32-bit and 64-bit sums differ slightly."""
     found = re.search(r'id="payload">(.*?)</script>', text)
     assert found is not None
     return json.loads(found[1], parse_float=lambda number: round(float(number), 9))
@@ -220,7 +224,7 @@ def _payload(text: str) -> object:
 
 @pytest.fixture
 def lecture(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
-    """Return a function that opens a trace's lecture from disk, offline; afterwards, nothing was asked for."""
+    """Return a function that opens a trace's lecture page from disk, offline; assert that it requests nothing."""
     asked: list[str] = []
     contexts = []
 
@@ -252,7 +256,9 @@ def lecture_step(page: Page) -> tuple[str, float, str]:
 
 
 @pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
-def test_a_lecture_is_stepped_through(lecture: Callable[..., Page], width: int, height: int, dark: bool) -> None:
+def test_lecture_page_steps_by_key_slider_and_click(
+    lecture: Callable[..., Page], width: int, height: int, dark: bool
+) -> None:
     trace = synthetic.trace()
     page = lecture(trace, width=width, height=height, dark=dark)
     count = len(trace.target_pieces)
@@ -280,7 +286,7 @@ def test_a_lecture_is_stepped_through(lecture: Callable[..., Page], width: int, 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, True), (390, 844, False)])
-def test_a_lecture_shows_context_and_logit_attribution_in_two_languages(
+def test_lecture_page_shows_context_and_logits_in_two_languages(
     lecture: Callable[..., Page], shipped_model: Path, width: int, height: int, dark: bool
 ) -> None:
     trace, weights = Translator.load(shipped_model, device="cpu").translate(EXAMPLE), load_weights(shipped_model)
@@ -308,7 +314,7 @@ def test_a_lecture_shows_context_and_logit_attribution_in_two_languages(
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
-def test_a_lecture_turns_to_the_other_faces_and_shows_prior_likelihood_and_posterior(
+def test_lecture_page_switches_attention_views_and_shows_the_posterior(
     lecture: Callable[..., Page], shipped_model: Path, width: int, height: int, dark: bool
 ) -> None:
     trace, weights = Translator.load(shipped_model, device="cpu").translate(EXAMPLE), load_weights(shipped_model)
@@ -343,7 +349,7 @@ def test_a_lecture_turns_to_the_other_faces_and_shows_prior_likelihood_and_poste
 
 
 @pytest.mark.nightly
-def test_a_lecture_follows_the_theme_and_shows_markup_as_text(lecture: Callable[..., Page]) -> None:
+def test_lecture_page_follows_the_theme_and_escapes_markup(lecture: Callable[..., Page]) -> None:
     trace = synthetic.trace("</script><script>window.broken=1</script> <b>bold</b> <!-- &amp;")
     page = lecture(trace, step=2)
     assert page.evaluate("window.broken") is None
@@ -363,7 +369,7 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_saved_trace_opens_and_leads_back(open_page: Opener, saved: Path, tmp_path: Path) -> None:
+def test_saved_trace_opens_and_closes(open_page: Opener, saved: Path, tmp_path: Path) -> None:
     page = open_page()
     before = page.locator(".player .target").inner_text()
     open_trace(page, saved)
@@ -383,7 +389,7 @@ def test_a_saved_trace_opens_and_leads_back(open_page: Opener, saved: Path, tmp_
 
 
 @pytest.mark.nightly
-def test_another_sentence_leaves_a_saved_trace(open_page: Opener, saved: Path) -> None:
+def test_new_sentence_closes_a_saved_trace(open_page: Opener, saved: Path) -> None:
     page = open_page()
     open_trace(page, saved)
     expect(page.locator(".player .target")).to_contain_text("accord a été signé")
@@ -393,7 +399,7 @@ def test_another_sentence_leaves_a_saved_trace(open_page: Opener, saved: Path) -
     expect(page.locator(".st-key-notice")).to_have_count(0)
 
 
-def test_a_foreign_file_is_a_sentence_and_loses_nothing(
+def test_invalid_file_shows_an_error_and_keeps_the_translation(
     open_page: Opener, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     page = open_page()
@@ -410,7 +416,7 @@ def test_a_foreign_file_is_a_sentence_and_loses_nothing(
 
 
 @pytest.mark.nightly
-def test_a_saved_trace_opens_where_there_is_no_model(
+def test_saved_trace_opens_without_a_model(
     chromium: Browser, tmp_path: Path, saved: Path, snapshot: SnapshotAssertion
 ) -> None:
     (tmp_path / "models").mkdir()

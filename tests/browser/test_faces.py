@@ -1,4 +1,4 @@
-"""Before the word, after it, and the difference: gone through by key and by control, to and fro, in Chromium."""
+"""Attention before the word, after the word, and their difference: switched by key and by control."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ FACES = {"before": "Before the word", "after": "After the word", "difference": "
 LEGENDS = {"before": "α = 0", "after": "α′ = 0", "difference": "α′ − α = "}
 
 
-def linked(page: Page) -> str | None:
-    """Return the face in the address."""
+def linked_view(page: Page) -> str | None:
+    """Return the attention view in the URL."""
     return parse_qs(urlsplit(page.url).query).get("face", [None])[0]
 
 
@@ -31,11 +31,11 @@ def expect_face(page: Page, face: str) -> None:
     expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text(FACES[face])
     expect(page.locator(".st-key-heatmap .chart .colorbar")).to_contain_text(LEGENDS[face])
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("face", ["before"]) == [face])
-    assert linked(page) == (None if face == "before" else face)
+    assert linked_view(page) == (None if face == "before" else face)
 
 
-def hovered(page: Page) -> str:
-    """Return what the mouse is told over the cell of the largest number."""
+def hover_text(page: Page) -> str:
+    """Return the tooltip of the cell with the largest number."""
     chart = page.locator(".st-key-heatmap .chart")
     chart.scroll_into_view_if_needed()
     page.mouse.move(5, 5)
@@ -51,25 +51,25 @@ def hovered(page: Page) -> str:
     )
     page.mouse.move(place["x"] + 2, place["y"] + 2)
     expect(chart.locator(".hoverlayer .hovertext")).to_have_count(1)
-    told: str = chart.locator(".hoverlayer .hovertext").text_content()
-    return told
+    text: str = chart.locator(".hoverlayer .hovertext").text_content()
+    return text
 
 
 def expect_hover(page: Page, face: str) -> None:
-    told = hovered(page)
+    tooltip = hover_text(page)
     if face == "before":
-        assert re.search(r"α = \d\.\d{4}", told)
-        assert "the word" not in told
+        assert re.search(r"α = \d\.\d{4}", tooltip)
+        assert "the word" not in tooltip
         return
-    before, after, difference = (float(found.replace("−", "-")) for found in re.findall(r"= ([−+]?\d\.\d{4})", told))
-    assert told.index("Before the word") < told.index("After the word")
+    before, after, difference = (float(found.replace("−", "-")) for found in re.findall(r"= ([−+]?\d\.\d{4})", tooltip))
+    assert tooltip.index("Before the word") < tooltip.index("After the word")
     assert after - before == pytest.approx(difference, abs=2e-4)
     assert difference > 0 if face == "difference" else after > 0.5
 
 
 @pytest.mark.nightly
 @on_both
-def test_key_and_control_go_through_the_faces_to_and_fro(open_page: Opener) -> None:
+def test_key_and_control_switch_attention_views(open_page: Opener) -> None:
     page = open_page("?step=3")
     settled(page)
     expect_face(page, "before")
@@ -83,7 +83,7 @@ def test_key_and_control_go_through_the_faces_to_and_fro(open_page: Opener) -> N
         page.locator(".st-key-face button", has_text=FACES[face]).click()
         expect_face(page, face)
         expect_hover(page, face)
-    page.keyboard.press("ArrowRight")  # the control has not kept the arrows
+    page.keyboard.press("ArrowRight")  # the control does not capture arrow keys
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 4 of "))
     page.reload()
     page.wait_for_selector(READY)
@@ -93,7 +93,7 @@ def test_key_and_control_go_through_the_faces_to_and_fro(open_page: Opener) -> N
 
 @pytest.mark.nightly
 @within(WIDE_DARK)
-def test_the_key_is_a_letter_where_one_types(open_page: Opener) -> None:
+def test_key_types_a_letter_in_a_text_box(open_page: Opener) -> None:
     page = open_page()
     settled(page)
     box = page.locator(".st-key-sentence textarea")
@@ -106,7 +106,7 @@ def test_the_key_is_a_letter_where_one_types(open_page: Opener) -> None:
 
 @pytest.mark.nightly
 @within(NARROW)
-def test_a_face_outlives_another_language_to_and_fro(open_page: Opener) -> None:
+def test_attention_view_survives_language_switches(open_page: Opener) -> None:
     page = open_page("?face=after")
     expect_face(page, "after")
     switch(page, "fr")

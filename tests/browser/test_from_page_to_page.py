@@ -1,4 +1,4 @@
-"""What a visitor has typed and chosen is still there on the next page, also if going there is the first thing done."""
+"""Navigation between pages: typed text and choices persist, also when the visitor leaves immediately."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Opener
-from tests.browser.settled import WAYS, go, on_page, settled
+from tests.browser.settled import WAYS, go_to_page, on_page, settled
 from tests.browser.views import EXAMPLE, at_night, on_a_telephone, on_both
 
 pytestmark = pytest.mark.browser
@@ -31,7 +31,7 @@ LEAVE_BUSY = """async ([number, unit]) => {
 SLOW_LINE = """
 const listen = WebSocket.prototype.addEventListener;
 WebSocket.prototype.addEventListener = function (kind, heard, ...more) {
-  const hear = (said) => window.late ? window.late.push(() => heard.call(this, said)) : heard.call(this, said);
+  const hear = (event) => window.late ? window.late.push(() => heard.call(this, event)) : heard.call(this, event);
   listen.call(this, kind, kind === "message" ? hear : heard, ...more);
 };
 window.arrive = () => {
@@ -39,52 +39,52 @@ window.arrive = () => {
   window.late = null;
   for (const arrive of late) arrive();
 };"""
-"""What the server says is kept in the list `late` while there is one, until it is to `arrive`."""
+"""Delay server messages in the list `late`, if it exists, until `arrive` is called."""
 
 
 @on_both
 @pytest.mark.parametrize("first", ["Why attention?", at_night("To the transformer"), at_night("Lab")])
-def test_the_first_click_of_a_visit_leads_to_another_page(open_page: Opener, first: str) -> None:
+def test_first_click_of_a_visit_opens_another_page(open_page: Opener, first: str) -> None:
     page = open_page()
     box = page.locator(".st-key-sentence textarea")
     for name in (first, "To the transformer", "Why attention?", "Translate", first, "Translate"):
-        go(page, name)
+        go_to_page(page, name)
         if name != "Lab":
             expect(box).to_have_value(EXAMPLE)
     expect(page.locator(".st-key-depth").locator(CHOSEN)).to_have_text("Everything")
 
 
 @pytest.mark.nightly
-def test_what_is_chosen_for_the_pictures_is_chosen_on_the_next_page(open_page: Opener) -> None:
+def test_chart_options_persist_across_pages(open_page: Opener) -> None:
     page = open_page()
-    go(page, "Lab")
+    go_to_page(page, "Lab")
     expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("words")
     page.locator(".st-key-by").get_by_role("radio", name="pieces").click()
-    go(page, "Translate")
+    go_to_page(page, "Translate")
     expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("pieces")
     page.locator(".st-key-root label").click()
-    go(page, "Lab")
+    go_to_page(page, "Lab")
     expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("pieces")
-    go(page, "Translate")
+    go_to_page(page, "Translate")
     expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("pieces")
     expect(page.locator(".st-key-root input")).to_be_checked()
 
 
 @on_both
-def test_what_is_typed_is_kept_by_who_leaves_at_once(open_page: Opener) -> None:
+def test_typed_sentence_survives_immediate_navigation(open_page: Opener) -> None:
     page = open_page()
     box = page.locator(".st-key-sentence textarea")
     ways = ("Why attention?", "To the transformer", "Translate", "To the transformer", "Why attention?", "Translate")
     for number, way in enumerate(ways):
         text = f"Dog {number} runs."
         box.fill(text)
-        go(page, way)
+        go_to_page(page, way)
         expect(page).to_have_url(re.compile(re.escape(quote_plus(text))))
         expect(box).to_have_value(text)
 
 
 @pytest.mark.nightly
-def test_what_is_typed_while_the_server_is_busy_is_kept_by_who_leaves_at_once(open_page: Opener) -> None:
+def test_typed_sentence_survives_navigation_while_the_server_is_busy(open_page: Opener) -> None:
     page = open_page()
     box = page.locator(".st-key-sentence textarea")
     for number, way in enumerate(("Lab", "Translate", "Why attention?", "Translate")):
@@ -92,12 +92,12 @@ def test_what_is_typed_while_the_server_is_busy_is_kept_by_who_leaves_at_once(op
             box.fill(f"Cat {number} is asleep, as it is every day.")
             box.press("Control+Enter")
             box.fill(f"Dog {number} runs.")
-        go(page, way)
+        go_to_page(page, way)
     expect(box).to_have_value("Dog 2 runs.")
 
 
 @pytest.mark.nightly
-def test_what_is_chosen_while_the_server_is_busy_is_kept_by_who_leaves_at_once(open_page: Opener) -> None:
+def test_chart_option_survives_navigation_while_the_server_is_busy(open_page: Opener) -> None:
     page = open_page()
     units = page.locator(".st-key-by")
     for number, unit in enumerate(("pieces", "words", "pieces", "words")):
@@ -106,13 +106,13 @@ def test_what_is_chosen_while_the_server_is_busy_is_kept_by_who_leaves_at_once(o
         page.evaluate(LEAVE_BUSY, [number, unit])
         expect(page.locator(".page-links [aria-current]")).to_have_text("Lab")
         expect(units.locator(CHOSEN)).to_have_text(unit)
-        go(page, "Translate")
+        go_to_page(page, "Translate")
         expect(units.locator(CHOSEN)).to_have_text(unit)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("way", ["To the transformer", "Lab"])
-def test_a_choice_made_before_the_next_page_is_there_does_not_bring_back_the_last(open_page: Opener, way: str) -> None:
+def test_choice_during_navigation_does_not_return_to_the_old_page(open_page: Opener, way: str) -> None:
     page = open_page()
     page.add_init_script(SLOW_LINE)
     page.reload()
@@ -130,16 +130,16 @@ def test_a_choice_made_before_the_next_page_is_there_does_not_bring_back_the_las
 
 
 @on_a_telephone
-def test_back_leads_to_what_was_left_also_where_the_server_followed_the_link(open_page: Opener) -> None:
+def test_back_restores_the_page_left_by_a_link(open_page: Opener) -> None:
     page = open_page("?step=3")
     settled(page)
     for way in ("Lab", "Why attention?"):
         left = page.url
-        page.locator(".st-key-sentence textarea").fill("Two dogs run.")  # so the server is asked
-        go(page, way)
+        page.locator(".st-key-sentence textarea").fill("Two dogs run.")  # so that a request to the server is pending
+        go_to_page(page, way)
         page.go_back()
         page.wait_for_url(on_page("Translate"))
-        if "dogs" in page.url:  # the server was quick: its translation was on show, and has an entry of its own
+        if "dogs" in page.url:  # the server was fast: its translation was shown, and has its own history entry
             page.go_back()
         expect(page.locator(".page-links [aria-current]")).to_have_text("Translate")
         expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 "))
@@ -165,7 +165,7 @@ AT_ONCE = """async (names) => {
 
 
 @pytest.mark.nightly
-def test_links_are_followed_as_soon_as_the_page_before_begins(open_page: Opener) -> None:
+def test_rapid_link_clicks_are_all_followed(open_page: Opener) -> None:
     page = open_page()
     for names in (["Corpus", "Translate"], ["Lab", "Why attention?", "Corpus", "Lab"], ["Corpus", "Translate"]) * 3:
         page.evaluate(AT_ONCE, names)

@@ -1,4 +1,4 @@
-"""The page in a generated language of long, accented words: no label is clipped, and no text is left in English."""
+"""The app in a generated language of long, accented words: no label is clipped, and no text is left in English."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.conftest import Opener
 from tests.browser.server import READY, running_server
-from tests.browser.test_lab import ANSWERS
+from tests.browser.test_lab import ATTRIBUTIONS
 from tests.catalogs import PSEUDO, pseudo, write_pseudo
 from tests.conftest import SHIPPED_MODEL
 
@@ -50,7 +50,7 @@ TRANSLATED = re.compile(r"[áàéèíìóòúùýÿñšÁÀÉÈÍÌÓÒÚÙÝŸ]
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Run the app with the generated language beside its own, and nothing else changed."""
+    """Run the app with the generated language as an additional one."""
     folder = tmp_path_factory.mktemp("locales")
     write_pseudo(folder)
     with ExitStack() as stack:
@@ -60,8 +60,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize(("path", "ready"), [("", READY), ("lab", ANSWERS)])
-def test_nothing_is_clipped_or_left_in_english(open_page: Opener, path: str, ready: str, width: int) -> None:
+@pytest.mark.parametrize(("path", "ready"), [("", READY), ("lab", ATTRIBUTIONS)])
+def test_no_text_is_clipped_or_untranslated(open_page: Opener, path: str, ready: str, width: int) -> None:
     page = open_page(f"?lang={PSEUDO}", path=path, ready=ready, width=width, height=900)
     assert page.locator("html").get_attribute("lang") == PSEUDO
     found = page.evaluate(LOOK)

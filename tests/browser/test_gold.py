@@ -1,4 +1,4 @@
-"""Links that people drew, in Chromium: from a pair of the corpus to its misses, and pasted by hand."""
+"""Gold alignment links pasted by hand: validation, error rate, marks in the heatmap, and reload."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def marks(page: Page) -> dict[str, int]:
     return found
 
 
-def test_links_are_pasted_told_followed_and_reopened(open_page: Opener) -> None:
+def test_pasted_gold_links_are_validated_scored_and_restored(open_page: Opener) -> None:
     page = open_page(QUERY)
     settled(page, ".st-key-heatmap")
     page.locator(".st-key-gold_box button").click()

@@ -1,4 +1,4 @@
-"""The heatmap in the browser: it uses the room there is, and its labels stay while it is scrolled."""
+"""Layout of the heatmap: cell shape, and labels that stay visible while it is scrolled."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ def geometry(page: Page) -> dict[str, Any]:
         at_night(62, 0.9),
     ],
 )
-def test_cells_are_near_square_and_none_is_cut_off(open_page: Opener, words: int, least: float) -> None:
+def test_cells_are_nearly_square_and_fit_the_box(open_page: Opener, words: int, least: float) -> None:
     size = geometry(open_page(sentence(words)))
     assert least <= size["wide"] / size["high"] <= 1.6
-    assert size["chart"] <= size["box"], "it is scrolled, though there is room"
+    assert size["chart"] <= size["box"], "the heatmap scrolls although it fits"
     if words == 62:
         assert size["box"] > 1300, "a long sentence has the width of the page"
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, at_night(True)])
-def test_the_labels_of_rows_and_the_colour_bar_stay_when_scrolled_sideways(open_page: Opener, dark: bool) -> None:
+def test_row_labels_and_colour_bar_stay_on_horizontal_scroll(open_page: Opener, dark: bool) -> None:
     page = open_page(sentence(62), width=390, height=844, dark=dark)
     settled(page)
     size = geometry(page)
@@ -83,7 +83,7 @@ def test_the_labels_of_rows_and_the_colour_bar_stay_when_scrolled_sideways(open_
 
 
 @pytest.mark.nightly
-def test_the_names_of_the_columns_stay_when_scrolled_down(open_page: Opener) -> None:
+def test_column_labels_stay_on_vertical_scroll(open_page: Opener) -> None:
     page = open_page(sentence(62))
     names = page.locator(".st-key-heatmap .names text")
     expect(names).to_have_count(page.locator(".st-key-heatmap .xtick").count())
@@ -99,6 +99,6 @@ def test_the_names_of_the_columns_stay_when_scrolled_down(open_page: Opener) -> 
 
 
 @pytest.mark.nightly
-def test_a_short_sentence_freezes_nothing(open_page: Opener) -> None:
+def test_short_sentence_has_no_sticky_labels(open_page: Opener) -> None:
     page = open_page(sentence(3))
     expect(page.locator(".st-key-heatmap .rows svg, .st-key-heatmap .names svg")).to_have_count(0)

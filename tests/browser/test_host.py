@@ -1,4 +1,4 @@
-"""The page as a host puts it online: seats, signing in, a path of its own, nothing from elsewhere."""
+"""A hosted app: visitor limit, sign-in, base URL path, log privacy, and no requests to other machines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
-from tests.browser.conftest import missing
+from tests.browser.conftest import skip_or_fail
 from tests.browser.server import READY, REPOSITORY, free_port, running_server, wait_for
 from tests.browser.texts import text_of
 from tests.conftest import SHIPPED_MODEL
@@ -22,15 +22,15 @@ SECRET = "Zanzibar keeps 4711 parrots."
 
 
 @contextmanager
-def hosted(folder: Path, **settings: str) -> Iterator[tuple[str, Path]]:
+def run_app(folder: Path, **settings: str) -> Iterator[tuple[str, Path]]:
     """Run the page; yield its address and its log."""
     log = folder / "page.log"
     with running_server(SHIPPED_MODEL.parent, log, **settings) as (address, _):
         yield address, log
 
 
-def arrive(chromium: Browser, stack: ExitStack, address: str) -> Page:
-    """Return the page as a visitor with a browser of his own opens it."""
+def open_as_visitor(chromium: Browser, stack: ExitStack, address: str) -> Page:
+    """Open the page as a new visitor, in a browser context of its own."""
     context = chromium.new_context()
     stack.callback(context.close)
     page = context.new_page()
@@ -39,16 +39,16 @@ def arrive(chromium: Browser, stack: ExitStack, address: str) -> Page:
 
 
 @pytest.mark.nightly
-def test_who_comes_when_all_seats_are_taken_waits_and_then_gets_in(chromium: Browser, tmp_path: Path) -> None:
+def test_visitor_queues_while_all_seats_are_taken(chromium: Browser, tmp_path: Path) -> None:
     with ExitStack() as stack:
         address, log = stack.enter_context(
-            hosted(tmp_path, ATTNVIZ_VISITORS="1", STREAMLIT_SERVER_BASE_URL_PATH="attnviz")
+            run_app(tmp_path, ATTNVIZ_VISITORS="1", STREAMLIT_SERVER_BASE_URL_PATH="attnviz")
         )
-        first = arrive(chromium, stack, address)
+        first = open_as_visitor(chromium, stack, address)
         first.wait_for_selector(READY, timeout=120_000)
-        second = arrive(chromium, stack, f"{address}/?sentence=Two+dogs+play.&lang=fr")
+        second = open_as_visitor(chromium, stack, f"{address}/?sentence=Two+dogs+play.&lang=fr")
         expect(second.locator(".st-key-queue")).to_contain_text("C’est bientôt à vous")
-        third = arrive(chromium, stack, address)
+        third = open_as_visitor(chromium, stack, address)
         expect(third.locator(".st-key-queue")).to_contain_text("You are number 2")
         first.locator(".st-key-sentence textarea").fill(SECRET)
         first.keyboard.press("Control+Enter")
@@ -61,12 +61,12 @@ def test_who_comes_when_all_seats_are_taken_waits_and_then_gets_in(chromium: Bro
         third.wait_for_selector(READY)
         third.goto(f"{address}/?sentence={'+'.join(['Quetzalcoatl'] * 300)}")
         expect(third.locator(".stApp")).to_contain_text("has 300 words; at most 200")  # a run that fails
-        written = log.read_text(encoding="utf-8")  # what visitors type, or follow a link with, is not in it
+        written = log.read_text(encoding="utf-8")  # the log contains no sentence that a visitor typed or linked
         assert not [one for one in ("Zanzibar", "Two dogs", "Two+dogs", "Quetzalcoatl") if one in written]
 
 
 @pytest.mark.nightly
-def test_signing_in_and_out(chromium: Browser, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_user_can_sign_in_and_out(chromium: Browser, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     with ExitStack() as stack:
         port, provider = free_port(), free_port()
         _provider(stack, provider, tmp_path)
@@ -76,8 +76,8 @@ def test_signing_in_and_out(chromium: Browser, tmp_path: Path, snapshot: Snapsho
             'client_id = "attnviz"\nclient_secret = "another"\n'
             f'server_metadata_url = "http://127.0.0.1:{provider}/.well-known/openid-configuration"\n'
         )
-        address, _ = stack.enter_context(hosted(tmp_path, STREAMLIT_SECRETS_FILES=str(secrets), PORT=str(port)))
-        page = arrive(chromium, stack, address)
+        address, _ = stack.enter_context(run_app(tmp_path, STREAMLIT_SECRETS_FILES=str(secrets), PORT=str(port)))
+        page = open_as_visitor(chromium, stack, address)
         for _ in range(2):  # and once more
             page.get_by_role("button", name="Sign in").click(timeout=120_000)
             page.wait_for_selector(READY, timeout=60_000)
@@ -97,10 +97,10 @@ def _provider(stack: ExitStack, port: int, folder: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_without_a_network(tmp_path: Path) -> None:
+def test_app_works_without_a_network(tmp_path: Path) -> None:
     """In a network namespace that has nothing but its own loopback, the page opens and translates."""
     if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode:
-        missing("this machine lets nobody make a network namespace")
+        skip_or_fail("this machine lets nobody make a network namespace")
     command = ["unshare", "--net", sys.executable, "-m", "tests.browser.offline", str(tmp_path)]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:]

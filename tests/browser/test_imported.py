@@ -1,4 +1,4 @@
-"""An imported translator in a browser: its stages in order, steps, logit attribution, and what is not there."""
+"""Imported translators (PyTorch tutorial, Joey NMT): stages in order, steps, and unavailable parts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def address(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield found
 
 
-def test_both_families_are_shown_step_by_step(open_page: Opener, snapshot: SnapshotAssertion) -> None:
+def test_imported_tutorial_and_joey_models_show_their_stages(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page(f"?model=tutorial&search=greedy&sentence={quote('ein mann schläft im park .')}")
     settled(page)
     badge = page.locator(".st-key-verification_badge, [class*=st-key-verification]").first

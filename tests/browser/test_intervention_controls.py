@@ -1,4 +1,4 @@
-"""Interventions on a step in Chromium: bars dragged by mouse, by touch and by keyboard, and all other changes."""
+"""Interventions on a step: weights changed by mouse, touch and keyboard, and forced words."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
 
 STEP, EUROPEAN = 3, 4
-"""The step from 1, as an address has it, and a source piece from 0: looked at there, it flips what is written."""
+"""1-based step, as in the URL, and 0-based source piece: attention to it alone changes the word of the step."""
 AT = f"?search=greedy&step={STEP}&sentence={quote(EXAMPLE)}"
 LONG = "Two men in blue shirts are playing guitar on a busy street " * 5
 
 
 @pytest.fixture(scope="module")
-def looked_there(translator: Translator[Trace], first: Trace) -> Trace:
-    """Return what is written when STEP looks at EUROPEAN alone."""
-    row = ReplaceWeights(tuple(float(j == EUROPEAN) for j in range(len(first.source_ids))), STEP - 1)
-    return translator.translate(EXAMPLE, interventions=[*forced_prefix(first.target_ids, STEP - 1), row])
+def european_only(translator: Translator[Trace], greedy_trace: Trace) -> Trace:
+    """Return the translation if STEP attends to EUROPEAN alone."""
+    row = ReplaceWeights(tuple(float(j == EUROPEAN) for j in range(len(greedy_trace.source_ids))), STEP - 1)
+    return translator.translate(EXAMPLE, interventions=[*forced_prefix(greedy_trace.target_ids, STEP - 1), row])
 
 
 def bar(page: Page, piece: int) -> Locator:
@@ -56,10 +56,10 @@ def weights(page: Page) -> list[float]:
     return drawn
 
 
-def numbers(page: Page) -> list[str]:
+def bar_labels(page: Page) -> list[str]:
     """Return the numbers at the ends of the bars of weights."""
-    told: list[str] = page.locator(".st-key-softmax .chart").evaluate("(chart) => Array.from(chart._fullData[2].text)")
-    return [text.strip() for text in told]
+    texts: list[str] = page.locator(".st-key-softmax .chart").evaluate("(chart) => Array.from(chart._fullData[2].text)")
+    return [text.strip() for text in texts]
 
 
 def expect_weight(page: Page, piece: int, least: float, most: float) -> None:
@@ -73,19 +73,19 @@ def expect_weight(page: Page, piece: int, least: float, most: float) -> None:
 
 
 def expect_translation(page: Page, trace: Trace) -> None:
-    """Wait until a translation is on show, here and in the server."""
+    """Wait until browser and server show a translation."""
     expect(page.locator(".player .target")).to_contain_text(trace.translation)
     settled(page)
 
 
-def to_the_middle(page: Page, piece: int) -> None:
+def scroll_to_bar(page: Page, piece: int) -> None:
     """Scroll to a bar: at the top of the window it could be below the line there."""
     bar(page, piece).evaluate("(bar) => bar.scrollIntoView({ block: 'center' })")
 
 
 def grasp(page: Page, piece: int, by: float = 0) -> tuple[float, float, float]:
     """Press on the bar of a piece and move right by a weight; return where that was, and the pixels of weight 1."""
-    to_the_middle(page, piece)
+    scroll_to_bar(page, piece)
     box = bar(page, piece).bounding_box()
     assert box
     unit = float(
@@ -101,7 +101,7 @@ def grasp(page: Page, piece: int, by: float = 0) -> tuple[float, float, float]:
     return x, y, unit
 
 
-def pull(page: Page, piece: int, by: float) -> None:
+def drag(page: Page, piece: int, by: float) -> None:
     grasp(page, piece, by)
     page.mouse.up()
 
@@ -110,14 +110,14 @@ def what_ifs(page: Page) -> list[str]:
     return parse_qs(urlsplit(page.url).query).get("what_ifs", [])
 
 
-def changed(page: Page) -> dict[str, str]:
-    """Return what is told of the change at the step: its heading, and its sentence without numbers."""
+def change_texts(page: Page) -> dict[str, str]:
+    """Return the description of the change at the step: its heading, and its sentence without numbers."""
     box = page.locator(".st-key-changed")
     return {"heading": text_of(box.locator("h3")), "sentence": without_numbers(text_of(box.locator("p").first))}
 
 
-def places(page: Page) -> Any:
-    """Return where everything of the stages stands in the page."""
+def positions(page: Page) -> Any:
+    """Return the positions and sizes of all parts of the stages on the page."""
     return page.evaluate(
         """() => {
           const drawn = "[class*='st-key-stage_'], .weight_controls, .st-key-softmax .chart";
@@ -131,84 +131,85 @@ def places(page: Page) -> Any:
 
 
 @on_both
-def test_a_bar_follows_the_hand_without_the_server_and_nothing_else_moves(open_page: Opener, first: Trace) -> None:
+def test_dragged_bar_previews_weights_without_the_server(open_page: Opener, greedy_trace: Trace) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
-    alpha = first.alignment[STEP - 1].astype(float)
-    to_the_middle(page, EUROPEAN)
+    alpha = greedy_trace.alignment[STEP - 1].astype(float)
+    scroll_to_bar(page, EUROPEAN)
     page.evaluate(
         """() => {
           window.tried = 0;
           document.querySelector(".st-key-room").addEventListener("attnviz:try", () => { tried += 1; });
         }"""
     )
-    before = places(page)
+    before = positions(page)
     grasp(page, EUROPEAN, 0.5)
     expect_weight(page, EUROPEAN, 0.48, 0.52)
     now = np.array(weights(page))
     assert now.sum() == pytest.approx(1, abs=1e-6)
     others = [j for j in range(len(alpha)) if j != EUROPEAN]
     np.testing.assert_allclose(now[others] / now[others].sum(), alpha[others] / alpha[others].sum(), atol=1e-5)
-    assert numbers(page)[EUROPEAN] == f"{now[EUROPEAN]:.2f}"
-    told = float(bar(page, EUROPEAN).get_attribute("aria-valuenow") or "nan")
-    assert told == pytest.approx(float(now[EUROPEAN]), abs=1e-4)
+    assert bar_labels(page)[EUROPEAN] == f"{now[EUROPEAN]:.2f}"
+    announced = float(bar(page, EUROPEAN).get_attribute("aria-valuenow") or "nan")
+    assert announced == pytest.approx(float(now[EUROPEAN]), abs=1e-4)
     expect(bar(page, EUROPEAN).locator("output")).to_be_visible()
-    assert places(page) == before
+    assert positions(page) == before
     page.keyboard.press("Escape")
     expect_weight(page, EUROPEAN, alpha[EUROPEAN] - 1e-3, alpha[EUROPEAN] + 1e-3)
     page.mouse.up()
-    assert page.evaluate(f"() => {SHOWN}.source") == int(alpha.argmax())  # Escape was the hand's, not the page's
+    # Escape cancelled the drag, and did not reach the page.
+    assert page.evaluate(f"() => {SHOWN}.source") == int(alpha.argmax())
     assert page.evaluate("() => tried") == 0
     assert not what_ifs(page)
 
 
 @pytest.mark.nightly
 @on_both
-def test_pulled_undone_pulled_in_another_language_and_held(
-    open_page: Opener, first: Trace, looked_there: Trace, snapshot: SnapshotAssertion
+def test_dragged_weight_can_be_undone_or_applied_to_a_held_translation(
+    open_page: Opener, greedy_trace: Trace, european_only: Trace, snapshot: SnapshotAssertion
 ) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
-    assert looked_there.translation != first.translation
-    pull(page, EUROPEAN, 1.3)
-    expect_translation(page, looked_there)
+    assert european_only.translation != greedy_trace.translation
+    drag(page, EUROPEAN, 1.3)
+    expect_translation(page, european_only)
     expect_step(page, STEP)
     expect(page.locator(".st-key-changed p")).to_contain_text("“·Europe”")
-    assert changed(page) == snapshot(name="pulled")
+    assert change_texts(page) == snapshot(name="pulled")
     expect(page.locator(".st-key-changed .js-plotly-plot")).to_have_attribute("aria-label", re.compile("·Europe"))
     assert len(what_ifs(page)) == 1
     page.locator(".weight_controls .undo").click()
-    expect_translation(page, first)
+    expect_translation(page, greedy_trace)
     expect(page.locator(".st-key-changed")).to_have_count(0)
     expect(page.locator(".weight_controls .undo")).to_be_disabled()
     page.wait_for_url(lambda url: "what_ifs=" not in url)
-    pull(page, EUROPEAN, 1.3)
-    expect_translation(page, looked_there)
+    drag(page, EUROPEAN, 1.3)
+    expect_translation(page, european_only)
     switch(page, "fr")
     expect(page.locator(".weight_controls .only")).to_have_text("Seulement ici")
     expect(page.locator(".st-key-changed p")).to_contain_text("« ·Europe »")
-    assert changed(page) == snapshot(name="pulled, in French")
+    assert change_texts(page) == snapshot(name="pulled, in French")
     pulled = text_of(page.locator(".st-key-changed p"))
-    expect_translation(page, looked_there)
+    expect_translation(page, european_only)
     page.get_by_label("garder la traduction").check()
-    strongest = int(first.alignment[STEP - 1].argmax())
-    pull(page, strongest, 0.4)
+    strongest = int(greedy_trace.alignment[STEP - 1].argmax())
+    drag(page, strongest, 0.4)
     expect_weight(page, strongest, 0.3, 0.5)
-    machine = page.locator(".st-key-diagram").bounding_box()
-    assert machine
-    assert machine["height"] > 300  # what is set by hand leaves it its place above the stages
+    diagram = page.locator(".st-key-diagram").bounding_box()
+    assert diagram
+    assert diagram["height"] > 300  # manual weights do not shrink the diagram
     page.wait_for_function("() => new URL(location.href).searchParams.get('what_if') === '2'")
-    expect_translation(page, looked_there)  # held: only the numbers are others
+    expect_translation(page, european_only)  # held: only the numbers are others
     expect(page.locator(".st-key-changed p")).not_to_have_text(pulled)
     expect(page.locator(".st-key-changed p")).to_contain_text("« ·Europe »")
-    assert changed(page) == snapshot(name="held, in French")
+    assert change_texts(page) == snapshot(name="held, in French")
 
 
 @pytest.mark.nightly
 @on_both
-def test_all_of_it_by_the_keyboard_alone(open_page: Opener, first: Trace, looked_there: Trace) -> None:
+def test_weights_can_be_changed_by_keyboard(open_page: Opener, greedy_trace: Trace, european_only: Trace) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
@@ -235,7 +236,7 @@ def test_all_of_it_by_the_keyboard_alone(open_page: Opener, first: Trace, looked
         expect_weight(page, EUROPEAN, least, most)
     page.keyboard.press("Space")
     page.keyboard.press("b")
-    page.keyboard.press("Escape")  # takes it back
+    page.keyboard.press("Escape")  # undoes the change
     expect_weight(page, EUROPEAN, 0, 0.02)
     assert page.evaluate(f"() => {SHOWN}.step") == STEP - 1
     assert page.evaluate(f"() => {SHOWN}.source") == EUROPEAN
@@ -243,27 +244,28 @@ def test_all_of_it_by_the_keyboard_alone(open_page: Opener, first: Trace, looked
     page.keyboard.press("End")
     expect_weight(page, EUROPEAN, 1, 1)
     page.keyboard.press("Enter")
-    expect_translation(page, looked_there)
+    expect_translation(page, european_only)
     expect(bar(page, EUROPEAN)).to_be_focused()
     page.keyboard.press("Escape")  # leaves the bars
     page.locator(".weight_controls .undo").focus()
     page.keyboard.press("Enter")
-    expect_translation(page, first)
+    expect_translation(page, greedy_trace)
     page.locator(".weight_controls .only").focus()
     page.keyboard.press("Enter")
-    expect_translation(page, looked_there)
+    expect_translation(page, european_only)
 
 
 @pytest.mark.nightly
 @on_both
-def test_only_here_anywhere_but_here_and_everywhere_alike(open_page: Opener, first: Trace) -> None:
-    row = int(first.alignment[:, EUROPEAN].argmax())  # the step that looks there most, so that each changes it
+def test_buttons_set_one_hot_masked_and_uniform_weights(open_page: Opener, greedy_trace: Trace) -> None:
+    # The step that attends to EUROPEAN most, so that every button changes its weights.
+    row = int(greedy_trace.alignment[:, EUROPEAN].argmax())
     page = open_page(f"?search=greedy&step={row + 1}&sentence={quote(EXAMPLE)}&source={EUROPEAN + 1}")
     expect_step(page, row + 1)
     settled(page)
     expect(page.locator(".weight_controls .hint")).to_contain_text("“European”")
-    strongest, count = int(first.alignment[row].argmax()), len(first.source_ids)
-    most = float(first.alignment[row, strongest])
+    strongest, count = int(greedy_trace.alignment[row].argmax()), len(greedy_trace.source_ids)
+    most = float(greedy_trace.alignment[row, strongest])
     for name, piece, weight in (("only", EUROPEAN, 1), ("alike", strongest, 1 / count), ("without", EUROPEAN, 0)):
         page.locator(f".weight_controls .{name}").click()
         expect(page.locator(".st-key-changed p").first).not_to_be_empty(timeout=60_000)
@@ -277,9 +279,7 @@ def test_only_here_anywhere_but_here_and_everywhere_alike(open_page: Opener, fir
 
 @pytest.mark.nightly
 @on_both
-def test_a_long_sentence_has_a_slider_for_each_row_that_is_one(
-    open_page: Opener, translator: Translator[Trace]
-) -> None:
+def test_long_sentence_has_a_slider_for_each_shown_piece(open_page: Opener, translator: Translator[Trace]) -> None:
     page = open_page(f"?search=greedy&step=2&sentence={quote(LONG)}")
     expect_step(page, 2)
     settled(page)
@@ -305,16 +305,20 @@ def test_a_long_sentence_has_a_slider_for_each_row_that_is_one(
 
 @pytest.mark.nightly
 @on_both
-def test_another_word_chosen_or_typed_leads_on(open_page: Opener, translator: Translator[Trace], first: Trace) -> None:
+def test_forced_word_changes_the_translation(
+    open_page: Opener, translator: Translator[Trace], greedy_trace: Trace
+) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
-    foil = next(piece for piece in first.top_ids[STEP - 1].tolist() if piece != first.target_ids[STEP - 1])
-    words = [*forced_prefix(first.target_ids, STEP - 1), ForceWord(foil, STEP - 1)]
+    foil = next(
+        piece for piece in greedy_trace.top_ids[STEP - 1].tolist() if piece != greedy_trace.target_ids[STEP - 1]
+    )
+    words = [*forced_prefix(greedy_trace.target_ids, STEP - 1), ForceWord(foil, STEP - 1)]
     page.locator(".other-word .write").click()
     expect_translation(page, translator.translate(EXAMPLE, interventions=words))
     page.locator(".weight_controls .undo").click()
-    expect_translation(page, first)
+    expect_translation(page, greedy_trace)
     page.locator(".other-word .typed").fill("traité")
     page.locator(".other-word .typed").press("Enter")
     expect(page.locator(".player .target")).to_contain_text("traité")
@@ -322,12 +326,12 @@ def test_another_word_chosen_or_typed_leads_on(open_page: Opener, translator: Tr
 
 
 @pytest.mark.nightly
-def test_a_finger_pulls_a_bar_aside_and_scrolls_up_and_down(open_page: Opener, first: Trace) -> None:
+def test_horizontal_touch_drags_a_bar_and_vertical_touch_scrolls(open_page: Opener, greedy_trace: Trace) -> None:
     page = open_page(AT, width=NARROW.width, height=NARROW.height)
     expect_step(page, STEP)
     settled(page)
-    to_the_middle(page, EUROPEAN)
-    settled(page)  # what is drawn once it is near the window would move the page under the finger
+    scroll_to_bar(page, EUROPEAN)
+    settled(page)  # charts that are drawn near the window would shift the page under the finger
     session = page.context.new_cdp_session(page)
     session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
 
@@ -351,10 +355,10 @@ def test_a_finger_pulls_a_bar_aside_and_scrolls_up_and_down(open_page: Opener, f
     expect_weight(page, EUROPEAN, 0, 0.02)
     pulled = bar(page, EUROPEAN).bounding_box()
     assert pulled
-    assert abs(pulled["y"] - box["y"]) < 1, "it stays under the finger, also where a text above has more lines"
+    assert abs(pulled["y"] - box["y"]) < 1, "the bar stays under the finger, also if a text above gets more lines"
     touch("touchStart", x, y)
     for k in range(1, 12):
         touch("touchMove", x, y - 12 * k)
     touch("touchEnd")
     page.wait_for_function("(before) => document.querySelector('.stMain').scrollTop > before + 40", arg=before)
-    np.testing.assert_allclose(weights(page), first.alignment[STEP - 1], atol=2e-3)
+    np.testing.assert_allclose(weights(page), greedy_trace.alignment[STEP - 1], atol=2e-3)

@@ -1,4 +1,4 @@
-"""The page *Lab* in Chromium: what was on show stays there, and what is pointed at, clicked or pressed is followed."""
+"""Page *Lab*: shared state with the page *Translate*, sections, hover, clicks, keys, tables and downloads."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ ATTRIBUTIONS, PERTURBATION_TESTS = (
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 
 
-def at_rest(page: Page) -> None:
+def wait_until_idle(page: Page) -> None:
     """Wait until nothing waits for its numbers and the server has nothing more to say."""
     page.wait_for_selector("[data-waiting]", state="detached")
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
 
 
-def lab(open_page: Opener, query: str = "", ready: str = ATTRIBUTIONS) -> Page:
+def open_lab(open_page: Opener, query: str = "", ready: str = ATTRIBUTIONS) -> Page:
     """Open the lab as a link does."""
     page = open_page(f"?{SENTENCE}{query}", path="lab", ready=ready)
-    at_rest(page)
+    wait_until_idle(page)
     return page
 
 
-def at_step(page: Page, number: int) -> None:
+def wait_for_step(page: Page, number: int) -> None:
     """Wait until browser and server are at a step, counted from 1."""
     expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(number - 1))
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(number - 1))
@@ -53,12 +53,12 @@ def to_section(page: Page, name: str) -> None:
     page.locator(".st-key-section").get_by_text(name, exact=True).click()
 
 
-def section(page: Page) -> Locator:
+def chosen_section(page: Page) -> Locator:
     return page.locator(".st-key-section [aria-checked=true]")
 
 
-def place(page: Page, panel: int, row: int, column: int) -> dict[str, Any]:
-    """Return where in the window a cell of a panel of the answers is."""
+def cell_position(page: Page, panel: int, row: int, column: int) -> dict[str, Any]:
+    """Return the position in the window of a cell of an attribution panel."""
     chart = page.locator(".st-key-attributions .js-plotly-plot")
     found: dict[str, Any] = chart.evaluate(
         """(chart, [panel, row, column]) => {
@@ -74,11 +74,11 @@ def place(page: Page, panel: int, row: int, column: int) -> dict[str, Any]:
     return found
 
 
-def no_wider_than_the_window(page: Page) -> None:
+def assert_fits_the_window(page: Page) -> None:
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
 
-def test_the_lab_opens_with_what_is_on_show_and_leads_back(open_page: Opener) -> None:
+def test_lab_and_translate_pages_share_sentence_model_and_step(open_page: Opener) -> None:
     page = open_page("?model=small-dot&search=beam+3")
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
@@ -89,13 +89,13 @@ def test_the_lab_opens_with_what_is_on_show_and_leads_back(open_page: Opener) ->
     for step in (3, 4):  # to and fro, and once more
         to_page(page, "Lab")
         page.wait_for_selector(ATTRIBUTIONS)
-        at_rest(page)
+        wait_until_idle(page)
         expect(page.locator(".player .source")).to_contain_text("snow")
-        at_step(page, step)
+        wait_for_step(page, step)
         shown = {"sentence": [NEW], "model": ["small-dot"], "search": ["beam 3"], "by": ["pieces"], "step": [str(step)]}
         assert query(page) | shown == query(page)
         page.keyboard.press("ArrowRight")
-        at_step(page, step + 1)
+        wait_for_step(page, step + 1)
         to_page(page, "Translate")
         page.wait_for_selector(READY)
         expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
@@ -105,9 +105,9 @@ def test_the_lab_opens_with_what_is_on_show_and_leads_back(open_page: Opener) ->
 
 
 @pytest.mark.nightly
-def test_a_link_opens_the_lab_and_then_the_first_page_shows_the_same(open_page: Opener) -> None:
-    page = lab(open_page, "&step=2&section=perturbation-tests&model=small-dot&search=greedy", PERTURBATION_TESTS)
-    at_step(page, 2)
+def test_lab_link_also_sets_the_translate_page(open_page: Opener) -> None:
+    page = open_lab(open_page, "&step=2&section=perturbation-tests&model=small-dot&search=greedy", PERTURBATION_TESTS)
+    wait_for_step(page, 2)
     to_page(page, "Translate")
     page.wait_for_selector(READY)
     expect(page.locator(".st-key-sentence textarea")).to_have_value("Two dogs play in the snow.")
@@ -116,77 +116,77 @@ def test_a_link_opens_the_lab_and_then_the_first_page_shows_the_same(open_page: 
 
 
 @pytest.mark.nightly
-def test_back_leads_to_the_page_and_the_section_before(open_page: Opener) -> None:
+def test_back_and_forward_restore_page_and_step(open_page: Opener) -> None:
     page = open_page(f"?{SENTENCE}&step=3")
     to_page(page, "Lab")
     page.wait_for_selector(ATTRIBUTIONS)
-    at_rest(page)
+    wait_until_idle(page)
     page.keyboard.press("ArrowRight")
-    at_step(page, 4)
+    wait_for_step(page, 4)
     page.go_back()
     page.wait_for_selector(READY)
     expect_step(page, 3)
     page.go_forward()
     page.wait_for_selector(ATTRIBUTIONS)
-    at_rest(page)
-    at_step(page, 4)
+    wait_until_idle(page)
+    wait_for_step(page, 4)
 
 
 @on_a_telephone
-def test_sections_languages_and_steps_to_and_fro(open_page: Opener) -> None:
-    page = lab(open_page)
-    no_wider_than_the_window(page)
+def test_sections_and_languages_can_be_switched_repeatedly(open_page: Opener) -> None:
+    page = open_lab(open_page)
+    assert_fits_the_window(page)
     for _ in range(2):
         to_section(page, "Perturbation tests")
         page.wait_for_selector(PERTURBATION_TESTS)
-        at_rest(page)
+        wait_until_idle(page)
         assert query(page)["section"] == ["perturbation-tests"]
-        no_wider_than_the_window(page)
+        assert_fits_the_window(page)
         page.locator(".st-key-lang").get_by_text("fr").click()
-        expect(section(page)).to_have_text("Tests de perturbation")
+        expect(chosen_section(page)).to_have_text("Tests de perturbation")
         expect(page.locator(".st-key-perturbation-tests p")).to_contain_text("mélang")
         to_section(page, "Attributions")
         page.wait_for_selector(ATTRIBUTIONS)
-        at_rest(page)
+        wait_until_idle(page)
         expect(page.locator(".st-key-attributions p")).to_contain_text("À cette étape")
         page.locator(".st-key-lang").get_by_text("en").click()
-        expect(section(page)).to_have_text("Attributions")
+        expect(chosen_section(page)).to_have_text("Attributions")
         expect(page.locator(".st-key-attributions p")).to_contain_text("At this step")
-        at_rest(page)
+        wait_until_idle(page)
         assert "section" not in query(page)
     page.locator(".player .target .word").nth(3).click()
-    told = page.locator(".st-key-attributions p").inner_text()
+    text = page.locator(".st-key-attributions p").inner_text()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".st-key-attributions p")).not_to_have_text(told)
+    expect(page.locator(".st-key-attributions p")).not_to_have_text(text)
     page.keyboard.press("Home")
-    at_step(page, 1)
+    wait_for_step(page, 1)
     page.keyboard.press("End")
     expect(page.locator(".player .target .current")).to_have_text("</s>")
 
 
 @pytest.mark.nightly
 @on_both
-def test_a_cell_that_is_pointed_at_is_framed_in_every_panel_and_a_click_goes_there(open_page: Opener) -> None:
-    page = lab(open_page, "&by=pieces")
-    at = place(page, 1, 2, 3)
+def test_hovered_cell_is_framed_in_every_panel_and_a_click_selects_it(open_page: Opener) -> None:
+    page = open_lab(open_page, "&by=pieces")
+    at = cell_position(page, 1, 2, 3)
     page.mouse.move(at["x"], at["y"])
     frames = page.locator(".st-key-attributions .cursor div")
     expect(frames).to_have_count(6)
     boxes = frames.evaluate_all(
         "(all) => all.map((one) => [one.offsetLeft, one.offsetTop, one.offsetWidth, one.offsetHeight])"
     )
-    told = str(page.locator(".st-key-attributions .hoverlayer").text_content())
+    tooltip = str(page.locator(".st-key-attributions .hoverlayer").text_content())
     assert frames.nth(1).get_attribute("data-number")
     assert float(str(frames.nth(1).get_attribute("data-number"))) == pytest.approx(
-        float(re.findall(r"-?[0-9]+\.[0-9]+", told.replace("\u2212", "-"))[-1]), abs=0.0051
+        float(re.findall(r"-?[0-9]+\.[0-9]+", tooltip.replace("\u2212", "-"))[-1]), abs=0.0051
     )
     for panel, (left, top, width, height) in enumerate(boxes):
-        own = place(page, panel, 2, 3)
+        own = cell_position(page, panel, 2, 3)
         assert left < own["ownX"] < left + width
         assert top < own["ownY"] < top + height
-    at = place(page, 1, 2, 3)
+    at = cell_position(page, 1, 2, 3)
     page.mouse.click(at["x"], at["y"])
-    at_step(page, 3)
+    wait_for_step(page, 3)
     expect(page.locator(".player .source .held .seen")).to_have_attribute("data-index", "3")
     shapes = page.locator(".st-key-attributions .js-plotly-plot").evaluate("(chart) => chart.layout.shapes.length")
     assert shapes == 12  # row and cell, six times
@@ -197,8 +197,8 @@ def test_a_cell_that_is_pointed_at_is_framed_in_every_panel_and_a_click_goes_the
 
 @pytest.mark.nightly
 @on_both
-def test_points_and_bars_lead_to_their_steps(open_page: Opener) -> None:
-    page = lab(open_page, "&section=perturbation-tests", PERTURBATION_TESTS)
+def test_clicked_point_selects_its_step(open_page: Opener) -> None:
+    page = open_lab(open_page, "&section=perturbation-tests", PERTURBATION_TESTS)
     for chart, mark in (("shuffled", ".point"), ("minimal-change", ".point")):
         for step in (4, 2):
             picture = page.locator(f".st-key-{chart} .js-plotly-plot")
@@ -206,7 +206,7 @@ def test_points_and_bars_lead_to_their_steps(open_page: Opener) -> None:
             box = picture.locator(mark).nth(step - 1).bounding_box()
             assert box
             page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-            at_step(page, step)
+            wait_for_step(page, step)
     ring = page.locator(".st-key-shuffled .js-plotly-plot").evaluate("(chart) => chart.layout.shapes[0].xanchor")
     points = page.locator(".st-key-shuffled .js-plotly-plot").evaluate("(chart) => chart.layout.meta.points")
     assert ring == points[1][0]
@@ -214,41 +214,41 @@ def test_points_and_bars_lead_to_their_steps(open_page: Opener) -> None:
 
 @pytest.mark.nightly
 @on_both
-def test_where_it_should_have_looked_for_a_word_of_the_visitors(open_page: Opener) -> None:
-    page = lab(open_page, "&section=perturbation-tests&step=2&search=greedy", PERTURBATION_TESTS)
-    told = page.locator(".st-key-perturbation-tests p")
-    before = told.inner_text()
+def test_typed_word_shows_the_attention_that_favours_it(open_page: Opener) -> None:
+    page = open_lab(open_page, "&section=perturbation-tests&step=2&search=greedy", PERTURBATION_TESTS)
+    paragraph = page.locator(".st-key-perturbation-tests p")
+    before = paragraph.inner_text()
     box = page.locator(".word-choice [data-what=word]")
     box.fill("neige")
     page.keyboard.press("Enter")
-    expect(told).not_to_have_text(before, timeout=60_000)  # the server tries a hundred looks
-    expect(told).to_contain_text("“neige” is likeliest")
-    expect(told).to_contain_text("“snow”")
-    at_rest(page)
+    expect(paragraph).not_to_have_text(before, timeout=60_000)  # the server tries a hundred attention distributions
+    expect(paragraph).to_contain_text("“neige” reaches")
+    expect(paragraph).to_contain_text("“snow”")
+    wait_until_idle(page)
     assert "word" in query(page)
     page.locator(".player .source .word").first.click()
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowRight")
-    at_step(page, 3)
-    expect(told).not_to_contain_text("neige” is likeliest")
+    wait_for_step(page, 3)
+    expect(paragraph).not_to_contain_text("neige” reaches")
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", ["attributions", "perturbation-tests"])
-def test_all_text_stands_out(open_page: Opener, name: str, dark: bool) -> None:
+def test_text_has_enough_contrast(open_page: Opener, name: str, dark: bool) -> None:
     ready = {"attributions": ATTRIBUTIONS, "perturbation-tests": PERTURBATION_TESTS}[name]
     page = open_page(f"?{SENTENCE}&section={name}&step=2", path="lab", ready=ready, dark=dark)
-    at_rest(page)
+    wait_until_idle(page)
     assert faint(page, more_than=60) == []
 
 
 @pytest.mark.nightly
 @on_both
-def test_by_the_keyboard_alone(open_page: Opener) -> None:
-    page = lab(open_page)
+def test_lab_is_usable_by_keyboard(open_page: Opener) -> None:
+    page = open_lab(open_page)
     page.keyboard.press("ArrowRight")
-    at_step(page, 2)
+    wait_for_step(page, 2)
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate('document.activeElement.closest(".st-key-section") !== null'):
@@ -256,30 +256,30 @@ def test_by_the_keyboard_alone(open_page: Opener) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
     page.wait_for_selector(PERTURBATION_TESTS)
-    at_rest(page)
-    expect(section(page)).to_have_text("Perturbation tests")
-    at_step(page, 2)  # both keys were the control's
+    wait_until_idle(page)
+    expect(chosen_section(page)).to_have_text("Perturbation tests")
+    wait_for_step(page, 2)  # the focused control handled both keys
     page.locator(".player .skip").focus()
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowRight")
-    at_step(page, 3)
+    wait_for_step(page, 3)
 
 
 @pytest.mark.nightly
 @on_both
-def test_the_tables_follow_the_step(open_page: Opener) -> None:
-    page = lab(open_page)
+def test_tables_follow_the_step(open_page: Opener) -> None:
+    page = open_lab(open_page)
     page.get_by_text("The charts as tables").click()
-    expect(page.get_by_text("Answers at step 1")).to_be_visible()
+    expect(page.get_by_text("Attributions at step 1", exact=True)).to_be_visible()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Answers at step 2")).to_be_visible()
+    expect(page.get_by_text("Attributions at step 2", exact=True)).to_be_visible()
     expect(page.locator(".tables table")).to_have_count(4)
 
 
 @pytest.mark.nightly
 @on_both
-def test_the_pictures_of_a_section_are_saved(open_page: Opener, tmp_path: Path) -> None:
-    page = lab(open_page, "&section=perturbation-tests&step=2", PERTURBATION_TESTS)
+def test_charts_of_a_section_can_be_downloaded(open_page: Opener, tmp_path: Path) -> None:
+    page = open_lab(open_page, "&section=perturbation-tests&step=2", PERTURBATION_TESTS)
     page.get_by_role("button", name="Download").click()
     rows = page.locator(".st-key-export .picture")
     expect(rows).to_have_count(3)
@@ -294,14 +294,14 @@ def test_the_pictures_of_a_section_are_saved(open_page: Opener, tmp_path: Path) 
 
 @pytest.mark.nightly
 @on_both
-def test_a_model_without_attention_has_nothing_to_choose_from(open_page: Opener, snapshot: SnapshotAssertion) -> None:
-    page = lab(open_page, "&model=small-fixed", ".player .target .word")
+def test_lab_explains_that_a_model_has_no_attention(open_page: Opener, snapshot: SnapshotAssertion) -> None:
+    page = open_lab(open_page, "&model=small-fixed", ".player .target .word")
     for name in ("Perturbation tests", "Attributions"):
         to_section(page, name)
-        expect(section(page)).to_have_text(name)
-        at_rest(page)
+        expect(chosen_section(page)).to_have_text(name)
+        wait_until_idle(page)
         assert page.get_by_test_id("stText").last.inner_text() == snapshot(name=name)
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     page.keyboard.press("ArrowRight")
-    at_step(page, 2)
-    no_wider_than_the_window(page)
+    wait_for_step(page, 2)
+    assert_fits_the_window(page)

@@ -1,4 +1,4 @@
-"""The switch of languages in Chromium: the page turns French in place, keeps what was chosen, and a link says so."""
+"""Language switch: the page is translated in place, keeps all choices, and stores the language in the URL."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def switch(page: Page, language: str) -> None:
     expect(page.locator("html")).to_have_attribute("lang", language)
 
 
-def edges(page: Page, name: str) -> tuple[float, float]:
+def left_and_right(page: Page, name: str) -> tuple[float, float]:
     box = page.locator(name).first.bounding_box()
     assert box
     return box["x"], box["x"] + box["width"]
 
 
-def linked(page: Page) -> dict[str, str]:
+def query_parameters(page: Page) -> dict[str, str]:
     return {key: values[0] for key, values in parse_qs(urlsplit(page.url).query).items()}
 
 
@@ -48,7 +48,7 @@ def expect_french(page: Page, step: int) -> None:
     expect(page.locator(".st-key-verification button")).to_contain_text("sont vérifiés")
 
 
-def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> None:
+def test_language_switch_translates_the_page_and_keeps_choices(open_page: Opener) -> None:
     page = open_page(f"?step=3&sentence={SENTENCE}&search=beam+3")
     expect(page.locator("html")).to_have_attribute("lang", "en")
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of "))
@@ -61,7 +61,7 @@ def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> N
     expect(page.locator(".st-key-by [aria-checked=true], .st-key-by [aria-pressed=true]")).to_have_text("sous-mots")
     expect(page.locator(".st-key-sentence textarea")).to_have_value(SENTENCE)
     page.wait_for_url(re.compile("lang=fr"))
-    assert linked(page) == {
+    assert query_parameters(page) == {
         "lang": "fr",
         "step": "3",
         "sentence": SENTENCE,
@@ -78,7 +78,7 @@ def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> N
 
 
 @pytest.mark.nightly
-def test_steps_and_keys_stay_french(open_page: Opener) -> None:
+def test_french_page_stays_french_after_a_step(open_page: Opener) -> None:
     page = open_page("?lang=fr")
     expect_french(page, 1)
     page.keyboard.press("ArrowRight")
@@ -86,7 +86,7 @@ def test_steps_and_keys_stay_french(open_page: Opener) -> None:
     expect(page.locator(".st-key-stage_2 .equation p")).to_contain_text("de somme 1")
 
 
-def test_a_french_browser_is_met_in_french(chromium: Browser, address: str) -> None:
+def test_browser_locale_sets_the_initial_language(chromium: Browser, address: str) -> None:
     context = chromium.new_context(locale="fr-CA", viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.goto(address)
@@ -98,7 +98,7 @@ def test_a_french_browser_is_met_in_french(chromium: Browser, address: str) -> N
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), at_night(1440, 900)])
-def test_french_fits(open_page: Opener, width: int, height: int) -> None:
+def test_french_texts_fit_their_controls(open_page: Opener, width: int, height: int) -> None:
     page = open_page("?lang=fr&step=2", width=width, height=height)
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Étape 2 sur "))
     assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
@@ -110,15 +110,18 @@ def test_french_fits(open_page: Opener, width: int, height: int) -> None:
         )
         == []
     )
-    (_, right), (menu, _) = edges(page, ".st-key-lang"), edges(page, "[data-testid=stMainMenu]")
+    (_, right), (menu, _) = left_and_right(page, ".st-key-lang"), left_and_right(page, "[data-testid=stMainMenu]")
     assert right <= menu
     if width > 700:  # the slider stands on the line of the player's buttons
-        (_, buttons), (slider, _) = edges(page, ".st-key-player .speed"), edges(page, ".st-key-player .slide")
+        (_, buttons), (slider, _) = (
+            left_and_right(page, ".st-key-player .speed"),
+            left_and_right(page, ".st-key-player .slide"),
+        )
         assert buttons <= slider
 
 
 def touch_every_control(page: Page) -> None:
-    """Choose in every control something else than what it opens with, in English."""
+    """Change every control from its default, in English."""
     page.locator(".st-key-by button", has_text="pieces").click()
     for key in ("root", "end", "margins"):
         page.locator(f".st-key-{key} label").click()
@@ -140,8 +143,8 @@ def touch_every_control(page: Page) -> None:
     page.wait_for_url(re.compile("foil="))
 
 
-def choices_on_show(page: Page, code: str) -> dict[str, object]:
-    """Return what the controls say, as far as it is the same in every language."""
+def current_choices(page: Page, code: str) -> dict[str, object]:
+    """Return the language-independent state of the controls."""
     chart = page.locator(".st-key-heatmap .js-plotly-plot")
     return {
         "switches": [page.locator(f".st-key-{key} input").is_checked() for key in ("root", "end", "margins")],
@@ -150,15 +153,15 @@ def choices_on_show(page: Page, code: str) -> dict[str, object]:
         "foil": page.locator(".word-choice [data-what=foil]").input_value(),
         "order": page.locator(".growth input:checked").get_attribute("value"),
         "speed": page.locator(".player .speed [aria-pressed=true]").inner_text(),
-        "link": {key: value for key, value in linked(page).items() if key != "lang"},
+        "link": {key: value for key, value in query_parameters(page).items() if key != "lang"},
     }
 
 
 @pytest.mark.nightly
-def test_to_and_fro_with_every_control_touched(open_page: Opener) -> None:
+def test_language_switches_preserve_every_control(open_page: Opener) -> None:
     page = open_page(f"?sentence={SENTENCE}")
     touch_every_control(page)
-    chosen = choices_on_show(page, "en")
+    chosen = current_choices(page, "en")
     assert chosen["switches"] == [True, False, True]
     for code, step in (("fr", 3), ("en", 3), ("fr", 4), ("en", 4)):
         switch(page, code)
@@ -166,7 +169,7 @@ def test_to_and_fro_with_every_control_touched(open_page: Opener) -> None:
         expect(page.locator(".st-key-status")).to_contain_text("largeur 3" if code == "fr" else "width 3")
         expect(page.locator(".facts h2")).to_have_text(re.compile(f"^(Step|Étape) {step} "))
         if step == 3:
-            assert choices_on_show(page, code) == chosen
+            assert current_choices(page, code) == chosen
         if (code, step) == ("en", 3):
             page.locator(".player .next").last.click()
         assert page.locator(".stException").count() == 0

@@ -1,4 +1,4 @@
-"""The page *How it learns* in Chromium: played, slid and stepped through, on a wide screen and on a telephone."""
+"""Page *How it learns*: the timeline of training snapshots, links, live training runs and the lecture page."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ def start_page(folders: Path) -> Iterator[Callable[[str], str]]:
         yield lambda _: address
 
 
-def learns(open_page: Opener, query: str = "", **window: Any) -> Page:
+def open_learns(open_page: Opener, query: str = "", **window: Any) -> Page:
     page = open_page(f"?x=1{query}", path="learns", ready=READY, **window)
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     return page
 
 
-CELLS = """([number, kept]) => {
+CELLS = """([number, weights]) => {
   const shown = document.querySelector(`.st-key-heatmap_${number}-learns .js-plotly-plot`).data[0].z;
-  return kept.every((row, i) => row.every((share, j) => Math.abs(shown[i][j] - share) < 1e-3));
+  return weights.every((row, i) => row.every((share, j) => Math.abs(shown[i][j] - share) < 1e-3));
 }"""
 """JavaScript for whether a heatmap shows these weights."""
 
@@ -82,8 +82,8 @@ def expected(folders: Path, name: str, moment: int) -> list[list[float]]:
 
 @pytest.mark.nightly
 @on_both
-def test_it_plays_from_the_first_moment_to_the_last(open_page: Opener, folders: Path) -> None:
-    page = learns(open_page, motion=True)
+def test_timeline_plays_from_first_to_last_snapshot(open_page: Opener, folders: Path) -> None:
+    page = open_learns(open_page, motion=True)
     now = page.locator(".timeline .now")
     expect(now).to_contain_text(f"After {MOMENTS[-1]} updates")
     page.locator(".timeline .play").click()
@@ -97,8 +97,8 @@ def test_it_plays_from_the_first_moment_to_the_last(open_page: Opener, folders: 
 
 
 @on_both
-def test_keys_and_slider_move_all_pictures_and_the_address(open_page: Opener, folders: Path) -> None:
-    page = learns(open_page)
+def test_keys_and_slider_update_charts_and_url(open_page: Opener, folders: Path) -> None:
+    page = open_learns(open_page)
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".timeline .now")).to_contain_text(f"After {MOMENTS[1]} updates")
@@ -116,8 +116,8 @@ def test_keys_and_slider_move_all_pictures_and_the_address(open_page: Opener, fo
 
 
 @pytest.mark.nightly
-def test_a_link_opens_its_moment_sentence_and_run(open_page: Opener) -> None:
-    page = learns(open_page, f"&update={MOMENTS[1]}&pair=2&runs=2")
+def test_link_opens_an_update_sentence_and_run(open_page: Opener) -> None:
+    page = open_learns(open_page, f"&update={MOMENTS[1]}&pair=2&runs=2")
     expect(page.locator(".timeline .now")).to_contain_text(f"After {MOMENTS[1]} updates: validation loss")
     expect(page.locator(".st-key-heatmap_2-learns")).to_have_count(0)
     page.locator(".st-key-learns_runs").get_by_text("Side by side", exact=True).click()
@@ -128,8 +128,8 @@ def test_a_link_opens_its_moment_sentence_and_run(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_a_run_is_watched_while_it_goes_on(open_page: Opener, folders: Path) -> None:
-    page = learns(open_page, "&training=run:mine")
+def test_new_snapshots_of_a_running_training_appear(open_page: Opener, folders: Path) -> None:
+    page = open_learns(open_page, "&training=run:mine")
     now, more = page.locator(".timeline .now"), sorted((folders / "kept/unguided/model/snapshots").glob("*.json"))
     expect(now).to_contain_text(f"After {int(more[1].stem)} updates")
     shutil.copy(more[2], folders / "runs/mine/model/snapshots")
@@ -138,13 +138,13 @@ def test_a_run_is_watched_while_it_goes_on(open_page: Opener, folders: Path) -> 
 
 @pytest.mark.nightly
 @everywhere
-def test_words_stand_out_from_what_is_behind_them(open_page: Opener) -> None:
-    page = learns(open_page)
+def test_text_has_enough_contrast(open_page: Opener) -> None:
+    page = open_learns(open_page)
     assert faint(page, more_than=60) == []
 
 
 @pytest.mark.nightly
-def test_the_way_to_it_and_back(open_page: Opener) -> None:
+def test_link_and_back_button_open_the_page(open_page: Opener) -> None:
     page = open_page("")
     page.locator(".page-links").get_by_text("How it learns", exact=True).click()
     page.wait_for_selector(READY)
@@ -157,10 +157,10 @@ def test_the_way_to_it_and_back(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_the_page_for_a_lecture_opens_without_a_network(
+def test_downloaded_lecture_page_works_offline(
     open_page: Opener, chromium: Browser, folders: Path, tmp_path: Path
 ) -> None:
-    page = learns(open_page, "&update=20")
+    page = open_learns(open_page, "&update=20")
     page.locator(".st-key-downloads-learns button").click()
     button = page.locator(".st-key-lecture_page-learns button")
     expect(button).to_be_visible()
@@ -178,9 +178,9 @@ def test_the_page_for_a_lecture_opens_without_a_network(
         expect(alone.locator("#picture-0-0 .ytick").first).to_be_attached()
         alone.keyboard.press("Home")
         expect(alone.locator("#count")).to_contain_text("Before the first update")
-        kept = [weight for row in expected(folders, "unguided", 0) for weight in row]
+        weights = [weight for row in expected(folders, "unguided", 0) for weight in row]
         shown = "(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row]).flat()"
-        assert alone.locator("#picture-0-0").evaluate(shown) == pytest.approx(kept, abs=1e-6)
+        assert alone.locator("#picture-0-0").evaluate(shown) == pytest.approx(weights, abs=1e-6)
         alone.get_by_role("button", name="FR", exact=True).click()
         expect(alone.locator("#heading")).to_have_text("Comment il apprend")
         expect(alone.get_by_role("img", name=re.compile("^Après 0 mise"))).to_have_count(2)

@@ -1,4 +1,4 @@
-"""Lecture mode in Chromium: into it and out of it by key, by mouse and by link, and what stays as it was."""
+"""Lecture mode: switched on and off by key, mouse and link, without changing the state of the page."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ HEIGHT = f"({HEATMAP}._fullLayout.yaxis._offset + {HEATMAP}._fullLayout.yaxis._l
 LETTERS = "parseFloat(getComputedStyle(document.documentElement).fontSize)"
 
 
-def expect_on(page: Page, *away: str) -> None:
-    """Wait until the page is for a projector, without what is `away` from it, and its address says so."""
+def expect_on(page: Page, *hidden: str) -> None:
+    """Wait until lecture mode is on, without the elements `hidden`, and the URL stores lecture mode."""
     expect(page.locator("html")).to_have_attribute("data-lecture", "")
-    for name in (TITLE, MENU, *away):
+    for name in (TITLE, MENU, *hidden):
         expect(page.locator(name).first).to_be_hidden()
     page.wait_for_url(re.compile("[?&]lecture=1"))
     expect(page.locator(".lecture .leave")).to_be_visible()
 
 
-def expect_off(page: Page, *back: str) -> None:
-    """Wait until the page is as it always is, with what is `back` on it."""
+def expect_off(page: Page, *visible: str) -> None:
+    """Wait until lecture mode is off, and the elements `visible` are shown."""
     expect(page.locator("html:not([data-lecture])")).to_have_count(1)
-    for name in (TITLE, MENU, *back):
+    for name in (TITLE, MENU, *visible):
         expect(page.locator(name).first).to_be_visible()
     page.wait_for_url(lambda url: "lecture=" not in url)
     expect(page.locator(".lecture .leave")).to_be_hidden()
@@ -45,7 +45,7 @@ def expect_step(page: Page, step: int) -> None:
     expect(page.locator(".facts h2")).to_have_text(re.compile(f"^(Step|Étape) {step} "))
 
 
-def test_a_lecture_by_keys(open_page: Opener, translator: Translator[Trace]) -> None:
+def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Trace]) -> None:
     page = open_page("?step=2")
     settled(page)
     letters, height = page.evaluate(LETTERS), page.evaluate(HEIGHT)
@@ -73,7 +73,7 @@ def test_a_lecture_by_keys(open_page: Opener, translator: Translator[Trace]) -> 
     expect_on(page, TOOLBAR)
     page.emulate_media(color_scheme="dark")
     expect(page.locator(".lecture .leave")).to_contain_text("Quitter le mode présentation")
-    page.keyboard.press("ArrowDown")  # holds a source piece, of which Escape lets go first
+    page.keyboard.press("ArrowDown")  # holds a source piece, which Escape releases first
     expect(page.locator(".player .follow")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator(".player .follow")).to_be_hidden()
@@ -89,7 +89,7 @@ def test_a_lecture_by_keys(open_page: Opener, translator: Translator[Trace]) -> 
 
 
 @pytest.mark.nightly
-def test_a_lecture_by_mouse_from_page_to_page(open_page: Opener) -> None:
+def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
     page = open_page("?step=3")
     settled(page)
     page.get_by_role("button", name="Share and save").click()
@@ -114,7 +114,7 @@ def test_a_lecture_by_mouse_from_page_to_page(open_page: Opener) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("open_page", [WIDE_DARK, NARROW, NARROW_DARK], indirect=True, ids=str)
-def test_a_link_opens_a_lecture_at_a_step(open_page: Opener) -> None:
+def test_link_opens_lecture_mode_at_a_step(open_page: Opener) -> None:
     page = open_page("?step=4&lecture=1&lang=fr")
     expect_on(page, TOOLBAR)
     expect_step(page, 4)

@@ -1,4 +1,4 @@
-"""After the word: the folded part opened by mouse and by keyboard, its columns following the step, in Chromium."""
+"""The expander *After the word*: opened by mouse and keyboard, with columns that follow the step."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def summary(page: Page) -> Locator:
     return page.locator(f"{PART} summary")
 
 
-def linked(page: Page) -> str | None:
-    """Return what the address says of the part."""
+def linked_choice(page: Page) -> str | None:
+    """Return whether the URL opens the expander, or None."""
     return parse_qs(urlsplit(page.url).query).get("after_word", [None])[0]
 
 
@@ -38,10 +38,10 @@ def expect_open(page: Page, heading: str = "Prior × likelihood → posterior") 
     page.wait_for_selector(f"{PART} .katex")
     page.wait_for_url(re.compile("after_word=1"))
     settled(page)
-    return columns(page)
+    return bar_lengths(page)
 
 
-def columns(page: Page) -> Any:
+def bar_lengths(page: Page) -> Any:
     return page.evaluate(BARS)
 
 
@@ -54,13 +54,13 @@ def expect_bayes(found: Any) -> None:
 
 
 @on_a_telephone
-def test_the_columns_are_unfolded_and_follow_the_step(open_page: Opener) -> None:
+def test_posterior_columns_load_when_opened_and_follow_the_step(open_page: Opener) -> None:
     page = open_page("?step=3")
     settled(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     expect(page.locator(f"{PART} .chart-box")).to_have_count(0)
-    assert linked(page) is None
+    assert linked_choice(page) is None
     summary(page).scroll_into_view_if_needed()
     summary(page).click()
     first = expect_open(page)
@@ -71,7 +71,7 @@ def test_the_columns_are_unfolded_and_follow_the_step(open_page: Opener) -> None
     expect(page.locator(f"{PART} .katex-mathml").first).to_contain_text("4")
     settled(page)
     page.wait_for_function(f"(before) => JSON.stringify({BARS}) !== before", arg=str(first).replace("'", '"'))
-    expect_bayes(columns(page))
+    expect_bayes(bar_lengths(page))
     page.reload()
     page.wait_for_selector(READY)
     summary(page).scroll_into_view_if_needed()
@@ -83,7 +83,7 @@ def test_the_columns_are_unfolded_and_follow_the_step(open_page: Opener) -> None
 
 @pytest.mark.nightly
 @within(WIDE_DARK, NARROW)
-def test_by_keyboard_alone_and_in_french(open_page: Opener) -> None:
+def test_posterior_columns_open_by_keyboard_and_in_french(open_page: Opener) -> None:
     page = open_page("?step=2")
     settled(page)
     summary(page).focus()
@@ -101,7 +101,7 @@ def test_by_keyboard_alone_and_in_french(open_page: Opener) -> None:
 
 @pytest.mark.nightly
 @within(NARROW_DARK)
-def test_the_badge_verifies_it_and_a_row_chooses_its_piece(open_page: Opener) -> None:
+def test_posterior_is_verified_and_a_bar_selects_its_piece(open_page: Opener) -> None:
     page = open_page("?step=3&after_word=1")
     summary(page).scroll_into_view_if_needed()
     expect_open(page)

@@ -1,4 +1,4 @@
-"""The line of links at the top: it holds all the pages there are and are to come, in every window and language."""
+"""The row of page links at the top: six links fit in every window and language."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def script() -> str:
 
 @pytest.mark.parametrize("code", ["en", "fr"])
 @on_both
-def test_six_links_stand_apart_in_the_window(open_page: Opener, code: str) -> None:
+def test_six_page_links_fit_without_overlapping(open_page: Opener, code: str) -> None:
     page = open_page(f"?lang={code}", path="learns", ready=LINKS)
     expect(page.locator(LINKS)).to_have_count(6)
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')

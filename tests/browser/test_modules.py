@@ -1,4 +1,4 @@
-"""The browser's own modules: each is fetched once, also below a path of the server's and from page to page."""
+"""Loading of JavaScript modules: each is fetched once, also under a base URL path, and failed requests are retried."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from attnviz.ui.modules import folder
+from attnviz.ui.modules import url_folder
 from tests.browser.server import READY, running_server
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
 
 MOST = 300_000
-"""Bytes, unpacked."""
+"""Maximum total size of the modules in bytes, uncompressed."""
 
 FETCHED = r"""
 () => performance.getEntriesByType("resource")
@@ -26,7 +26,7 @@ FETCHED = r"""
 
 
 @pytest.mark.parametrize("base", [pytest.param("attention", marks=pytest.mark.nightly), ""])
-def test_a_browser_fetches_each_module_once(chromium: Browser, tmp_path: Path, base: str) -> None:
+def test_each_module_is_fetched_once(chromium: Browser, tmp_path: Path, base: str) -> None:
     settings = {"STREAMLIT_SERVER_BASE_URL_PATH": base} if base else {}
     with running_server(SHIPPED_MODEL.parent, tmp_path / "page.log", **settings) as (address, _):
         context = chromium.new_context()
@@ -42,7 +42,7 @@ def test_a_browser_fetches_each_module_once(chromium: Browser, tmp_path: Path, b
         fetched = page.evaluate(FETCHED)
         context.close()
     assert {name: times for name, times in Counter(name for name, _ in fetched).items() if times > 1} == {}
-    root = f"{address}/{folder()}/"
+    root = f"{address}/{url_folder()}/"
     assert [name for name, _ in fetched if not name.startswith(root)] == []
     paths = {name.removeprefix(root) for name, _ in fetched}
     assert {"ui/components/mount.js", "ui/components/diagram/plan.js", "figures/constants.js"} <= paths
@@ -51,10 +51,8 @@ def test_a_browser_fetches_each_module_once(chromium: Browser, tmp_path: Path, b
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["mount", "view", "chart/marks"])
-def test_a_module_that_does_not_come_is_asked_for_again(
-    open_page: Callable[..., Page], profile: BrowserContext, name: str
-) -> None:
-    """A module, and one that only others import: the server may be busy, or just begin again."""
+def test_failed_module_request_is_retried(open_page: Callable[..., Page], profile: BrowserContext, name: str) -> None:
+    """Retry works for entry modules and for imported ones: the server may be busy or restarting."""
     address, refused = f"**/ui/components/{name}.js", []
 
     def refuse(route: Route) -> None:

@@ -1,4 +1,4 @@
-"""Whoever asks the system for less motion sees the same steps, and nothing on its way between them."""
+"""Reduced motion: the same steps are shown without animation."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.settled import settled
-from tests.browser.test_tour import stop
+from tests.browser.test_tour import wait_for_stop
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 WATCH = """() => {
   const scroller = document.querySelector("[data-testid=stMain]");
-  const part = document.querySelector(".st-key-machine_box .part .vector");
+  const part = document.querySelector(".st-key-diagram_box .part .vector");
   const seen = window.moved = { styles: [], places: new Set(), scrolls: 0 };
   new MutationObserver(() => seen.places.add(part.getAttribute("transform"))).observe(part, { attributes: true });
   let last = scroller.scrollTop;
@@ -33,8 +33,8 @@ WATCH = """() => {
 MOVED = "() => ({ styles: moved.styles.length, places: moved.places.size, scrolls: moved.scrolls })"
 
 
-def walked(page: Page) -> dict[str, int]:
-    """Play two steps and go two stops on in the tour; return in how many frames something was on its way."""
+def count_animated_frames(page: Page) -> dict[str, int]:
+    """Play two steps and move two tour stops; return how many frames showed an intermediate position."""
     page.evaluate(WATCH)
     step = page.locator(".player .target [aria-current]").first
     for verb in ("Play", "Pause"):
@@ -43,10 +43,10 @@ def walked(page: Page) -> dict[str, int]:
         if verb == "Play":
             page.wait_for_function("(before) => moved.places.size > 0", arg=before)
     page.locator(".st-key-tour_button button").click()
-    card = stop(page, 1)
+    card = wait_for_stop(page, 1)
     for number in (2, 3):
         card.locator(".next").click()
-        card = stop(page, number)
+        card = wait_for_stop(page, number)
     settled(page, ".st-key-candidates")
     expect(card).to_be_visible()
     found: dict[str, int] = page.evaluate(MOVED)
@@ -56,16 +56,14 @@ def walked(page: Page) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("calm", [False, True])
-def test_machine_player_and_tour_go_in_one_jump_for_whom_motion_is_too_much(
-    open_page: Callable[..., Any], calm: bool
-) -> None:
+def test_reduced_motion_disables_animations(open_page: Callable[..., Any], calm: bool) -> None:
     page = open_page("?sentence=He+is+an+honest+man.&depth=idea&step=1")
     settled(page, ".st-key-candidates")
     page.emulate_media(reduced_motion="reduce" if calm else "no-preference")
-    found = walked(page)
+    found = count_animated_frames(page)
     if calm:
         assert found["styles"] == 0
-        assert found["places"] <= 3, "one for each step that was played, or gone to"
-        assert found["scrolls"] <= 6, "a jump for each stop, and for what of the page grows"
+        assert found["places"] <= 3, "one position per step"
+        assert found["scrolls"] <= 6, "one jump per stop, and per part of the page that grows"
     else:
-        assert found["places"] + found["scrolls"] > 8, "more than jumps; how many depends on the machine"
+        assert found["places"] + found["scrolls"] > 8, "animated; the number of frames depends on the machine"

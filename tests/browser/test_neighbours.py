@@ -1,4 +1,4 @@
-"""The neighbours of a step in Chromium: they follow the step and the choices, and a click opens their sentence."""
+"""Nearest neighbours of a step: they follow the step and the choices, and a click opens their sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIST, MAP = ".st-key-neighbours", ".st-key-vector_map .chart"
 QUERY = "?section=neighbours&sentence=The+black+dog+sleeps."
 
 
-def test_neighbours_follow_the_step_and_open(open_page: Opener) -> None:
+def test_neighbours_follow_the_step_and_open_their_sentence(open_page: Opener) -> None:
     page = open_page(QUERY, path="lab", ready=f"{LIST} a")
     settled(page, ".st-key-vector_map")
     heading, links = page.locator(f"{LIST} .heading"), page.locator(f"{LIST} a")

@@ -1,4 +1,4 @@
-"""Energy decomposition, logit attribution, verification and words: the browser draws what was computed."""
+"""Numbers in the browser (energy decomposition, logit attribution, verification) equal those of Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attnviz.checkpoint import save_model
 from attnviz.figures.energy_decomposition import UNITS, energy_decomposition_figure
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition_payload
-from attnviz.ui.step.attributed_word import piece_of
+from attnviz.ui.step.attributed_word import parse_piece
 from attnviz.wording.numbers import signed
 from tests.browser.server import READY, running_page
 from tests.browser.settled import settled
@@ -71,7 +71,7 @@ def expect_cell(page: Page, trace: Trace, step: int, source: int) -> None:
             assert bars(page, "energy-decomposition", expected.name) == pytest.approx(list(expected.x), abs=1e-5)
             for kind in ("customdata", "text"):  # what the pointer reads, and what stands at the bars
                 if expected[kind] is not None:
-                    expect_same_text(written(page, "energy-decomposition", expected.name, kind), list(expected[kind]))
+                    expect_same_text(bar_texts(page, "energy-decomposition", expected.name, kind), list(expected[kind]))
     assert bars(page, "energy-decomposition", "sum")[-1] == pytest.approx(
         float(trace.energies[step - 1, source - 1]), abs=1e-5
     )
@@ -80,7 +80,7 @@ def expect_cell(page: Page, trace: Trace, step: int, source: int) -> None:
     )
 
 
-def written(page: Page, key: str, name: str, kind: str) -> list[str]:
+def bar_texts(page: Page, key: str, name: str, kind: str) -> list[str]:
     """Return the texts that the chart in `key` has with the bars of this name."""
     return chart(page, key).evaluate(
         "(chart, [name, kind]) => Array.from(chart.data.find((trace) => trace.name === name)[kind])", [name, kind]
@@ -88,7 +88,7 @@ def written(page: Page, key: str, name: str, kind: str) -> list[str]:
 
 
 def expect_same_text(shown: list[str], expected: list[str]) -> None:
-    """Hold texts of the browser to those of Python: the words are the same, and every number but for its last digit."""
+    """Assert that texts of browser and Python have equal words, and numbers equal up to their last digit."""
     number = re.compile(r"[+\u2212]?\d+(?:\.\d+)?")
     assert [number.sub("#", text) for text in shown] == [number.sub("#", text) for text in expected]
     for one, other in zip(shown, expected, strict=True):
@@ -99,7 +99,7 @@ def expect_same_text(shown: list[str], expected: list[str]) -> None:
 
 
 def sentence(trace: Trace, step: int, source: int) -> str:
-    """Return what stands above the energy decomposition, with every number as Python computes it."""
+    """Return the sentence above the energy decomposition, with numbers computed in Python."""
     units = energy_decomposition(trace, None, step, source)
     adds, count = units.contributions, int(np.sum(units.contributions < 0))
     named, largest = min(UNITS, len(adds)), int(units.order[0])
@@ -121,7 +121,7 @@ def sentence(trace: Trace, step: int, source: int) -> str:
 
 @pytest.mark.nightly
 @on_both
-def test_the_energy_decomposition_follows_the_cell(open_page: Opener, trace: Trace) -> None:
+def test_energy_decomposition_follows_the_selected_cell(open_page: Opener, trace: Trace) -> None:
     page = open_page("?step=3")
     strongest = int(trace.alignment[2].argmax()) + 1
     expect_cell(page, trace, 3, strongest)
@@ -149,7 +149,9 @@ def other_models(
 
 
 @pytest.mark.nightly
-def test_models_without_an_additive_energy(chromium: Browser, other_models: str, snapshot: SnapshotAssertion) -> None:
+def test_dot_product_and_no_attention_models_show_their_numbers(
+    chromium: Browser, other_models: str, snapshot: SnapshotAssertion
+) -> None:
     page = chromium.new_page(viewport={"width": 1440, "height": 900})
     page.goto(f"{other_models}/?model=general&step=2&source=3&depth=everything")
     page.wait_for_selector(READY, timeout=120_000)
@@ -168,16 +170,16 @@ def test_models_without_an_additive_energy(chromium: Browser, other_models: str,
 
 
 @pytest.mark.nightly
-def test_a_linked_cell_is_under_the_energy_decomposition(open_page: Opener, trace: Trace) -> None:
+def test_link_opens_the_energy_decomposition_of_a_cell(open_page: Opener, trace: Trace) -> None:
     expect_cell(open_page("?step=2&source=4"), trace, 2, 4)
 
 
 @on_both
-def test_the_logit_attribution_adds_up_a_contrast_tells_the_odds_and_a_typed_word_is_taken_apart(
+def test_logit_attribution_sums_to_the_logit_and_contrast_to_the_log_odds(
     open_page: Opener, trace: Trace, snapshot: SnapshotAssertion
 ) -> None:
     page = open_page("?step=4")
-    settled(page)  # what is below the window is drawn when there is time
+    settled(page)  # charts below the window are drawn later
     own = piece_name(trace.target_pieces[3])
     expect(page.locator(".st-key-logit-attribution h3")).to_contain_text(f"“{own}”")
     *entries, logit = bars(page, "logit-attribution", "sum")
@@ -187,11 +189,11 @@ def test_the_logit_attribution_adds_up_a_contrast_tells_the_odds_and_a_typed_wor
     odds = np.log(trace.probabilities[3] / trace.top_probabilities[3][other])
     assert difference == pytest.approx(float(odds), abs=1e-4)
     expect(page.locator(".st-key-contrast h3")).to_contain_text(f"and not “{piece_name(trace.top_pieces[3][other])}”")
-    a_typed_word_is_taken_apart(page, snapshot)
+    check_typed_words(page, snapshot)
 
 
 @pytest.mark.nightly
-def test_the_logit_attribution_marks_the_source_piece_and_a_click_chooses_another(open_page: Opener) -> None:
+def test_click_on_the_logit_attribution_selects_a_source_piece(open_page: Opener) -> None:
     page = open_page("?step=4&source=2")
     logit_attribution = chart(page, "logit-attribution")
     marked = "(chart) => chart.layout.shapes.filter((shape) => shape.fillcolor).map((shape) => shape.y0 + 0.5)"
@@ -219,10 +221,10 @@ def type_word(page: Page, what: str, text: str) -> None:
     page.keyboard.press("Enter")
 
 
-def a_typed_word_is_taken_apart(page: Page, snapshot: SnapshotAssertion) -> None:
+def check_typed_words(page: Page, snapshot: SnapshotAssertion) -> None:
     """Type words in both boxes of the logit attribution, the last in pieces and one that the model has never seen."""
     tokenizer = Tokenizer.load(SHIPPED_MODEL / "tokenizer.model")
-    house, car = (piece_name(tokenizer.piece(piece_of(word, tokenizer)[0] or 0)) for word in ("maison", "voiture"))
+    house, car = (piece_name(tokenizer.piece(parse_piece(word, tokenizer)[0] or 0)) for word in ("maison", "voiture"))
     type_word(page, "word", "maison")
     expect(page.locator(".st-key-logit-attribution h3")).to_contain_text(f"“{house}”")
     page.wait_for_url(re.compile(r"[?&]word=\d+\b"))  # which is written after the picture
@@ -243,7 +245,7 @@ def a_typed_word_is_taken_apart(page: Page, snapshot: SnapshotAssertion) -> None
 
 @pytest.mark.nightly
 @on_both
-def test_stepping_shows_each_steps_own_logit_attribution(open_page: Opener, trace: Trace) -> None:
+def test_logit_attribution_follows_the_step(open_page: Opener, trace: Trace) -> None:
     page = open_page("?step=2")
     chart(page, "logit-attribution")
     page.locator(".st-key-logit-attribution h3").click()
@@ -255,7 +257,7 @@ def test_stepping_shows_each_steps_own_logit_attribution(open_page: Opener, trac
 
 
 @on_both
-def test_every_step_is_verified_and_a_finding_leads_to_its_cell(open_page: Opener, snapshot: SnapshotAssertion) -> None:
+def test_every_step_is_verified_and_a_finding_selects_its_step(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page("?step=2")
     badge = page.locator(".st-key-verification button").first
     expect(badge).to_contain_text(re.compile(r"\bstep 2\b.*= \d·10"))
@@ -266,11 +268,11 @@ def test_every_step_is_verified_and_a_finding_leads_to_its_cell(open_page: Opene
     expect(page.locator(".receipt")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator(".receipt")).to_be_hidden()
-    a_finding_leads_to_its_cell(page)
+    check_click_on_finding(page)
 
 
-def a_finding_leads_to_its_cell(page: Page) -> None:
-    """Click the first finding, and wait until its step is on show."""
+def check_click_on_finding(page: Page) -> None:
+    """Click the first finding, and wait until its step is shown."""
     expect(page.locator(".words .summary")).not_to_be_empty()
     first = page.locator(".words li:visible button").first
     step = first.get_attribute("data-step")
@@ -282,7 +284,7 @@ def a_finding_leads_to_its_cell(page: Page) -> None:
 
 @pytest.mark.nightly
 @on_both
-def test_margins_are_drawn_when_asked_for(open_page: Opener) -> None:
+def test_margins_are_drawn_when_switched_on(open_page: Opener) -> None:
     page = open_page()
     heatmap = page.locator(".st-key-heatmap .js-plotly-plot")
     assert heatmap.evaluate("(chart) => chart.data.length") == 1
@@ -292,7 +294,7 @@ def test_margins_are_drawn_when_asked_for(open_page: Opener) -> None:
 
 @pytest.mark.nightly
 @on_both
-def test_every_number_of_the_growing_context_is_pythons(open_page: Opener, trace: Trace) -> None:
+def test_growing_context_numbers_match_python(open_page: Opener, trace: Trace) -> None:
     """Strips, weights, running sums and the total weight, at every length of the sum."""
     page = open_page("?step=3")
     growth = chart(page, "growth")
@@ -302,13 +304,13 @@ def test_every_number_of_the_growing_context_is_pythons(open_page: Opener, trace
     np.testing.assert_allclose(drawn, strips, atol=1e-6)
     labels = growth.evaluate("(chart) => chart.layout.yaxis.ticktext")
     assert [label.rsplit(None, 1)[-1] for label in labels] == [f"{weight:.2f}" for weight in alpha]
-    told = page.locator(".growth output")
+    output = page.locator(".growth output")
     for added in range(len(alpha) + 1):
         page.locator(".growth .added").evaluate(
             "(range, added) => { range.value = added; range.dispatchEvent(new Event('input', { bubbles: true })); }",
             added,
         )
         weight = "c₃$" if added == len(alpha) else f"Σα = {alpha[:added].sum():.2f}$"
-        expect(told).to_have_text(re.compile(rf"^(all )?{added} .*{weight}"))
+        expect(output).to_have_text(re.compile(rf"^(all )?{added} .*{weight}"))
         running = growth.evaluate("(chart) => chart.runningSum()")
         np.testing.assert_allclose(running, strips[:added].sum(axis=0), atol=1e-5)

@@ -1,4 +1,4 @@
-"""What a visitor does, in Chromium: type, click, press keys, reload, download, on a wide screen and a telephone."""
+"""Main actions of a visitor on the page *Translate*: type, click, press keys, reload and switch the theme."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def type_sentence(page: Page, text: str) -> None:
 
 
 def query(page: Page) -> dict[str, list[str]]:
-    """Return the parameters of the address, once what was chosen is in it."""
+    """Return the parameters of the URL, once all pending choices are written to it."""
     page.wait_for_selector("html:not([data-unwritten])", state="attached")
     return parse_qs(urlsplit(page.url).query)
 
@@ -54,7 +54,7 @@ def framed_row(page: Page) -> float:
     return float(page.locator(".st-key-heatmap .js-plotly-plot").evaluate("(chart) => chart.layout.shapes[0].y0 + 0.5"))
 
 
-def test_opens_on_a_translated_example(open_page: Opener) -> None:
+def test_app_opens_with_a_translated_example(open_page: Opener) -> None:
     page = open_page()
     page.goto(page.url.partition("?")[0])
     expect(page.locator(".st-key-sentence textarea")).to_have_value(DEFAULT_SENTENCE)
@@ -65,12 +65,12 @@ def test_opens_on_a_translated_example(open_page: Opener) -> None:
     expect(page.get_by_role("img", name=re.compile("^Alignment of"))).to_be_visible()
 
 
-def test_a_new_sentence_is_translated_drawn_and_stepped_through_from_its_first_step(open_page: Opener) -> None:
+def test_new_sentence_is_translated_and_starts_at_step_one(open_page: Opener) -> None:
     page = open_page("?step=4")
     expect_step(page, 4)
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
-    page.keyboard.press("ArrowRight")  # the arrows are the player's at once
+    page.keyboard.press("ArrowRight")  # the player handles arrow keys immediately
     expect_step(page, 2)
     expect(page.locator(".st-key-heatmap .xtick").first).to_have_text("Two")
     columns = page.locator(".st-key-heatmap .xtick").count()
@@ -94,7 +94,7 @@ def test_a_click_on_a_cell_or_a_word_shows_its_step(open_page: Opener) -> None:
     expect_step(page, steps(page))
 
 
-def test_keys_and_slider_move_the_step_and_none_is_lost(open_page: Opener) -> None:
+def test_keys_and_slider_move_the_step(open_page: Opener) -> None:
     page = open_page()
     for key, step in (("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2)):
         page.keyboard.press(key)
@@ -127,17 +127,17 @@ def test_keys_move_the_step_after_a_choice_by_mouse(open_page: Opener) -> None:
     expect(switch).to_be_checked()
     page.keyboard.press("ArrowRight")
     expect_step(page, 3)
-    page.keyboard.press("Space")  # the switch keeps it
+    page.keyboard.press("Space")  # the focused switch handles the key
     expect(switch).not_to_be_checked()
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
-STEPS_TAKEN = """(milliseconds) => new Promise((told) => {
+STEPS_TAKEN = """(milliseconds) => new Promise((resolve) => {
   let count = 0;
   document.querySelector(".st-key-room").addEventListener("attnviz:step", () => { count += 1; });
-  setTimeout(() => told(count), milliseconds);
+  setTimeout(() => resolve(count), milliseconds);
 })"""
-"""JavaScript for how many steps the page goes in a time, which is more than a step takes where it plays."""
+"""JavaScript that counts the steps played within a time, which is longer than one step of playback."""
 
 
 def test_space_plays_and_pauses(open_page: Opener) -> None:
@@ -178,8 +178,8 @@ def test_a_given_translation_is_forced(open_page: Opener) -> None:
     expect(page.locator(".player .target")).to_contain_text(re.compile(r"Deux\s*chiens\s*\."))
 
 
-def test_the_heading_tells_the_word_of_the_translation_on_show(open_page: Opener) -> None:
-    """The first step looks at the sentence alike in every translation of it, and so has the same figure in all."""
+def test_heading_names_the_word_of_the_current_translation(open_page: Opener) -> None:
+    """The attention of the first step, and so its chart, is the same for every translation of a sentence."""
     page = open_page(f"?sentence={quote(NEW)}")
     sentence = page.locator(".st-key-facts p")
     expect(sentence).to_contain_text("the decoder wrote")
@@ -204,7 +204,7 @@ def test_an_example_fills_the_box_and_is_translated(open_page: Opener) -> None:
     expect_step(page, 2)
 
 
-def test_bad_input_is_told_in_a_sentence_and_loses_nothing(open_page: Opener) -> None:
+def test_bad_input_shows_an_error_and_keeps_the_translation(open_page: Opener) -> None:
     page = open_page()
     expect_step(page, 1)
     shown = page.locator(".player .target").inner_text()
@@ -227,8 +227,8 @@ WEIRD = (
 
 
 @pytest.mark.parametrize("text", [at_night(WEIRD[0]), at_night(WEIRD[1]), WEIRD[2], at_night(WEIRD[3])])
-def test_markup_is_never_read(open_page: Opener, text: str) -> None:
-    """Every sign of the sentence that the model knows is on the page, and no element was made of it."""
+def test_markup_is_shown_as_text(open_page: Opener, text: str) -> None:
+    """Every character that the model knows is shown, and creates no HTML element."""
     page = open_page()
     type_sentence(page, text)
     expect(page.locator(".st-key-sentence textarea")).to_have_value(text)
@@ -246,7 +246,7 @@ LONG = "Two men in blue shirts are playing guitar on a busy street " * 4
 
 
 @pytest.mark.nightly
-def test_a_wide_chart_shows_the_column_that_matters(open_page: Opener) -> None:
+def test_wide_heatmap_scrolls_to_the_most_attended_column(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(LONG.strip())}&step=30", width=390, height=844)
     expect_step(page, 30)
     box = page.locator(".st-key-heatmap .scroll")
@@ -266,7 +266,7 @@ def test_a_wide_chart_shows_the_column_that_matters(open_page: Opener) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, at_night(True)])
-def test_a_telephone_scrolls_only_downwards(open_page: Opener, dark: bool) -> None:
+def test_phone_page_does_not_scroll_sideways(open_page: Opener, dark: bool) -> None:
     page = open_page(width=390, height=844, dark=dark)
     expect_step(page, 1)
     widths = page.evaluate("[document.documentElement.scrollWidth, document.querySelector('.stMain').scrollWidth]")
@@ -301,7 +301,7 @@ CONTRASTS = """() => {
 
 
 @pytest.mark.parametrize("dark", [False, at_night(True)])
-def test_a_change_of_theme_in_the_menu_reaches_text_and_figures(open_page: Opener, dark: bool) -> None:
+def test_theme_switch_recolours_text_and_charts(open_page: Opener, dark: bool) -> None:
     page = open_page("?step=2", dark=dark)
     expect_step(page, 2)
     tick = page.locator(".st-key-energy .ytick text").first

@@ -1,4 +1,4 @@
-"""Going to another page and back: what was chosen is still chosen."""
+"""Choices on the page *Translate* survive a visit to another page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def script() -> str:
     return "tests/browser/two_pages.py"
 
 
-def test_what_was_chosen_survives_another_page(open_page: Opener) -> None:
+def test_sentence_options_and_step_survive_a_page_change(open_page: Opener) -> None:
     page = open_page()
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
@@ -39,7 +39,7 @@ def test_what_was_chosen_survives_another_page(open_page: Opener) -> None:
     assert query(page)["sentence"] == [NEW]
 
 
-def test_a_model_survives_another_page(open_page: Opener) -> None:
+def test_model_and_search_survive_a_page_change(open_page: Opener) -> None:
     page = open_page("?model=small-dot&search=beam+3")
     expect(page.locator(".st-key-status")).to_contain_text("small-dot")
     page.locator(".page-links").get_by_text("Elsewhere").click()

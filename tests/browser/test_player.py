@@ -1,4 +1,4 @@
-"""What a newcomer meets first, in Chromium: pieces of words, the piece on show, toolbar, bad input, headings, boxes."""
+"""Player and toolbar of the page *Translate*: pieces of words, held pieces, focus, invalid input and layout."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
 
 RARE = "The zyxwvut plays with qwxyzzy."
-"""Two words that no vocabulary has whole."""
-LED = f"?sentence={quote(RARE)}&target={quote('Le zyxwvut joue.')}"
+"""Two words that the tokenizer splits into pieces."""
+FORCED = f"?sentence={quote(RARE)}&target={quote('Le zyxwvut joue.')}"
 
 
 def framed_column(page: Page) -> float | None:
@@ -47,7 +47,7 @@ def pieces_of(page: Page, name: str) -> list[list[str]]:
 
 
 @pytest.mark.nightly
-def test_by_words_the_arrows_go_from_word_to_word(open_page: Opener) -> None:
+def test_arrows_select_words_in_word_view(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(RARE)}")
     expect_step(page, 1)
     words = pieces_of(page, ".source")
@@ -64,7 +64,7 @@ def test_by_words_the_arrows_go_from_word_to_word(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_by_pieces_the_arrows_go_from_piece_to_piece(open_page: Opener) -> None:
+def test_arrows_select_pieces_in_piece_view(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(RARE)}&source=1")
     expect_step(page, 1)
     page.get_by_role("radio", name="pieces").click()
@@ -78,22 +78,22 @@ def test_by_pieces_the_arrows_go_from_piece_to_piece(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_the_heading_says_which_piece_of_its_word_a_step_wrote(open_page: Opener, snapshot: SnapshotAssertion) -> None:
-    page = open_page(LED)
+def test_heading_says_which_piece_of_a_word_the_step_wrote(open_page: Opener, snapshot: SnapshotAssertion) -> None:
+    page = open_page(FORCED)
     expect_step(page, 1)
     part = page.locator(".facts .part")
     words = pieces_of(page, ".target")
     assert max(map(len, words)) > 1
-    told = []
+    labels = []
     for step, (k, pieces) in enumerate([(k, word) for word in words for k in range(len(word))], 1):
         expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(step - 1))
-        told.append(text_of(part))
-        assert bool(told[-1]) == (len(pieces) > 1)
-        if told[-1]:
-            assert re.findall(r"\d+", told[-1]) == [str(k + 1), str(len(pieces))]
-            assert f"“{''.join(pieces)}”" in told[-1]
+        labels.append(text_of(part))
+        assert bool(labels[-1]) == (len(pieces) > 1)
+        if labels[-1]:
+            assert re.findall(r"\d+", labels[-1]) == [str(k + 1), str(len(pieces))]
+            assert f"“{''.join(pieces)}”" in labels[-1]
         page.keyboard.press("ArrowRight")
-    assert told == snapshot(name="parts of words")
+    assert labels == snapshot(name="parts of words")
     in_short, more = page.locator(".st-key-alignment .reading"), page.locator(".st-key-how_to_read .reading")
     page.get_by_text("How to read it").click()
     expect(more).to_be_visible()
@@ -109,7 +109,7 @@ def test_the_heading_says_which_piece_of_its_word_a_step_wrote(open_page: Opener
 
 @pytest.mark.nightly
 def test_pieces_are_shown_as_parts_of_their_word(open_page: Opener) -> None:
-    page = open_page(LED, width=390, height=844)
+    page = open_page(FORCED, width=390, height=844)
     expect_step(page, 1)
     assert ["".join(pieces) for pieces in pieces_of(page, ".source")][1] == "zyxwvut"
     joint = page.locator(".player .source .piece + .piece").first
@@ -124,7 +124,7 @@ def test_pieces_are_shown_as_parts_of_their_word(open_page: Opener) -> None:
 
 
 @pytest.mark.parametrize("way", ["click", at_night("keyboard"), at_night("Escape")])
-def test_a_chosen_piece_is_said_to_be_held_and_is_let_go(
+def test_selected_piece_is_marked_as_held_and_can_be_released(
     open_page: Opener, way: str, snapshot: SnapshotAssertion
 ) -> None:
     page = open_page("?step=2")
@@ -146,7 +146,7 @@ def test_a_chosen_piece_is_said_to_be_held_and_is_let_go(
     elif way == "keyboard":
         follow.focus()
         page.keyboard.press("Enter")
-        assert page.evaluate(FOCUSED)["key"] == "player", "the focus is lost with the button"
+        assert page.evaluate(FOCUSED)["key"] == "player", "the focus stays in the player"
     else:
         page.keyboard.press("Escape")
     expect(follow).to_be_hidden()
@@ -156,7 +156,7 @@ def test_a_chosen_piece_is_said_to_be_held_and_is_let_go(
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("lang", ["en", "fr"])
-def test_on_a_telephone_the_buttons_stand_on_few_lines(open_page: Opener, lang: str) -> None:
+def test_toolbar_buttons_fit_on_three_lines_on_a_phone(open_page: Opener, lang: str) -> None:
     page = open_page(f"?lang={lang}", width=390, height=844)
     boxes = page.locator(".st-key-tools [data-testid=stPopoverButton]")
     expect(boxes).to_have_count(4)
@@ -164,7 +164,7 @@ def test_on_a_telephone_the_buttons_stand_on_few_lines(open_page: Opener, lang: 
     places = boxes.evaluate_all("(nodes) => nodes.map((node) => node.getBoundingClientRect().toJSON())")
     lines = {round(place["y"]): place["x"] for place in sorted(places, key=lambda place: -place["x"])}
     assert len(lines) == 2
-    assert len({round(first) for first in lines.values()}) == 1, "both begin at the edge"
+    assert len({round(first) for first in lines.values()}) == 1, "both lines begin at the left edge"
     above = page.locator(".st-key-translate button, .st-key-tools [role=radio]")
     expect(above).to_have_count(4)
     places += above.evaluate_all("(nodes) => nodes.map((node) => node.getBoundingClientRect().toJSON())")
@@ -172,7 +172,7 @@ def test_on_a_telephone_the_buttons_stand_on_few_lines(open_page: Opener, lang: 
     assert sum(below - above > 5 for above, below in pairwise(middles)) == 2, "three lines"
     expect(page.locator(".st-key-status")).to_be_hidden()
     arrow = page.locator(".st-key-choices button [data-testid=stIconMaterial]").bounding_box()
-    assert arrow, "the part of a button that is exchanged as it is pressed"
+    assert arrow, "Streamlit replaces the icon while the button is pressed"
     page.mouse.click(arrow["x"] + arrow["width"] / 2, arrow["y"] + arrow["height"] / 2)
     ran = re.compile(r"beam search, width 5 · \d+\sms|recherche en faisceau, largeur 5 · \d+\sms")
     expect(page.locator(".st-key-ran")).to_have_text(ran)
@@ -180,7 +180,7 @@ def test_on_a_telephone_the_buttons_stand_on_few_lines(open_page: Opener, lang: 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("width", [1440, 390])
-def test_a_text_that_is_too_long_keeps_its_bounds(open_page: Opener, width: int) -> None:
+def test_too_long_text_shows_an_error_and_the_box_stays_small(open_page: Opener, width: int) -> None:
     page = open_page(f"?sentence={quote('Two dogs play.')}&step=2", width=width)
     expect_step(page, 2)
     before = query(page)
@@ -199,7 +199,7 @@ def test_a_text_that_is_too_long_keeps_its_bounds(open_page: Opener, width: int)
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("backwards", [False, True], ids=["Tab", "Shift+Tab"])
-def test_tab_leaves_a_box_for_its_button(open_page: Opener, backwards: bool) -> None:
+def test_tab_closes_a_popover_and_returns_to_its_button(open_page: Opener, backwards: bool) -> None:
     page = open_page(f"?sentence={quote('Two dogs play.')}")
     settled(page)
     for key in BOXES:
@@ -220,7 +220,7 @@ def test_tab_leaves_a_box_for_its_button(open_page: Opener, backwards: bool) -> 
 
 
 @pytest.mark.nightly
-def test_the_french_page_says_how_numbers_are_written(open_page: Opener) -> None:
+def test_french_glossary_explains_the_decimal_comma(open_page: Opener) -> None:
     page = open_page("?lang=fr")
     page.locator(".st-key-glossary button").click()
     expect(page.locator('[data-testid="stPopoverBody"]')).to_contain_text("virgule décimale")
@@ -240,7 +240,7 @@ def test_space_plays_after_a_click_on_a_word(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_a_click_on_a_blank_spot_draws_no_frame_around_the_page(open_page: Opener) -> None:
+def test_click_on_blank_space_shows_no_focus_ring(open_page: Opener) -> None:
     page = open_page()
     expect_step(page, 1)
     page.mouse.click(8, 500)
@@ -250,7 +250,7 @@ def test_a_click_on_a_blank_spot_draws_no_frame_around_the_page(open_page: Opene
 
 
 @pytest.mark.nightly
-def test_a_held_piece_is_examined_not_looked_at(open_page: Opener) -> None:
+def test_held_piece_is_labelled_examined(open_page: Opener) -> None:
     page = open_page()
     expect_step(page, 1)
     name = page.locator(".player .shown .name")
@@ -262,7 +262,7 @@ def test_a_held_piece_is_examined_not_looked_at(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_two_tab_stops_lie_between_the_boxes_and_play(open_page: Opener) -> None:
+def test_skip_link_leads_from_the_toolbar_to_play(open_page: Opener) -> None:
     page = open_page()
     settled(page)
     page.locator(".st-key-downloads button").focus()
@@ -270,23 +270,23 @@ def test_two_tab_stops_lie_between_the_boxes_and_play(open_page: Opener) -> None
     expect(page.locator(".player .skip")).to_be_focused()
     box = page.locator(".player .skip").bounding_box()
     assert box
-    assert box["width"] > 100, "it is seen where it has the focus"
+    assert box["width"] > 100, "the skip link is visible when focused"
     page.keyboard.press("Enter")
     assert page.evaluate(FOCUSED)["name"].startswith("Play")
 
 
 @pytest.mark.nightly
-def test_the_slider_is_named_once(open_page: Opener) -> None:
+def test_step_slider_has_a_unique_name(open_page: Opener) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
     expect(page.get_by_role("slider", name="Step", exact=True)).to_have_count(1)
 
 
 @pytest.mark.nightly
-def test_the_line_at_the_top_stays_clear_of_the_menu(open_page: Opener) -> None:
+def test_sticky_bar_does_not_overlap_the_menu(open_page: Opener) -> None:
     page = open_page("?step=2", width=390, height=844)
     expect_step(page, 2)
-    settled(page)  # what is drawn above the stage would move it
+    settled(page)  # charts drawn above the stage would move it
     page.locator(".st-key-stage_5").scroll_into_view_if_needed()
     attended = page.locator(".player .bar .attended")
     expect(attended).to_be_visible()

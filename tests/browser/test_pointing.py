@@ -1,4 +1,4 @@
-"""Linked hover: what is pointed at anywhere in a view is lit everywhere in it, and nothing is asked of the server."""
+"""Linked hover: a hovered word or chart cell is highlighted everywhere in the view, without a server request."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def opening() -> Trace:
     return Translator.load(SHIPPED_MODEL, device="cpu").translate(EXAMPLE, beam=5)
 
 
-def opened(open_page: Opener, query: str = "?step=3") -> Page:
-    """Open the page and wait until all that can be lit is drawn."""
+def open_with_diagram(open_page: Opener, query: str = "?step=3") -> Page:
+    """Open the page and wait until every highlightable part is drawn."""
     page = open_page(query)
     settled(page)
     page.wait_for_selector(".diagram .ribbon[d]", state="attached")
@@ -65,8 +65,8 @@ def tints(page: Page, name: str) -> Any:
     return np.array(shares) / 100
 
 
-def test_a_word_lights_its_column_rows_strip_and_ribbon(open_page: Opener, opening: Trace) -> None:
-    page = opened(open_page)
+def test_hovered_word_is_highlighted_in_every_chart(open_page: Opener, opening: Trace) -> None:
+    page = open_with_diagram(open_page)
     asked: list[str] = []
     words = opening.words()
     page.on("request", lambda request: asked.append(request.url))
@@ -79,20 +79,20 @@ def test_a_word_lights_its_column_rows_strip_and_ribbon(open_page: Opener, openi
         expect(word).to_have_class(re.compile("pointed"))
         found = page.evaluate(LIT, [piece])
         assert {name: found[name] for name in ALL} == ALL
-        # Who looked at it: the French words, by the mean of their steps.
-        looked = [
+        # The attention of each French word to it, averaged over the steps of the word.
+        attention = [
             np.mean([opening.alignment[i, list(words.source_groups[k])].sum() for i in group])
             for group in words.target_groups
         ]
-        np.testing.assert_allclose(tints(page, ".target"), 0.42 * np.sqrt(looked), atol=0.012)
+        np.testing.assert_allclose(tints(page, ".target"), 0.42 * np.sqrt(attention), atol=0.012)
     page.mouse.move(2, 2)
     expect(page.locator(".pointing")).to_have_count(0)
     assert asked == []
 
 
 @pytest.mark.nightly
-def test_the_focus_of_the_keyboard_points_too(open_page: Opener, opening: Trace) -> None:
-    page = opened(open_page)
+def test_focused_word_is_highlighted_in_every_chart(open_page: Opener, opening: Trace) -> None:
+    page = open_with_diagram(open_page)
     page.locator(".player .source .word").nth(1).focus()
     page.keyboard.press("Tab")
     assert page.evaluate(LIT, [opening.words().source_groups[2][0]]) == ALL
@@ -101,8 +101,8 @@ def test_the_focus_of_the_keyboard_points_too(open_page: Opener, opening: Trace)
 
 
 @pytest.mark.nightly
-def test_a_written_word_shows_where_it_looked(open_page: Opener, opening: Trace) -> None:
-    page = opened(open_page)
+def test_hovered_target_word_shows_its_attention(open_page: Opener, opening: Trace) -> None:
+    page = open_with_diagram(open_page)
     words = opening.words()
     page.locator(".player .target .word").nth(1).hover()
     step = words.target_groups[1][0]
@@ -122,8 +122,8 @@ def pointer_over(page: Page, key: str, x: float, y: float) -> None:
 
 
 @pytest.mark.nightly
-def test_pictures_tell_what_is_pointed_at_in_them(open_page: Opener, opening: Trace) -> None:
-    page = opened(open_page)
+def test_hovering_a_chart_highlights_the_piece_everywhere(open_page: Opener, opening: Trace) -> None:
+    page = open_with_diagram(open_page)
     column = opening.words().source_groups[3][0]
     for key, x, y, piece in (("heatmap", 3, 1, column), ("energy", 1, 2, 2), ("softmax", 1, 2, 2), ("growth", 9, 2, 2)):
         pointer_over(page, key, x, y)
@@ -136,8 +136,8 @@ def test_pictures_tell_what_is_pointed_at_in_them(open_page: Opener, opening: Tr
 
 @pytest.mark.nightly
 @on_both
-def test_both_sentences_stay_in_view_with_their_colours(open_page: Opener) -> None:
-    page = opened(open_page)
+def test_sticky_bar_shows_both_sentences_with_their_colours(open_page: Opener) -> None:
+    page = open_with_diagram(open_page)
     bar = page.locator(".player .bar")
     expect(bar).to_be_hidden()
     page.locator(".st-key-stage_4").scroll_into_view_if_needed()
@@ -154,6 +154,6 @@ def test_both_sentences_stay_in_view_with_their_colours(open_page: Opener) -> No
     expect(page.locator(".player .french .current")).to_be_in_viewport()
     page.locator(".player .french .word").first.click()
     page.wait_for_function("document.querySelector('.st-key-room').attnvizView.step === 0")
-    # A stage that is gone to stands below the line.
+    # A stage that is scrolled to is below the sticky bar.
     page.evaluate("document.querySelector('.st-key-stage_2').scrollIntoView({ block: 'start' })")
     assert page.locator(".st-key-stage_2 h3").first.bounding_box()["y"] >= bar.bounding_box()["height"]

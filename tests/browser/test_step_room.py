@@ -1,4 +1,4 @@
-"""The step room in Chromium: five stages, the growing context vector, keys, links, one selection in every picture."""
+"""The step view: five stages, the growing context vector, keys, links, and one selection shared by all charts."""
 
 from __future__ import annotations
 
@@ -80,9 +80,7 @@ def press_on(page: Page, key: str, x: float, y: float) -> None:
 
 
 @on_both
-def test_each_stage_has_what_belongs_to_it_and_follows_a_key_without_the_server(
-    open_page: Opener, opening: Trace
-) -> None:
+def test_each_stage_is_complete_and_follows_steps_offline(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=3")
     expect_step(page, 3)
     for stage in narrate(opening, 2):
@@ -105,7 +103,7 @@ def test_each_stage_has_what_belongs_to_it_and_follows_a_key_without_the_server(
 
 
 @on_both
-def test_the_context_vector_grows_to_what_it_is(open_page: Opener, opening: Trace) -> None:
+def test_growing_context_ends_at_the_context_vector(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2", motion=True)
     expect_step(page, 2)
     expect(page.locator(".growth output")).to_have_text(re.compile("^all .* c₂$"))  # drawn below the window, so later
@@ -155,7 +153,7 @@ def test_strongest_first_orders_the_rows_of_three_stages(open_page: Opener, open
 
 
 @on_both
-def test_arrows_choose_the_source_piece_and_escape_lets_go(open_page: Opener, opening: Trace) -> None:
+def test_arrows_select_a_source_piece_and_escape_releases_it(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
     best = weight_order(opening, 1)[0] + 1
@@ -187,7 +185,7 @@ def test_home_and_end_go_to_the_first_and_the_last_step(open_page: Opener) -> No
 
 
 @pytest.mark.nightly
-def test_playing_is_twice_as_fast_at_twice_the_speed(open_page: Opener) -> None:
+def test_double_speed_shortens_the_time_per_step(open_page: Opener) -> None:
     page = open_page()
     settled(page)
     page.get_by_role("button", name="2×").click()
@@ -210,9 +208,7 @@ def test_playing_is_twice_as_fast_at_twice_the_speed(open_page: Opener) -> None:
 
 
 @on_both
-def test_a_click_on_a_bar_a_strip_a_cell_or_a_word_chooses_the_piece_everywhere(
-    open_page: Opener, opening: Trace
-) -> None:
+def test_click_on_a_chart_or_word_selects_the_piece_everywhere(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
     settled(page)
     press_on(page, "energy", float(opening.energies[1, 3]) / 2, 3)
@@ -227,7 +223,7 @@ def test_a_click_on_a_bar_a_strip_a_cell_or_a_word_chooses_the_piece_everywhere(
     page.locator(".player .source .word").first.click()
     expect_source(page, 1)
     page.wait_for_url(re.compile(r"source=1\b"))
-    page.locator(".player .source .word").first.click()  # a second click lets go
+    page.locator(".player .source .word").first.click()  # a second click releases it
     page.wait_for_url(lambda url: "source=" not in url)
 
 
@@ -247,7 +243,7 @@ def test_a_link_opens_step_source_word_and_stage(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_an_outcome_leads_to_its_stage(open_page: Opener) -> None:
+def test_outcome_button_scrolls_to_its_stage(open_page: Opener) -> None:
     page = open_page()
     expect_step(page, 1)
     page.locator(".facts button").nth(4).click()
@@ -262,12 +258,12 @@ def test_an_outcome_leads_to_its_stage(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_a_line_at_the_top_follows_those_who_scroll_down(open_page: Opener, opening: Trace) -> None:
+def test_sticky_bar_appears_when_scrolled_down(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2&source=4", width=390, height=844)
     expect_step(page, 2)
     bar = page.locator(".player .bar")
     expect(bar).to_be_hidden()
-    settled(page)  # what is drawn above the stage would move it
+    settled(page)  # charts drawn above the stage would move it
     page.locator(".st-key-stage_5").scroll_into_view_if_needed()
     expect(bar).to_be_visible()
     expect(bar.locator(".at")).to_have_text(f"2 of {steps(page)}")
@@ -279,10 +275,10 @@ def test_a_line_at_the_top_follows_those_who_scroll_down(open_page: Opener, open
 
 @pytest.mark.nightly
 @on_both
-def test_a_click_on_a_candidate_chooses_its_word(open_page: Opener, opening: Trace) -> None:
+def test_click_on_a_candidate_selects_its_word(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
-    settled(page)  # what is drawn anew meanwhile takes no click
+    settled(page)  # a chart that is redrawn ignores clicks
     press_on(page, "candidates", 0.3, 1)  # anywhere in the row: the bar itself may be too short to be hit
     page.wait_for_url(re.compile(rf"word={opening.top_ids[1][1]}\b"))
     page.keyboard.press("ArrowRight")
@@ -291,23 +287,23 @@ def test_a_click_on_a_candidate_chooses_its_word(open_page: Opener, opening: Tra
 
 
 @pytest.mark.nightly
-def test_without_motion_the_context_vector_grows_in_a_few_jumps(open_page: Opener, opening: Trace) -> None:
+def test_reduced_motion_builds_the_context_in_few_steps(open_page: Opener, opening: Trace) -> None:
     page = open_page()
     expect_step(page, 1)
     page.emulate_media(reduced_motion="reduce")
-    told = page.locator(".growth output")
-    expect(told).to_have_text(re.compile("^all "))
+    output = page.locator(".growth output")
+    expect(output).to_have_text(re.compile("^all "))
     page.evaluate(
         """() => {
           const output = document.querySelector(".growth output");
-          window.told = [];
-          new MutationObserver(() => told.push(output.textContent)).observe(output, { childList: true });
+          window.outputs = [];
+          new MutationObserver(() => outputs.push(output.textContent)).observe(output, { childList: true });
         }"""
     )
     page.get_by_role("button", name="Build it up").click()
-    expect(told).to_have_text(re.compile("^0 of "))
-    expect(told).to_have_text(re.compile("^all "))
-    counts = [text.split()[0] for text in page.evaluate("() => told")]
+    expect(output).to_have_text(re.compile("^0 of "))
+    expect(output).to_have_text(re.compile("^all "))
+    counts = [text.split()[0] for text in page.evaluate("() => outputs")]
     stride = -(-len(opening.source_pieces) // 5)
     assert list(dict.fromkeys(counts)) == [*map(str, range(0, len(opening.source_pieces), stride)), "all"]
     transition = page.locator(".player .source .word").first.evaluate(
@@ -317,7 +313,7 @@ def test_without_motion_the_context_vector_grows_in_a_few_jumps(open_page: Opene
 
 
 @pytest.mark.nightly
-def test_a_long_sentence_opens_with_the_pieces_that_matter(open_page: Opener) -> None:
+def test_long_sentence_shows_only_the_most_attended_pieces_first(open_page: Opener) -> None:
     page = open_page(f"?sentence={LONG.strip().replace(' ', '+')}&step=4")
     expect_step(page, 4)
     for key in ("energy", "softmax", "growth"):
@@ -333,7 +329,7 @@ def test_a_long_sentence_opens_with_the_pieces_that_matter(open_page: Opener) ->
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("width", "columns"), [(1440, 3), (900, 2), (390, 1)])
-def test_stages_stand_side_by_side_where_there_is_room(open_page: Opener, width: int, columns: int) -> None:
+def test_stage_columns_depend_on_the_window_width(open_page: Opener, width: int, columns: int) -> None:
     page = open_page("?step=2", width=width)
     settled(page)
     boxes = [page.locator(f".st-key-stage_{number}").bounding_box() for number in range(1, 6)]
@@ -346,7 +342,7 @@ def test_stages_stand_side_by_side_where_there_is_room(open_page: Opener, width:
               return chart.getBoundingClientRect().top + chart._fullLayout.yaxis._offset;
             })"""
         )
-        assert max(tops) - min(tops) < 1, "rows that are to be read across"
+        assert max(tops) - min(tops) < 1, "the rows of the three charts are aligned"
     for key in PICTURES:
         chart = plot(page, key).bounding_box()
         assert chart["width"] <= width
@@ -354,7 +350,7 @@ def test_stages_stand_side_by_side_where_there_is_room(open_page: Opener, width:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, True])
-def test_pictures_wear_the_theme(open_page: Opener, tmp_path: Path, dark: bool) -> None:
+def test_charts_use_the_theme_colours(open_page: Opener, tmp_path: Path, dark: bool) -> None:
     page = open_page("?step=2", dark=dark)
     expect_step(page, 2)
     expect(page.locator(".st-key-energy .ytick text").first).to_have_css(

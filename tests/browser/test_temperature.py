@@ -1,4 +1,4 @@
-"""The temperature on the what-if bench in Chromium: of the step on show and of all, up to where all are alike."""
+"""Temperature of the attention softmax: for one step and for all steps, up to uniform weights."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 
 @within(WIDE_DARK)
-def test_the_temperature_is_previewed_and_tried_when_let_go_of(open_page: Opener, first: Trace) -> None:
+def test_temperature_is_previewed_and_applied_on_enter(open_page: Opener, greedy_trace: Trace) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
-    strongest = int(first.alignment[STEP - 1].argmax())
+    strongest = int(greedy_trace.alignment[STEP - 1].argmax())
     slider = page.locator(".weight_controls .degrees")
     slider.focus()
     for _ in range(40):
         page.keyboard.press("ArrowRight")
     tau = 10**0.8
-    energies = first.energies[STEP - 1].astype(float) / tau
+    energies = greedy_trace.energies[STEP - 1].astype(float) / tau
     softmax = np.exp(energies - energies.max()) / np.exp(energies - energies.max()).sum()
     expect_weight(page, strongest, softmax[strongest] - 2e-3, softmax[strongest] + 2e-3)
     assert not what_ifs(page)
@@ -52,7 +52,7 @@ def test_the_temperature_is_previewed_and_tried_when_let_go_of(open_page: Opener
     settled(page)
     np.testing.assert_allclose(weights(page), softmax, atol=2e-3)
     expect(page.locator(".weight_controls .heat output")).to_have_text("τ = 6.31")
-    page.get_by_label("all steps").check()
+    page.get_by_label("all steps", exact=True).check()
     expect(page.locator(".weight_controls .heat output")).to_have_text("τ = 1.00")
 
 
@@ -60,7 +60,7 @@ def slide(page: Page, to: float) -> None:
     """Drag the thumb of the temperature to a share of the slider's width."""
     slider = page.locator(".weight_controls .degrees")
     slider.scroll_into_view_if_needed()
-    settled(page)  # what is drawn once it is near the window would move the slider under the mouse
+    settled(page)  # charts drawn near the window would move the slider under the mouse
     box = slider.bounding_box()
     assert box
     down = box["y"] + box["height"] / 2
@@ -69,11 +69,11 @@ def slide(page: Page, to: float) -> None:
     page.mouse.move(box["x"] + to * box["width"], down, steps=5)
 
 
-def expect_alike(page: Page, translator: Translator[Trace], told: str) -> None:
-    """Wait until every step has all weights alike, and what is written so is on show."""
+def expect_uniform_weights(page: Page, translator: Translator[Trace], text: str) -> None:
+    """Wait until every step has uniform weights, and the resulting translation is shown."""
     flat = translator.translate(EXAMPLE, interventions=[Temperature(math.inf)])
     expect_translation(page, flat)
-    expect(page.locator(".what_ifs .card").last).to_contain_text(told)
+    expect(page.locator(".what_ifs .card").last).to_contain_text(text)
     expect_step(page, STEP)
     page.wait_for_function(
         "(share) => document.querySelector('.st-key-softmax .chart')._fullData[1].x.every((x) => Math.abs(x - share)"
@@ -86,45 +86,47 @@ def expect_alike(page: Page, translator: Translator[Trace], told: str) -> None:
 
 
 @within(WIDE, NARROW)
-def test_the_temperature_of_all_steps_by_the_mouse_up_to_all_alike(
-    open_page: Opener, translator: Translator[Trace], first: Trace
+def test_temperature_of_all_steps_by_mouse_reaches_uniform_weights(
+    open_page: Opener, translator: Translator[Trace], greedy_trace: Trace
 ) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
-    page.get_by_label("all steps").check()
+    page.get_by_label("all steps", exact=True).check()
     slide(page, 1.1)
     expect(page.locator(".weight_controls .heat output")).to_have_text("τ = ∞")
-    count = len(first.source_ids)
+    count = len(greedy_trace.source_ids)
     expect_weight(page, EUROPEAN, 1 / count - 1e-6, 1 / count + 1e-6)
     assert not what_ifs(page)
     page.mouse.up()
-    expect_alike(page, translator, "Temperature ∞ at every step")
+    expect_uniform_weights(page, translator, "Temperature ∞ at every step")
     assert what_ifs(page) == ["0.t.all.inf"]
     page.reload()
-    expect_alike(page, translator, "Temperature ∞ at every step")
-    page.get_by_label("all steps").check()
+    expect_uniform_weights(page, translator, "Temperature ∞ at every step")
+    page.get_by_label("all steps", exact=True).check()
     expect(page.locator(".weight_controls .heat output")).to_have_text("τ = ∞")
     slide(page, -0.1)
     expect(page.locator(".weight_controls .heat output")).to_have_text("τ = 0.010")
     page.mouse.up()
     hard = translator.translate(EXAMPLE, interventions=[Temperature(0.01)])
     expect_translation(page, hard)
-    assert len(page.locator(".what_ifs .card").all()) == 2, "set once more, it is one what-if"
+    assert len(page.locator(".what_ifs .card").all()) == 2, "a second change of the temperature replaces the what-if"
 
 
 @within(NARROW_DARK)
-def test_the_temperature_of_all_steps_by_the_keyboard_alone(open_page: Opener, translator: Translator[Trace]) -> None:
+def test_temperature_of_all_steps_by_keyboard_reaches_uniform_weights(
+    open_page: Opener, translator: Translator[Trace]
+) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
     slider = page.locator(".weight_controls .degrees")
     slider.focus()
     page.keyboard.press("Tab")
-    expect(page.get_by_label("all steps")).to_be_focused()
+    expect(page.get_by_label("all steps", exact=True)).to_be_focused()
     page.keyboard.press("Space")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("End")
     expect(slider).to_have_attribute("aria-valuetext", "τ = ∞")
     page.keyboard.press("Enter")
-    expect_alike(page, translator, "Temperature ∞ at every step")
+    expect_uniform_weights(page, translator, "Temperature ∞ at every step")

@@ -1,4 +1,4 @@
-"""The page *To the transformer* in Chromium: up the ladder by mouse and keyboard, in every window."""
+"""Page *To the transformer*: every exhibit, by mouse and keyboard, in every window."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 READY = ".st-key-gallery-head button.cell canvas"
 
 
-def at_rest(page: Page) -> None:
+def wait_until_idle(page: Page) -> None:
     """Wait until nothing waits for its numbers and the server has nothing more to say."""
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     page.wait_for_selector("[data-waiting]", state="detached")
 
 
-def rung(page: Page, name: str, *, keys: bool = False) -> None:
-    """Go to a rung, by keys or by the mouse."""
+def open_exhibit(page: Page, name: str, *, keys: bool = False) -> None:
+    """Open an exhibit, by keys or by the mouse."""
     if keys:
         page.locator(".st-key-rung").get_by_role("radio", name=name).focus()
         page.keyboard.press("Enter")
     else:
         page.locator(".st-key-rung").get_by_text(name, exact=True).click()
     expect(page.locator(".st-key-rung [aria-checked='true']")).to_have_text(name)
-    at_rest(page)
+    wait_until_idle(page)
 
 
-def no_wider_than_the_window(page: Page) -> None:
+def assert_fits_the_window(page: Page) -> None:
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
 
 @on_both
-def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
-    """Rungs 2 and 4 by keys in the light and by the mouse in the dark, so that either walks them wide and narrow."""
+def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: SnapshotAssertion) -> None:
+    """Open exhibits 2 and 4 by keys in the light theme and by mouse in the dark one, in wide and narrow windows."""
     page = open_page(f"?{SENTENCE}&rung=heads&head=cross.2.2", path="transformer", ready=READY)
-    at_rest(page)
+    wait_until_idle(page)
     expect(page.locator("button.cell")).to_have_count(36)
     keys = page.evaluate("matchMedia('(prefers-color-scheme: light)').matches")
     assert faint(page, more_than=30) == []
-    no_wider_than_the_window(page)
+    assert_fits_the_window(page)
     opened = page.locator("button.cell[aria-checked='true']")
     expect(opened).to_have_attribute("data-code", "cross.2.2")
     expect(page.locator(".verification .badge")).to_contain_text("verified")
@@ -59,7 +59,7 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     opened.focus()
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"head=cross\.2\.3"))
-    at_rest(page)
+    wait_until_idle(page)
     expect(page.locator("button.cell[aria-checked='true']")).to_be_focused()
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("ArrowRight")
@@ -69,7 +69,7 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     # By the mouse: a head of the encoder, whose sentence asks itself.
     page.locator("button.cell[data-code='encoder.1.2']").click()
     expect(page).to_have_url(re.compile(r"head=encoder\.1\.2"))
-    at_rest(page)
+    wait_until_idle(page)
     expect(page.locator(".player .target")).to_have_attribute("lang", "en")
     expect(page.locator(".player .target .word").first).to_have_text("Two")
     for stage in range(1, 5):
@@ -77,45 +77,45 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
         expect(page.locator(f".st-key-stage_{stage}-head .katex").first).to_be_visible()
         expect(page.locator(f".st-key-stage_{stage}-head .js-plotly-plot")).to_be_visible()
 
-    rung(page, "1. Dot product")
+    open_exhibit(page, "1. Dot product")
     boxes = page.locator(".energy-decomposition-box")
     expect(boxes).to_have_count(2)
-    for box in boxes.all():  # what is not in the window is drawn when there is time
+    for box in boxes.all():  # charts outside the window are drawn later
         box.scroll_into_view_if_needed()
         expect(box.locator(".js-plotly-plot")).to_be_visible(timeout=60_000)
-    no_wider_than_the_window(page)
+    assert_fits_the_window(page)
     assert faint(page, more_than=30) == []
     page.keyboard.press("ArrowRight")
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "1")
     expect(page.locator(".energy-decomposition-box h3").first).to_contain_text("step 2")
     expect(page.locator(".energy-decomposition-box h3").last).to_contain_text("step 2")
 
-    rung(page, "2. No recurrence", keys=keys)
+    open_exhibit(page, "2. No recurrence", keys=keys)
     if (REPOSITORY / "models" / "detector").exists():
         expect(page.locator(".st-key-heatmap-two .js-plotly-plot")).to_be_visible()
-        no_wider_than_the_window(page)
+        assert_fits_the_window(page)
         expect(page.locator(".st-key-bag-two .xtitle")).to_have_text("192 units")  # the English alone
         assert faint(page, more_than=30) == []
-        told = text_of(page.locator(".st-key-bag-two p"))
+        text = text_of(page.locator(".st-key-bag-two p"))
         swap = page.get_by_role("button", name="Swap them")
         if keys:
             swap.focus()
             page.keyboard.press("Enter")
         else:
             swap.click()
-        expect(page.locator(".st-key-bag-two p")).not_to_have_text(told)
-        at_rest(page)
+        expect(page.locator(".st-key-bag-two p")).not_to_have_text(text)
+        wait_until_idle(page)
         assert without_numbers(text_of(page.locator(".st-key-bag-two p"))) == snapshot
     else:
         expect(page.locator(".st-key-transformer_problem")).to_be_visible()
 
-    rung(page, "1. Dot product")
+    open_exhibit(page, "1. Dot product")
     page.wait_for_url(lambda url: "rung=" not in url)
-    at_rest(page)  # and has entered the history
-    rung(page, "4. All five", keys=keys)
+    wait_until_idle(page)  # and has entered the history
+    open_exhibit(page, "4. All five", keys=keys)
     page.wait_for_url(re.compile("rung=answers"))
     expect(page.locator(".lane")).to_have_count(5)
-    no_wider_than_the_window(page)
+    assert_fits_the_window(page)
     assert faint(page, more_than=30) == []
     if keys:
         page.keyboard.press("End")
@@ -126,5 +126,5 @@ def test_up_the_ladder(open_page: Opener, snapshot: SnapshotAssertion) -> None:
 
     page.go_back()
     expect(page.locator(".st-key-rung [aria-checked='true']")).to_have_text("1. Dot product")
-    at_rest(page)
-    no_wider_than_the_window(page)
+    wait_until_idle(page)
+    assert_fits_the_window(page)

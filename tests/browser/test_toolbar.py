@@ -1,4 +1,4 @@
-"""The choices above the page in a real browser, which draws those in a box when the box is opened."""
+"""Toolbar of the page *Translate*: search settings, and size and spacing of controls on a phone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
-from tests.browser.settled import settled, stays
+from tests.browser.settled import settled, wait_until_still
 from tests.browser.test_accessibility import close_box
 from tests.browser.views import at_night
 
@@ -21,7 +21,7 @@ def open_box(page: Page, name: str) -> None:
 
 
 @pytest.mark.nightly
-def test_the_search_stays_when_a_sentence_is_typed_and_another_model_chosen(open_page: Opener) -> None:
+def test_search_setting_survives_a_new_sentence_and_model(open_page: Opener) -> None:
     page = open_page()
     status = page.locator(".st-key-status")
     expect(status).to_contain_text("beam search, width 5")
@@ -60,14 +60,14 @@ CLASHES = """
 
 
 @pytest.mark.parametrize("lang", ["en", at_night("fr")])
-def test_on_a_telephone_nothing_overlaps_and_all_can_be_touched(open_page: Opener, lang: str) -> None:
+def test_controls_on_a_phone_do_not_overlap_and_are_large_enough(open_page: Opener, lang: str) -> None:
     page = open_page(f"?lang={lang}", width=390, height=844)
     settled(page)
     assert page.evaluate(CLASHES, SMALLEST) == {"small": [], "crossed": [], "beyond": []}
     opened = page.locator("[data-testid=stPopoverBody]")
     for box in ("examples", "own", "choices", "downloads", "glossary"):
         page.locator(f".st-key-{box} button").first.click()
-        stays(opened)
+        wait_until_still(opened)
         found = page.evaluate(CLASHES, SMALLEST)  # an open box lies over the page, and crosses it
         assert (found["small"], found["beyond"]) == ([], []), box
         close_box(page)

@@ -1,4 +1,4 @@
-"""The tour, from its first stop to the score: by mouse, by keys and on a telephone, and all as it was when it ends."""
+"""The guided tour: its stops and quiz by mouse and keys, URL and history, and the view restored at its end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HONEST = "?sentence=He+is+an+honest+man.&depth=idea&step=2"
 CARD = ".tour .card"
 
 
-def stop(page: Page, number: int) -> Locator:
+def wait_for_stop(page: Page, number: int) -> Locator:
     """Wait until the tour is at a stop, here and in the address; return its card."""
     page.wait_for_url(re.compile(rf"tour={number}(&|$)"))
     card = page.locator(CARD)
@@ -29,20 +29,20 @@ def stop(page: Page, number: int) -> Locator:
     return card
 
 
-def gone(page: Page) -> None:
+def expect_tour_closed(page: Page) -> None:
     expect(page.locator(CARD)).to_be_hidden()
     page.wait_for_function("() => !new URLSearchParams(location.search).has('tour')")
 
 
-def view(page: Page) -> tuple[object, ...]:
-    """Return all that the tour is to leave as it was."""
+def view_state(page: Page) -> tuple[object, ...]:
+    """Return the state that the tour must restore at its end."""
     top = page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop")
     shown = page.evaluate(f"(({{ step, source, order }}) => [step, source, order])({SHOWN})")
     return top, shown, query(page), page.locator(".player .target").inner_text()
 
 
-def uncovered(page: Page) -> None:
-    """Wait until what is lit is in the window, and the card beside it or below."""
+def wait_until_card_is_beside(page: Page) -> None:
+    """Wait until the highlighted part is in the window, and the card does not cover it."""
     page.wait_for_function("""() => {
       const host = [...document.querySelectorAll('.st-key-tour_card *')].find((node) => node.shadowRoot);
       const box = (name) => host.shadowRoot.querySelector(name).getBoundingClientRect();
@@ -75,37 +75,37 @@ def answer_all(card: Locator, *, keys: bool) -> int:
 
 
 @on_both
-def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
-    """In the light by keys, in the dark by the mouse, so that either walks it in a wide window and in a narrow one."""
+def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Opener) -> None:
+    """Use keys in the light theme and the mouse in the dark one: each runs in a wide and in a narrow window."""
     page = open_page(HONEST)
     settled(page, ".st-key-candidates")
-    before, keys = view(page), page.evaluate("matchMedia('(prefers-color-scheme: light)').matches")
+    before, keys = view_state(page), page.evaluate("matchMedia('(prefers-color-scheme: light)').matches")
     page.locator(".st-key-tour_button button").click()
-    card = stop(page, 1)
+    card = wait_for_stop(page, 1)
     expect(card).to_be_focused()
     expect(card.locator(".texts")).to_contain_text("“honnête”")
-    assert page.evaluate(f"{SHOWN}.step") == 5, "the word it tells of"
+    assert page.evaluate(f"{SHOWN}.step") == 5, "the step of the word that the card describes"
     for number in range(2, 8):
-        uncovered(page)
+        wait_until_card_is_beside(page)
         if keys:
             page.keyboard.press("ArrowRight")
         else:
             card.locator(".next").click()
-        stop(page, number)
+        wait_for_stop(page, number)
         if number == 4:
-            pulled(page, card)
+            check_pulled_energy(page, card)
         if number in (4, 7):
             assert faint(page, more_than=30, within="tour") == []
     assert page.evaluate(f"{SHOWN}.step") == 4, "homme, which turned out to be about man"
     card.locator(".next").click()
-    stop(page, 8)
+    wait_for_stop(page, 8)
     for hidden in (".st-key-heatmap .js-plotly-plot", ".player .source", ".st-key-softmax", ".st-key-diagram svg"):
         expect(page.locator(hidden).first).to_be_hidden()
     page.keyboard.press("ArrowLeft")
-    stop(page, 7)
+    wait_for_stop(page, 7)
     expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()
     page.keyboard.press("ArrowRight")
-    stop(page, 8)
+    wait_for_stop(page, 8)
     count = answer_all(card, keys=keys)
     assert count >= 3
     expect(card.locator(".hits")).to_have_text(re.compile(rf"^\d of {count} correct by α"))
@@ -117,21 +117,21 @@ def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
         expect(page.locator(".st-key-tour_button button")).to_be_focused()
     else:
         card.locator(".next").click()
-    gone(page)
+    expect_tour_closed(page)
     page.wait_for_function(f"() => {SHOWN}.step === 1")
-    assert view(page) == before
-    page.keyboard.press("ArrowRight")  # the player's again
+    assert view_state(page) == before
+    page.keyboard.press("ArrowRight")  # the player handles arrow keys again
     page.wait_for_function(f"() => {SHOWN}.step === 2")
     page.locator(".st-key-tour_button button").click()
-    stop(page, 1)
+    wait_for_stop(page, 1)
     card.locator(".dots button").last.click()
     card.locator(".onward").click()  # the score still stands there, with the way on
     expect(page.locator(".st-key-why_opening")).to_contain_text("Why attention?")
     expect(page.locator(CARD)).to_have_count(0)
 
 
-def pulled(page: Page, card: Locator) -> None:
-    """Pull an energy: the shares follow, on the card and on the page, and go back."""
+def check_pulled_energy(page: Page, card: Locator) -> None:
+    """Change an energy: the weights follow, on the card and on the page, and can be reset."""
     share, bar = card.locator(".share output").nth(1), page.locator(".st-key-softmax .hand").nth(1)
     before, own = share.inner_text(), bar.get_attribute("aria-valuenow")
     ribbon = page.locator(".st-key-diagram .ribbon").nth(3)
@@ -153,48 +153,48 @@ def pulled(page: Page, card: Locator) -> None:
     expect(page.locator(".st-key-diagram .stale")).to_have_count(0)
 
 
-def test_links_history_languages_depths_and_another_sentence(open_page: Opener) -> None:
+def test_tour_survives_history_language_and_sentence_changes(open_page: Opener) -> None:
     page = open_page(f"{HONEST}&tour=3&source=4")
-    card = stop(page, 3)
+    card = wait_for_stop(page, 3)
     settled(page, ".st-key-candidates")
-    assert query(page)["step"] == ["2"], "the step that was on show is in the link"
+    assert query(page)["step"] == ["2"], "the link has the step shown before the tour"
     page.keyboard.press("ArrowRight")
-    stop(page, 4)
+    wait_for_stop(page, 4)
     card.locator(".dot").nth(1).click()
-    stop(page, 2)
+    wait_for_stop(page, 2)
     page.go_back()
-    stop(page, 4)
+    wait_for_stop(page, 4)
     page.go_back()
-    stop(page, 3)
+    wait_for_stop(page, 3)
     page.go_forward()
-    stop(page, 4)
+    wait_for_stop(page, 4)
     page.keyboard.press("ArrowRight")
-    stop(page, 5)
+    wait_for_stop(page, 5)
     page.locator(".st-key-lang").get_by_role("radio", name="FR").click()
     expect(card.locator("h2")).to_have_text("Le contexte se mélange")
     page.locator(".st-key-depth").get_by_role("radio", name="Nombres").click()
     page.wait_for_url(re.compile("depth=numbers"))
-    stop(page, 5)
-    uncovered(page)
+    wait_for_stop(page, 5)
+    wait_until_card_is_beside(page)
     page.locator(".st-key-lang").get_by_role("radio", name="EN").click()
     expect(card.locator("h2")).to_have_text("The context is mixed")
     page.locator(".st-key-sentence textarea").fill("The green house is old.")
     page.keyboard.press("Control+Enter")
     expect(card.locator(".texts")).to_contain_text("green")
-    stop(page, 5)
+    wait_for_stop(page, 5)
     page.locator(".player .target .word").last.click()
     card.locator(".astray").click()
     expect(card.locator(".astray")).to_be_hidden()
     card.locator(".close").click()
-    gone(page)
+    expect_tour_closed(page)
     page.go_back()
-    stop(page, 5)
+    wait_for_stop(page, 5)
 
 
-def test_a_newcomer_is_offered_it_once(open_page: Opener, address: str) -> None:
+def test_tour_is_offered_once_to_a_new_visitor(open_page: Opener, address: str) -> None:
     page = open_page("?depth=idea")
     settled(page, ".st-key-candidates")
-    expect(page.locator(".st-key-tour_offer")).to_have_count(0)  # a link said what to show
+    expect(page.locator(".st-key-tour_offer")).to_have_count(0)  # a link chose the detail level
     page.goto(address)
     page.locator(".st-key-tour_offer").get_by_role("button", name="No, thank you").click()
     expect(page.locator(".st-key-tour_offer")).to_be_hidden()

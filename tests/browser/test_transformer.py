@@ -1,4 +1,4 @@
-"""A transformer on the page as a person uses it: a step, a head, another model and back, and the way back again."""
+"""A transformer model on the page *Translate*: heads, steps, and switching to a recurrent model and back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CELLS = "JSON.stringify(document.querySelector('.st-key-heatmap .js-plotly-plot'
 """The numbers of the heatmap, as text."""
 
 
-def at_rest(page: Page) -> None:
+def wait_until_idle(page: Page) -> None:
     settled(page, ".st-key-candidates")
 
 
@@ -35,11 +35,11 @@ def choose_model(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("width", [1440, at_night(390)])
-def test_its_heads_its_steps_and_back_to_a_recurrent_model(
+def test_head_choice_survives_steps_and_model_switches(
     open_page: Opener, width: int, snapshot: SnapshotAssertion
 ) -> None:
     page = open_page("?model=small-transformer", width=width)
-    at_rest(page)
+    wait_until_idle(page)
     titles = stage_titles(page)
     assert titles == snapshot(name="stages")
     expect(page.locator(".verification .badge")).to_contain_text("verified")
@@ -50,7 +50,7 @@ def test_its_heads_its_steps_and_back_to_a_recurrent_model(
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of"))
     page.locator("[class*='st-key-heads'] select").select_option(label="Head 3 of layer 2")
     page.wait_for_function(f"() => {CELLS} !== window.before")
-    at_rest(page)
+    wait_until_idle(page)
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of"))
     expect(page).to_have_url(re.compile(r"heads=2\.3"))
     expect(page.locator(".st-key-scores")).to_contain_text("Head 3 of layer 2.")
@@ -59,13 +59,13 @@ def test_its_heads_its_steps_and_back_to_a_recurrent_model(
     for _ in range(2):
         choose_model(page, "small-additive")
         expect(page.locator(".facts li .title").nth(2)).to_have_text("The context vector grows")
-        at_rest(page)
+        wait_until_idle(page)
         expect(page.locator("[class*='st-key-heads']")).to_have_count(0)
         expect(page).not_to_have_url(re.compile("heads="))
         expect(page.locator(".st-key-stages .js-plotly-plot").nth(4)).to_be_attached()
         choose_model(page, "small-transformer")
         expect(page.locator(".facts li .title").nth(2)).to_have_text("The values are mixed")
-        at_rest(page)
+        wait_until_idle(page)
         assert page.evaluate(CELLS) == head
         expect(page).to_have_url(re.compile(r"heads=2\.3"))
         expect(page.locator(".st-key-stages .js-plotly-plot")).to_have_count(5)
@@ -73,15 +73,15 @@ def test_its_heads_its_steps_and_back_to_a_recurrent_model(
 
 
 @pytest.mark.nightly
-def test_back_leads_to_the_heads_before(open_page: Opener) -> None:
+def test_back_restores_the_head_choice(open_page: Opener) -> None:
     page = open_page("?model=small-transformer&step=3&heads=1.1")
-    at_rest(page)
+    wait_until_idle(page)
     page.evaluate(f"window.before = {CELLS}")
     page.locator("[class*='st-key-heads'] select").select_option(label="Mean of all heads")
     expect(page).not_to_have_url(re.compile("heads="))
     page.wait_for_function(f"() => {CELLS} !== window.before")
     page.go_back()
     page.wait_for_function(f"() => {CELLS} === window.before")
-    at_rest(page)
+    wait_until_idle(page)
     expect(page).to_have_url(re.compile(r"heads=1\.1"))
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of"))

@@ -1,4 +1,4 @@
-"""The beam search as a tree, in Chromium: read, scrolled, clicked and used by keyboard, wide and on a telephone."""
+"""Lab section with the beam search as a tree: hover, clicks, keyboard, touch, scrolling and downloads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
-from tests.browser.settled import STAYS
-from tests.browser.test_lab import at_rest
+from tests.browser.settled import WAIT_UNTIL_STILL
+from tests.browser.test_lab import wait_until_idle
 from tests.browser.test_page import NEW, query
 from tests.browser.views import everywhere, on_both
 
@@ -33,20 +33,20 @@ PLACE = """([part, place]) => {
     node: customdata[i],
   };
 }"""
-WAY = """() => [...document.querySelectorAll(".st-key-tree .cursor polyline")].flatMap(({ points }) =>
+MARKED_PATH = """() => [...document.querySelectorAll(".st-key-tree .cursor polyline")].flatMap(({ points }) =>
   [...points].map(({ x, y }) => [Math.round(x), Math.round(y)]))"""
-"""JavaScript for the points of the way that is marked."""
+"""JavaScript for the points of the marked path."""
 TREE = "document.querySelector('.st-key-tree .js-plotly-plot').layout.meta.tree"
 
 
-def open_tree(page: Page, address: str, **linked: str) -> None:
-    page.goto(f"{address}/lab?{urlencode({'section': 'tree', 'sentence': NEW} | linked)}")
+def open_tree(page: Page, address: str, **parameters: str) -> None:
+    page.goto(f"{address}/lab?{urlencode({'section': 'tree', 'sentence': NEW} | parameters)}")
     page.wait_for_selector(CHART)
     page.wait_for_selector(".hypotheses li")
-    at_rest(page)
+    wait_until_idle(page)
 
 
-def place(page: Page, part: str, number: int) -> dict[str, Any]:
+def label_position(page: Page, part: str, number: int) -> dict[str, Any]:
     """Return where a label is in the window, the chart scrolled to it, what it says, and the number of its node."""
     chart = page.locator(CHART)
     chart.scroll_into_view_if_needed()
@@ -57,29 +57,29 @@ def place(page: Page, part: str, number: int) -> dict[str, Any]:
     if not 80 < found["y"] < page.viewport_size["height"] - 20:  # type: ignore[index]
         page.mouse.move(200, 400)
         page.mouse.wheel(0, found["y"] - 400)
-        chart.evaluate(STAYS)
+        chart.evaluate(WAIT_UNTIL_STILL)
         found = page.evaluate(PLACE, [part, number])
     return found
 
 
-def click(page: Page, found: dict[str, Any]) -> None:
+def click_label(page: Page, found: dict[str, Any]) -> None:
     """Click a label, once Plotly knows that the pointer is there."""
     page.mouse.move(found["x"], found["y"])
     marked = "(count) => document.querySelector('.st-key-tree .cursor polyline')?.points.length === count"
-    page.wait_for_function(marked, arg=11 * len(pieces_of(page, found["node"])))
+    page.wait_for_function(marked, arg=11 * len(hypothesis_pieces(page, found["node"])))
     page.mouse.click(found["x"], found["y"])
     page.wait_for_function(SINGLE, arg=page.evaluate("performance.now()"))
 
 
 SINGLE = "(clicked) => performance.now() - clicked > 400"
-"""JavaScript for whether Plotly takes the next click for one of its own, and not for the second of a double click."""
+"""JavaScript for whether the double-click time is over, so that Plotly counts the next click as a single one."""
 
 
-def written(page: Page) -> str:
+def shown_translation(page: Page) -> str:
     return " ".join(page.locator(".player .target").inner_text().split())
 
 
-def pieces_of(page: Page, node: int) -> list[int]:
+def hypothesis_pieces(page: Page, node: int) -> list[int]:
     """Return the ids of a hypothesis, by its node."""
     tree, found = page.evaluate(TREE), []
     while node >= 0:
@@ -88,7 +88,7 @@ def pieces_of(page: Page, node: int) -> list[int]:
     return found
 
 
-def way_to(page: Page, node: int) -> list[list[int]]:
+def path_points(page: Page, node: int) -> list[list[int]]:
     """Return the points of the links that lead to a hypothesis, as the figure has them."""
     found: list[list[int]] = page.evaluate(
         """(node) => {
@@ -113,19 +113,19 @@ def way_to(page: Page, node: int) -> list[list[int]]:
 
 
 @on_both
-def test_it_is_read_and_a_finished_hypothesis_opens_by_mouse_and_by_keyboard(open_page: Opener, address: str) -> None:
+def test_finished_hypothesis_opens_by_mouse_and_keyboard(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5")
-    told = page.locator(".st-key-tree p").inner_text()
-    assert "of the 5 finished" in told
+    paragraph = page.locator(".st-key-tree p").inner_text()
+    assert "of the 5 finished" in paragraph
     expect(page.locator(".hypotheses li")).to_have_count(5)
     expect(page.locator(".hypotheses [aria-current]")).to_have_count(1)
-    first = written(page)
+    first = shown_translation(page)
     second = page.locator(".hypotheses li .text").nth(1).inner_text()
     page.locator(".hypotheses li button").nth(1).click()
     expect(page.locator(".hypotheses li button").nth(1)).to_have_attribute("aria-current", "true")
-    at_rest(page)
-    assert written(page).removesuffix("</s>").strip() == second
+    wait_until_idle(page)
+    assert shown_translation(page).removesuffix("</s>").strip() == second
     assert "number 2 of the finished hypotheses" in page.locator(".st-key-tree p").inner_text()
     page.wait_for_url("**what_if=1**")
     third = page.locator(".hypotheses li button").nth(2)
@@ -136,90 +136,88 @@ def test_it_is_read_and_a_finished_hypothesis_opens_by_mouse_and_by_keyboard(ope
     page.goto(page.url)  # a link opens the same
     page.wait_for_selector(".hypotheses [aria-current]")
     expect(page.locator(".hypotheses li button").nth(2)).to_have_attribute("aria-current", "true")
-    assert written(page) != first
+    assert shown_translation(page) != first
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.nightly
 @on_both
-def test_a_dropped_hypothesis_is_gone_on_from_by_a_click(open_page: Opener, address: str) -> None:
+def test_clicked_dropped_hypothesis_is_continued(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5")
-    twig = place(page, "twig", 1)
-    wanted = pieces_of(page, twig["node"])
-    click(page, twig)
+    twig = label_position(page, "twig", 1)
+    wanted = hypothesis_pieces(page, twig["node"])
+    click_label(page, twig)
     page.wait_for_url("**what_if=1**")
-    at_rest(page)
+    wait_until_idle(page)
     shown = page.evaluate(TREE)["shown"]
     assert shown[: len(wanted)] == wanted
     assert shown[-1] == page.evaluate(TREE)["end"]
 
 
 @pytest.mark.nightly
-def test_a_finished_end_in_the_picture_opens_and_any_other_piece_leads_to_its_step(
-    open_page: Opener, address: str
-) -> None:
+def test_click_on_a_node_opens_its_hypothesis_or_step(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5")
-    inner = place(page, "winner", 2)
-    click(page, inner)
+    inner = label_position(page, "winner", 2)
+    click_label(page, inner)
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "2")
     assert "what_if" not in query(page)
-    last = place(page, "winner", -1)  # it is on show already
-    click(page, last)
+    last = label_position(page, "winner", -1)  # it is the current translation already
+    click_label(page, last)
     ends = page.evaluate("""() => {
       const chart = document.querySelector(".st-key-tree .js-plotly-plot");
       const { text } = chart.data.find((trace) => trace.name === "finished");
       return text.flatMap((piece, i) => piece.includes("/s") ? [i] : []);
     }""")
-    finished = place(page, "finished", ends[0])
-    wanted = pieces_of(page, finished["node"])
-    click(page, finished)
+    finished = label_position(page, "finished", ends[0])
+    wanted = hypothesis_pieces(page, finished["node"])
+    click_label(page, finished)
     page.wait_for_url("**what_if=1**")
-    at_rest(page)
+    wait_until_idle(page)
     assert page.evaluate(TREE)["shown"] == wanted
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "2")  # the step stays
 
 
 @pytest.mark.nightly
-def test_pointing_says_what_became_of_it(open_page: Opener, address: str) -> None:
+def test_hover_explains_a_hypothesis_and_marks_its_path(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5")
-    twig = place(page, "twig", 2)
+    twig = label_position(page, "twig", 2)
     page.mouse.move(twig["x"], twig["y"])
     hover = page.locator(f"{CHART} .hovertext")
     expect(hover).to_contain_text("log p(")
-    expect(hover).to_contain_text("and the beam keeps 5")
-    assert page.evaluate(WAY) == way_to(page, twig["node"])
+    expect(hover).to_contain_text("and the beam keeps only 5")
+    assert page.evaluate(MARKED_PATH) == path_points(page, twig["node"])
     page.mouse.move(5, 5)
-    assert page.evaluate(WAY) == []  # the way on top is the one on show
+    assert page.evaluate(MARKED_PATH) == []  # only the current translation is marked
 
 
 @pytest.mark.nightly
 @on_both
-def test_what_is_pointed_at_in_the_list_is_marked_in_the_tree(open_page: Opener, address: str) -> None:
+def test_hovered_list_entry_is_marked_in_the_tree(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5", width="4")
     listed = page.locator(".hypotheses li button")
     listed.nth(2).focus()
-    third = page.evaluate(WAY)
+    third = page.evaluate(MARKED_PATH)
     ends = page.evaluate(TREE)["shown"]
     assert len(third) % 11 == 0
     assert len(third) // 11 >= 0.5 * len(ends)  # a link for each of its pieces
     listed.nth(1).hover()
-    second = page.evaluate(WAY)
+    second = page.evaluate(MARKED_PATH)
     assert second != third
     page.mouse.move(5, 5)
     listed.nth(1).click()
     expect(listed.nth(1)).to_have_attribute("aria-current", "true")
-    at_rest(page)
+    wait_until_idle(page)
     page.mouse.move(5, 5)
-    assert page.evaluate(WAY) == second  # it is on show, and not on top
+    assert page.evaluate(MARKED_PATH) == second  # the current hypothesis is not the best one
 
 
 @pytest.mark.nightly
 @on_both
-def test_the_step_on_show_has_its_column_and_a_long_search_scrolls_to_it(open_page: Opener, address: str) -> None:
+def test_current_step_column_is_marked_and_scrolled_into_view(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, sentence=LONG, width="12", search="beam 5")
     scroll = ".st-key-tree .scroll"
@@ -246,13 +244,13 @@ def test_the_step_on_show_has_its_column_and_a_long_search_scrolls_to_it(open_pa
 
 @pytest.mark.nightly
 @on_both
-def test_another_width_is_drawn_and_kept_in_the_address(open_page: Opener, address: str) -> None:
+def test_beam_width_changes_the_tree_and_the_url(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5")
     before = page.evaluate(TREE)["pieces"]
     page.locator(".st-key-width").get_by_text("12", exact=True).click()
     expect(page.locator(".hypotheses li")).to_have_count(12)
-    at_rest(page)
+    wait_until_idle(page)
     page.wait_for_url("**width=12**")
     assert len(page.evaluate(TREE)["pieces"]) > len(before)
     page.locator(".page-links a").first.press("Enter")
@@ -263,7 +261,7 @@ def test_another_width_is_drawn_and_kept_in_the_address(open_page: Opener, addre
 
 @pytest.mark.nightly
 @everywhere
-def test_all_text_stands_out(open_page: Opener, address: str) -> None:
+def test_text_has_enough_contrast(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5", width="12")
     assert faint(page, more_than=30) == []
@@ -278,19 +276,19 @@ def telephone(chromium: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.mark.nightly
-def test_a_finger_opens_a_hypothesis(telephone: BrowserContext, address: str) -> None:
+def test_tap_opens_a_hypothesis(telephone: BrowserContext, address: str) -> None:
     page = telephone.new_page()
     open_tree(page, address, search="beam 5")
-    twig = place(page, "twig", 1)
-    wanted = pieces_of(page, twig["node"])
+    twig = label_position(page, "twig", 1)
+    wanted = hypothesis_pieces(page, twig["node"])
     page.touchscreen.tap(twig["x"], twig["y"])
     page.wait_for_url("**what_if=1**")
-    at_rest(page)
+    wait_until_idle(page)
     assert page.evaluate(TREE)["shown"][: len(wanted)] == wanted
 
 
 @pytest.mark.nightly
-def test_the_picture_and_its_numbers_are_taken_away(open_page: Opener, address: str, tmp_path: Path) -> None:
+def test_tree_can_be_downloaded_as_image_and_csv(open_page: Opener, address: str, tmp_path: Path) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5", width="3")
     page.locator(".st-key-downloads button").first.click()
@@ -310,7 +308,7 @@ def test_the_picture_and_its_numbers_are_taken_away(open_page: Opener, address: 
 
 
 @pytest.mark.nightly
-def test_the_table_has_what_the_picture_has(open_page: Opener, address: str) -> None:
+def test_tree_has_alt_text_and_a_table(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5")
     alt = page.locator(CHART).get_attribute("aria-label")

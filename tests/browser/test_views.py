@@ -1,4 +1,4 @@
-"""Two views on one page, in Chromium: what is done in one leaves the other alone."""
+"""Two views on one page: actions in one view do not change the other."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def framed_row(page: Page, view: str) -> float:
     return float(chart.evaluate("(chart) => chart.layout.shapes[0].y0 + 0.5"))
 
 
-def test_stepping_one_view_leaves_the_other_alone(page: Page) -> None:
+def test_stepping_one_view_does_not_change_the_other(page: Page) -> None:
     before = shown(page, "b")
     page.locator(".st-key-room-a .player .next").last.click()
     expect_step(page, "a", 1)
@@ -72,7 +72,7 @@ def test_stepping_one_view_leaves_the_other_alone(page: Page) -> None:
     assert shown(page, "a") | {"source": 0} == {"step": STEPS - 1, "source": 0, "order": "strongest", "speed": 2}
 
 
-def test_keys_go_to_the_view_that_was_touched_last(page: Page) -> None:
+def test_keys_control_the_last_used_view(page: Page) -> None:
     page.keyboard.press("ArrowRight")
     expect_step(page, "a", 1)  # the first, before any was touched
     page.locator(".st-key-room-b .player .next").last.click()
@@ -88,7 +88,7 @@ def test_keys_go_to_the_view_that_was_touched_last(page: Page) -> None:
     expect_step(page, "a", STEPS - 1)
 
 
-def test_a_word_chooses_the_piece_that_its_own_model_looks_at_most(page: Page) -> None:
+def test_clicked_word_selects_the_piece_its_model_attends_to_most(page: Page) -> None:
     """Both rooms show the same pieces; each has its own weights behind its words."""
     for name, seed in (("a", 0), ("b", 1)):
         room, made = page.locator(f".st-key-room-{name}"), trace(seed=seed)
@@ -101,7 +101,7 @@ def test_a_word_chooses_the_piece_that_its_own_model_looks_at_most(page: Page) -
             )
 
 
-def test_each_view_has_its_own_part_of_the_address(page: Page) -> None:
+def test_each_view_has_its_own_url_parameters(page: Page) -> None:
     page.locator(".st-key-room-a .player .next").last.click()
     page.locator(".st-key-room-b").get_by_text("pieces", exact=True).click()
     page.locator(".st-key-room-b .player .source .word").nth(2).click()

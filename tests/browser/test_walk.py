@@ -1,4 +1,4 @@
-"""A visitor who tries everything in no order at all: whatever is taken, nothing breaks and no sentence is lost."""
+"""Random actions on every control: no error appears, and the sentence is not lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 Opener = Callable[..., Page]
 
 ACTIONS, FEWEST = 45, 12
-"""How many things are tried, and how many at least on a machine that is busy."""
+"""Number of actions, and the minimum on a busy machine."""
 LIMIT = 50
 """Seconds after which a walk ends."""
 
@@ -23,11 +23,11 @@ LIMIT = 50
 @pytest.mark.parametrize(
     ("open_page", "query", "seed"), [(WIDE, "", 1), (NARROW_DARK, "?lang=fr", 2)], indirect=["open_page"], ids=str
 )
-def test_nothing_breaks_on_a_random_walk(open_page: Opener, query: str, seed: int) -> None:
+def test_random_actions_cause_no_errors(open_page: Opener, query: str, seed: int) -> None:
     page = open_page(query)
     walker, end = Walker(page, seed), time.monotonic() + LIMIT
     while len(walker.steps) < ACTIONS and time.monotonic() < end:
         walker.step()
         assert walker.faults == [], "\n".join(walker.steps)
-    assert len(walker.steps) >= FEWEST, "the page is too slow to be walked about"
+    assert len(walker.steps) >= FEWEST, "the page was too slow for enough actions"
     assert sum("out of reach" in step for step in walker.steps) < len(walker.steps) / 2, walker.steps

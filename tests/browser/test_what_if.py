@@ -1,4 +1,4 @@
-"""What-ifs as a visitor meets them: cards to return to and remove, by mouse and keyboard, in links and in files."""
+"""What-ifs: added, selected and removed by mouse and keyboard, stored in URLs and exported files."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _WRITTEN = """
 """
 
 
-def change(page: Page, **wish: Any) -> None:
-    """Tell the page of a change as its own controls do."""
-    told = '(room, detail) => room.dispatchEvent(new CustomEvent("attnviz:try", { detail }))'
-    page.locator(".st-key-room").evaluate(told, wish)
+def dispatch_change(page: Page, **detail: Any) -> None:
+    """Request a what-if with the event that the page's controls dispatch."""
+    script = '(room, detail) => room.dispatchEvent(new CustomEvent("attnviz:try", { detail }))'
+    page.locator(".st-key-room").evaluate(script, detail)
 
 
 def cards(page: Page) -> Locator:
@@ -44,7 +44,7 @@ def cards(page: Page) -> Locator:
 
 
 def expect_shown(page: Page, number: int, count: int) -> None:
-    """Wait until card `number` of so many is on show, and all of the page with it."""
+    """Wait until card `number` of `count` is current, and the whole page shows it."""
     expect(cards(page)).to_have_count(count)
     if count:
         expect(cards(page).nth(number)).to_have_attribute("aria-current", "true")
@@ -54,12 +54,12 @@ def expect_shown(page: Page, number: int, count: int) -> None:
 
 
 @everywhere
-def test_change_return_change_again_remove(open_page: Opener) -> None:
+def test_what_ifs_are_added_selected_and_removed(open_page: Opener) -> None:
     page = open_page(AT_STEP_3)
     settled(page)
     expect_shown(page, 0, 0)
     expect(page.locator(".what_ifs")).to_be_hidden()
-    change(page, **ONLY_GREEN)
+    dispatch_change(page, **ONLY_GREEN)
     expect_shown(page, 1, 2)
     expect_step(page, 3)
     expect(cards(page).nth(1)).to_contain_text("Step 3 looks only at “green”")
@@ -67,9 +67,9 @@ def test_change_return_change_again_remove(open_page: Opener) -> None:
     cards(page).nth(0).click()
     expect_shown(page, 0, 2)
     expect_step(page, 3)
-    change(page, **HOT)
+    dispatch_change(page, **HOT)
     expect_shown(page, 2, 3)
-    assert cards(page).nth(2).locator("mark, del").count() > 0, "what differs is marked"
+    assert cards(page).nth(2).locator("mark, del").count() > 0, "differences are marked"
     expect(page.locator(".st-key-status")).to_contain_text("what-if 2")
     box = page.locator(".what_ifs ol").bounding_box()
     assert box is not None
@@ -85,7 +85,7 @@ def test_change_return_change_again_remove(open_page: Opener) -> None:
 
 @pytest.mark.nightly
 @on_both
-def test_by_keyboard_alone(open_page: Opener) -> None:
+def test_what_ifs_are_selected_and_removed_by_keyboard(open_page: Opener) -> None:
     page = open_page(f"{AT_STEP_3}&what_ifs=0.o.3.2*0.t.all.5000&what_if=2")
     settled(page)
     expect_shown(page, 2, 3)
@@ -111,20 +111,20 @@ def test_by_keyboard_alone(open_page: Opener) -> None:
 
 
 @within(NARROW)
-def test_a_link_and_the_history_have_every_what_if(open_page: Opener) -> None:
+def test_url_and_history_store_every_what_if(open_page: Opener) -> None:
     page = open_page(AT_STEP_3)
     settled(page)
     page.wait_for_function("() => history.state?.attnvizEntry")
     first = page.locator(".player .target").inner_text()
-    change(page, **ONLY_GREEN)
+    dispatch_change(page, **ONLY_GREEN)
     expect_shown(page, 1, 2)
     settled(page)
     green = page.locator(".player .target").inner_text()
-    change(page, **HOT)
+    dispatch_change(page, **HOT)
     expect_shown(page, 2, 3)
     settled(page)
     page.wait_for_url(re.compile("what_if=2"))
-    left, told = query(page), cards(page).all_inner_texts()
+    left, card_texts = query(page), cards(page).all_inner_texts()
     page.go_back()
     expect_shown(page, 1, 2)
     expect(page.locator(".player .target")).to_have_text(green, use_inner_text=True)
@@ -142,18 +142,18 @@ def test_a_link_and_the_history_have_every_what_if(open_page: Opener) -> None:
     settled(page)
     page.reload()
     expect_shown(page, 2, 3)
-    assert cards(page).all_inner_texts() == told
+    assert cards(page).all_inner_texts() == card_texts
     page.wait_for_url(re.compile("what_if=2"))
     assert query(page) == left
 
 
 @pytest.mark.nightly
 @within(WIDE_DARK)
-def test_the_language_goes_to_and_fro(open_page: Opener) -> None:
+def test_what_ifs_survive_language_switches(open_page: Opener) -> None:
     page = open_page(f"{AT_STEP_3}&what_ifs=0.o.3.2*0.t.all.500&what_if=1")
     settled(page)
     expect_shown(page, 1, 3)
-    told = cards(page).all_inner_texts()
+    card_texts = cards(page).all_inner_texts()
     page.locator(".st-key-lang").get_by_text("fr", exact=True).click()
     expect(cards(page).nth(1)).to_contain_text("L’étape 3 ne regarde que « green »")
     expect(cards(page).nth(2)).to_contain_text("Température 0,5 à chaque étape")
@@ -161,24 +161,24 @@ def test_the_language_goes_to_and_fro(open_page: Opener) -> None:
     expect_shown(page, 1, 3)
     page.locator(".st-key-lang").get_by_text("en", exact=True).click()
     expect(cards(page).nth(1)).to_contain_text("Step 3 looks only at")
-    assert cards(page).all_inner_texts() == told
+    assert cards(page).all_inner_texts() == card_texts
     assert query(page)["what_ifs"] == ["0.o.3.2*0.t.all.500"]
 
 
 @pytest.mark.nightly
-def test_what_cannot_be_done_is_said(open_page: Opener, snapshot: SnapshotAssertion) -> None:
+def test_invalid_what_ifs_show_an_error(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page(f"{AT_STEP_3}&what_ifs=0.o.99.2*x&what_if=7")
     settled(page)
     problem = page.locator(".st-key-what_if_problem")
     expect(problem).to_be_visible()
-    told = problem.inner_text()
-    assert told.splitlines() == snapshot(name="in a link")
+    message = problem.inner_text()
+    assert message.splitlines() == snapshot(name="in a link")
     page.wait_for_url(lambda url: "what_if" not in url)
-    change(page, kind="typed", step=1, text="北京", held=False)
-    expect(problem).not_to_have_text(told, use_inner_text=True)
+    dispatch_change(page, kind="typed", step=1, text="北京", held=False)
+    expect(problem).not_to_have_text(message, use_inner_text=True)
     expect(problem).to_contain_text("北京")
     assert text_of(problem) == snapshot(name="never seen")
-    change(page, kind="typed", step=1, text="rue", held=False)
+    dispatch_change(page, kind="typed", step=1, text="rue", held=False)
     expect_shown(page, 1, 2)
     expect(problem).to_have_count(0)
     expect(page.locator(".player .target")).to_contain_text(re.compile(r"La\s*rue"))
@@ -186,11 +186,11 @@ def test_what_cannot_be_done_is_said(open_page: Opener, snapshot: SnapshotAssert
 
 @pytest.mark.nightly
 @on_both
-def test_files_have_the_cards_too(open_page: Opener, chromium: Browser, tmp_path: Path) -> None:
+def test_exported_files_contain_the_what_ifs(open_page: Opener, chromium: Browser, tmp_path: Path) -> None:
     page = open_page(f"{AT_STEP_3}&what_ifs=0.o.3.2*0.t.all.5000&what_if=2")
     settled(page)
     expect_shown(page, 2, 3)
-    told, hot = cards(page).all_inner_texts(), page.locator(".player .target").inner_text()
+    card_texts, hot = cards(page).all_inner_texts(), page.locator(".player .target").inner_text()
     open_downloads(page)
     trace, lecture = fetch(page, "Whole trace, JSON", tmp_path), fetch(page, "Page for a lecture, HTML", tmp_path)
     assert len(WhatIfs.load(trace).what_ifs) == 2
@@ -199,7 +199,7 @@ def test_files_have_the_cards_too(open_page: Opener, chromium: Browser, tmp_path
     settled(page)
     open_trace(page, trace)
     expect_shown(page, 0, 3)
-    assert cards(page).all_inner_texts() == told
+    assert cards(page).all_inner_texts() == card_texts
     cards(page).nth(2).click()
     expect_shown(page, 2, 3)
     expect(page.locator(".player .target")).to_have_text(hot, use_inner_text=True)

@@ -1,4 +1,4 @@
-"""The page *Why attention?* in Chromium: its translations step together, its figures are drawn, and its links work."""
+"""Page *Why attention?*: translations that step together, charts, links, tables and downloads."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 CHARTS = ("forced_words-why", "signals-why", "by_length-why", "growth_chart-growing")
 
 
-def at_rest(page: Page) -> None:
+def wait_until_idle(page: Page) -> None:
     """Wait until nothing waits for its numbers and the server has nothing more to say."""
     page.wait_for_selector("[data-waiting]", state="detached")
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
 
 
-def why(open_page: Opener, query: str = "") -> Page:
+def open_why(open_page: Opener, query: str = "") -> Page:
     """Open the page as a link does."""
     page = open_page(f"?{SENTENCE}{query}", path="why", ready=LANES)
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
@@ -41,7 +41,7 @@ def lanes(page: Page, view: str = "why") -> Locator:
     return page.locator(f".st-key-lanes-{view} .lanes")
 
 
-def at_step(page: Page, step: int, view: str = "why") -> None:
+def wait_for_step(page: Page, step: int, view: str = "why") -> None:
     """Wait until the page is at a step, counted from 1."""
     expect(page.locator(f".st-key-room-{view}")).to_have_attribute("data-step", str(step - 1))
     expect(lanes(page, view).locator(".at")).to_have_value(str(step - 1))
@@ -51,51 +51,51 @@ MOVED = """(slider) => new Promise((go) => {
   const look = () => (Number(slider.value) > 0 ? go() : setTimeout(look, 20));
   look();
 })"""
-"""Waits until a slider has left its beginning."""
+"""JavaScript that waits until a slider has moved from its start."""
 
 
-def shown(lane: Locator) -> str:
-    """Return what of a translation is to be seen."""
+def visible_text(lane: Locator) -> str:
+    """Return the visible part of a translation."""
     return str(lane.locator(".part:not(.later)").evaluate_all("parts => parts.map(part => part.textContent).join('')"))
 
 
-def no_wider_than_the_window(page: Page) -> None:
+def assert_fits_the_window(page: Page) -> None:
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
 
 @on_both
-def test_three_translations_move_together_by_key_button_and_slider(open_page: Opener) -> None:
-    page = why(open_page)
+def test_three_translations_step_together(open_page: Opener) -> None:
+    page = open_why(open_page)
     three = lanes(page).locator(".lane")
     expect(three).to_have_count(3)
-    no_wider_than_the_window(page)
-    first = [shown(three.nth(k)) for k in range(3)]
+    assert_fits_the_window(page)
+    first = [visible_text(three.nth(k)) for k in range(3)]
     strips = [three.nth(k).locator("canvas").evaluate("canvas => canvas.toDataURL()") for k in range(3)]
     page.keyboard.press("ArrowRight")
-    at_step(page, 2)
-    assert all(len(shown(three.nth(k))) > len(first[k]) for k in range(3))
+    wait_for_step(page, 2)
+    assert all(len(visible_text(three.nth(k))) > len(first[k]) for k in range(3))
     after = [three.nth(k).locator("canvas").evaluate("canvas => canvas.toDataURL()") for k in range(3)]
     assert after[0] == strips[0]  # one vector for all steps
     assert after[1] != strips[1]
     assert after[2] != strips[2]
     lanes(page).locator(".next").click()
-    at_step(page, 3)
+    wait_for_step(page, 3)
     page.keyboard.press("End")
-    assert "Deux chiens" in shown(three.nth(2))
-    assert shown(three.nth(2)).endswith("</s>")
+    assert "Deux chiens" in visible_text(three.nth(2))
+    assert visible_text(three.nth(2)).endswith("</s>")
     slider = lanes(page).locator(".at")
     slider.focus()
     page.keyboard.press("Home")
-    at_step(page, 1)
+    wait_for_step(page, 1)
     page.keyboard.press("ArrowRight")
-    at_step(page, 2)
+    wait_for_step(page, 2)
     assert query(page)["step-why"] == ["2"]
 
 
 @pytest.mark.nightly
-def test_what_is_pointed_at_is_where_it_looks_and_nothing_moves(open_page: Opener) -> None:
-    page = why(open_page, "&step-why=2")
-    at_step(page, 2)
+def test_word_bars_sum_to_one_and_the_layout_does_not_shift(open_page: Opener) -> None:
+    page = open_why(open_page, "&step-why=2")
+    wait_for_step(page, 2)
     additive = lanes(page).locator(".lane").nth(2)
     widths = additive.locator(".word").evaluate_all(
         "words => words.map(word => Number(getComputedStyle(word).getPropertyValue('--bar')))"
@@ -108,32 +108,32 @@ def test_what_is_pointed_at_is_where_it_looks_and_nothing_moves(open_page: Opene
 
 
 @pytest.mark.nightly
-def test_it_plays_to_the_end_and_stops(open_page: Opener) -> None:
-    page = why(open_page)
+def test_playback_stops_at_the_last_step(open_page: Opener) -> None:
+    page = open_why(open_page)
     last = int(lanes(page).locator(".at").get_attribute("max") or 0)
     page.keyboard.press("Space")
     expect(lanes(page).locator(".verb")).to_have_text("Pause")
-    lanes(page).locator(".at").evaluate(MOVED)  # asked for from outside, a step may be over before it is seen
+    lanes(page).locator(".at").evaluate(MOVED)  # wait in the browser: from Python, a step may end before it is seen
     page.keyboard.press("Space")
     expect(lanes(page).locator(".verb")).to_have_text("Play")
     lanes(page).locator(".at").fill(str(last - 1))
     lanes(page).locator(".play").click()
-    at_step(page, last + 1)
+    wait_for_step(page, last + 1)
     expect(lanes(page).locator(".verb")).to_have_text("Play")
 
 
 @pytest.mark.nightly
 @on_both
-def test_all_pictures_are_drawn_and_told(open_page: Opener) -> None:
-    page = why(open_page)
+def test_every_chart_is_drawn_and_described(open_page: Opener) -> None:
+    page = open_why(open_page)
     for name in CHARTS:
         chart = page.locator(f".st-key-{name} .chart")
         chart.scroll_into_view_if_needed()
         expect(page.locator(f".st-key-{name} .js-plotly-plot .main-svg").first).to_be_visible()
         assert len(chart.get_attribute("aria-label") or "") > 40
         expect(page.locator(f".st-key-{name} .chart-box p")).not_to_be_empty()
-    at_rest(page)
-    no_wider_than_the_window(page)
+    wait_until_idle(page)
+    assert_fits_the_window(page)
     expect(page.locator(".st-key-signals-why p")).to_contain_text("by the recurrence alone")
     expect(page.locator(".st-key-by_length-why")).to_contain_text("your sentence: 6 words")
     assert faint(page, more_than=30) == []
@@ -141,17 +141,17 @@ def test_all_pictures_are_drawn_and_told(open_page: Opener) -> None:
 
 @pytest.mark.nightly
 @on_both
-def test_a_sentence_grows_by_itself_and_a_click_on_its_picture_goes_there(open_page: Opener) -> None:
-    page = why(open_page, "&long=2")
+def test_growing_sentence_has_its_own_steps_and_a_clickable_chart(open_page: Opener) -> None:
+    page = open_why(open_page, "&long=2")
     lanes(page, "growing").scroll_into_view_if_needed()
     expect(lanes(page, "growing").locator(".lane")).to_have_count(4)
-    at_rest(page)
+    wait_until_idle(page)
     expect(lanes(page, "growing").locator(".clause.now")).to_contain_text("This kind of experience")
     lanes(page, "growing").locator(".next").click()
-    at_step(page, 2, "growing")
-    at_step(page, 1)  # the other stays where it is
+    wait_for_step(page, 2, "growing")
+    wait_for_step(page, 1)  # the other stays where it is
     page.keyboard.press("ArrowRight")  # belongs to the view that was touched last
-    at_step(page, 3, "growing")
+    wait_for_step(page, 3, "growing")
     assert query(page) | {"long": ["2"], "step-growing": ["3"]} == query(page)
     chart = page.locator(".st-key-growth_chart-growing .js-plotly-plot")
     chart.scroll_into_view_if_needed()
@@ -163,15 +163,15 @@ def test_a_sentence_grows_by_itself_and_a_click_on_its_picture_goes_there(open_p
         }"""
     )
     page.mouse.click(*place)
-    at_step(page, 1, "growing")
+    wait_for_step(page, 1, "growing")
     page.locator(".st-key-long").get_by_text("In a press").click()
     expect(lanes(page, "growing").locator(".clause").first).to_contain_text("In a press conference", timeout=60_000)
-    at_step(page, 1, "growing")
+    wait_for_step(page, 1, "growing")
     assert query(page)["long"] == ["3"]
 
 
 @pytest.mark.nightly
-def test_to_and_fro_between_the_pages(open_page: Opener) -> None:
+def test_sentence_and_steps_survive_page_changes(open_page: Opener) -> None:
     page = open_page()
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
@@ -183,7 +183,7 @@ def test_to_and_fro_between_the_pages(open_page: Opener) -> None:
         expect(lanes(page).locator(".source").first).to_contain_text("snow")
         page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
         page.keyboard.press("ArrowRight")
-        at_step(page, step)
+        wait_for_step(page, step)
         assert query(page) | {"sentence": [NEW], "step-why": [str(step)]} == query(page)
         page.locator(".page-links").get_by_text("Translate").click()
         page.wait_for_selector(READY)
@@ -193,43 +193,43 @@ def test_to_and_fro_between_the_pages(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_back_and_forward(open_page: Opener) -> None:
+def test_back_and_forward_restore_page_and_step(open_page: Opener) -> None:
     page = open_page(f"?{SENTENCE}&step=3")
     page.locator(".page-links").get_by_text("Why attention?").click()
     page.wait_for_selector(LANES)
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     page.keyboard.press("ArrowRight")
-    at_step(page, 2)
+    wait_for_step(page, 2)
     page.go_back()
     page.wait_for_selector(READY)
     expect_step(page, 3)
     page.go_forward()
     page.wait_for_selector(LANES)
-    at_step(page, 2)
+    wait_for_step(page, 2)
 
 
 @pytest.mark.nightly
-def test_another_sentence_and_another_translation(open_page: Opener, snapshot: SnapshotAssertion) -> None:
-    page = why(open_page, "&step-why=3")
+def test_new_sentence_and_given_translation_are_shown(open_page: Opener, snapshot: SnapshotAssertion) -> None:
+    page = open_why(open_page, "&step-why=3")
     box = page.locator(".st-key-sentence textarea")
     box.fill("The little black cat sleeps.")
     box.press("Control+Enter")
     expect(lanes(page).locator(".source").first).to_contain_text("cat")
-    at_step(page, 1)
+    wait_for_step(page, 1)
     page.locator(".st-key-own button").click()
     target = page.locator(".st-key-target textarea")
     target.fill(GIVEN)
     target.press("Control+Enter")
     expect(page.locator(".text-section .french")).to_have_text(GIVEN)
     page.wait_for_function("(given) => new URLSearchParams(location.search).get('target') === given", arg=GIVEN)
-    at_rest(page)
-    told = page.locator(".text-section", has=page.locator(".french"))
-    assert without_numbers(text_of(told)) == snapshot
+    wait_until_idle(page)
+    section = page.locator(".text-section", has=page.locator(".french"))
+    assert without_numbers(text_of(section)) == snapshot
 
 
 @pytest.mark.nightly
-def test_both_languages_to_and_fro(open_page: Opener) -> None:
-    page = why(open_page)
+def test_language_can_be_switched_repeatedly(open_page: Opener) -> None:
+    page = open_why(open_page)
     for code, name in (("fr", "Un vecteur fixe"), ("en", "One fixed vector"), ("fr", "Un vecteur fixe")):
         page.locator(".st-key-lang").get_by_text(code).click()
         expect(lanes(page).locator(".name").first).to_contain_text(name)
@@ -238,8 +238,8 @@ def test_both_languages_to_and_fro(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_tables_and_files(open_page: Opener) -> None:
-    page = why(open_page)
+def test_tables_and_downloads_are_available(open_page: Opener) -> None:
+    page = open_why(open_page)
     unfold(page.locator(".st-key-tables-why"))
     expect(page.locator(".st-key-tables-why .stDataFrame")).to_have_count(7)
     page.locator(".st-key-downloads button").first.click()

@@ -1,4 +1,4 @@
-"""A model without attention on the page: nothing is said to be looked at, and one vector goes to every step."""
+"""A model without attention: no text claims attention, and one fixed vector goes to every step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("width", [1440, at_night(390)])
-def test_one_vector_is_drawn_and_nobody_looks(open_page: Opener, width: int, snapshot: SnapshotAssertion) -> None:
+def test_fixed_vector_is_drawn_without_attention_claims(
+    open_page: Opener, width: int, snapshot: SnapshotAssertion
+) -> None:
     page = open_page("?model=small-fixed&step=2", width=width)
     expect(page.locator(".player .shown")).to_be_hidden()
     title = text_of(page.locator(".section").first)
@@ -32,7 +34,7 @@ def test_one_vector_is_drawn_and_nobody_looks(open_page: Opener, width: int, sna
 
 
 @pytest.mark.nightly
-def test_a_click_on_an_arrow_chooses_its_step(open_page: Opener) -> None:
+def test_click_on_an_arrow_selects_its_step(open_page: Opener) -> None:
     page = open_page("?model=small-fixed")
     row, x, y = page.evaluate(
         """() => {

@@ -1,4 +1,4 @@
-"""What the browser writes itself: numbers in the page's language, each with what it is of, and Streamlit's words."""
+"""Texts that JavaScript writes: localized numbers, and translated texts of Streamlit widgets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Opener = Callable[..., Page]
 
 
 @pytest.mark.nightly
-def test_numbers_are_french_whichever_program_comes_first(open_page: Opener, profile: BrowserContext) -> None:
+def test_numbers_are_french_when_the_theme_script_loads_late(open_page: Opener, profile: BrowserContext) -> None:
     held: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -28,7 +28,7 @@ def test_numbers_are_french_whichever_program_comes_first(open_page: Opener, pro
     profile.unroute("**/theme/theme.js", hold)
 
 
-def test_a_french_page_has_no_decimal_point_and_no_english_of_streamlit_s(open_page: Opener) -> None:
+def test_french_page_has_decimal_commas_and_no_english_streamlit_text(open_page: Opener) -> None:
     page = open_page("?lang=fr&sentence=Where+is+the+nearest+station%2C+please%3F&step=7")
     nearest = page.locator(".player .source .word").nth(3)
     expect(nearest).to_have_attribute("title", re.compile(r"^α = 0,\d{4} \(les deux sous-mots\)$"))

@@ -1,4 +1,4 @@
-"""Texts read off a page, in the form in which snapshots hold them."""
+"""Read texts from a page in the form that snapshots store."""
 
 from __future__ import annotations
 

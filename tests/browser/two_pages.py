@@ -1,4 +1,4 @@
-"""The program with a second page, as a room to come would add one: it draws none of the first page's boxes."""
+"""The app with a second page, which shows none of the widgets of the first page."""
 
 import streamlit as st
 

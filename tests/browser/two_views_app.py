@@ -1,4 +1,4 @@
-"""A page with two step rooms: the same pieces as two models see them, which look at different words."""
+"""A page with two step views: the same pieces, with the attention of two different models."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ from tests.figures.synthetic import trace
 
 if __name__ == "__main__":
     st.set_page_config(layout="wide")
-    taken = receive()
+    received = receive()
     use_chosen_language()
     apply_style(theme_name())
     load_library()
@@ -23,6 +23,6 @@ if __name__ == "__main__":
         heatmap_choices(st.session_state, view, st.query_params)
         st.header(f"Model {name}")
         step_view(view)
-    acknowledge_until(taken, {"entry": "two views", "parameters": {}})
+    acknowledge_until(received, {"entry": "two views", "parameters": {}})
 else:
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

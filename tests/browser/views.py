@@ -1,4 +1,4 @@
-"""The windows a page is looked at in: a wide screen and a telephone, light and dark; and what is where in them."""
+"""Window sizes and themes for browser tests, and positions of chart points in the window."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from _pytest.mark import ParameterSet
 from playwright.sync_api import Page
 
 from attnviz.ui.toolbar.examples import FORMER_DEFAULT_SENTENCE
-from tests.browser.settled import stays
+from tests.browser.settled import wait_until_still
 
 EXAMPLE = FORMER_DEFAULT_SENTENCE
-"""What most tests look at: words of one piece and of several, an elision, and words that change places."""
+"""Sentence of most tests: words of one and of several pieces, an elision, and reordered words."""
 
 
 class View(NamedTuple):
@@ -34,12 +34,12 @@ SHOWN = "document.querySelector('.st-key-room').attnvizView"
 
 
 def at_night(*values: object) -> ParameterSet:
-    """Return parameters of a test that only the nightly suite runs it with."""
+    """Return test parameters that only the nightly suite uses."""
     return pytest.param(*values, marks=pytest.mark.nightly)
 
 
 def within(first: View, *others: View) -> pytest.MarkDecorator:
-    """Run a test in these windows; the checks of a push run it in the first one alone."""
+    """Run a test in these windows; only the nightly suite uses more than the first."""
     return pytest.mark.parametrize("open_page", [first, *map(at_night, others)], indirect=True, ids=str)
 
 
@@ -52,9 +52,9 @@ on_a_telephone = within(NARROW_DARK, WIDE)
 
 
 def on_screen(page: Page, key: str, x: float, y: float) -> tuple[float, float]:
-    """Return where a point of the axes of the picture `key` is in the window, which it is scrolled into."""
+    """Scroll the chart `key` into the window; return the window position of a point in its axis coordinates."""
     chart = page.locator(f".st-key-{key} .js-plotly-plot")
-    stays(chart)
+    wait_until_still(chart)
     left, top = chart.evaluate(
         """(chart, [x, y]) => {
           const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;

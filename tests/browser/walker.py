@@ -1,6 +1,6 @@
-"""A visitor who tries everything: takes one control after another at random, on every page, and notes what goes wrong.
+"""A random walk: use one random control after another, on every page, and record errors.
 
-`python tests/browser/walker.py --seed 7 --actions 300` looks for faults for as long as one likes.
+`python tests/browser/walker.py --seed 7 --actions 300` walks until it finds an error or has done 300 actions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CONTROLS = {
     "picture": ".js-plotly-plot:visible .nsewdrag",
     "text": "textarea:visible:enabled",
 }
-"""What can be taken hold of, by kind; a kind is chosen before one of its number, so that the many words do not win."""
+"""Selectors of controls by kind; the walk first draws a kind, so that the many words do not dominate."""
 KEYS = ("ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown", "Home", "End", " ", "Escape", "Tab", "Enter")
 SENTENCES = (
     "Two dogs play in the snow.",
@@ -53,7 +53,7 @@ PATIENCE = 30_000
 
 
 class Walker:
-    """Walks about `page`; `steps` says where it has been, `faults` what it found."""
+    """Use random controls of `page`; `steps` lists the actions, `faults` the errors."""
 
     def __init__(self, page: Page, seed: int) -> None:
         self.page = page
@@ -64,15 +64,15 @@ class Walker:
         """What the box of the page *Translate* is to have; None where another page may have changed it."""
         self.steps: list[str] = []
         self.faults: list[str] = []
-        page.on("console", self._hear)
+        page.on("console", self._on_console)
         page.on("pageerror", lambda error: self.faults.append(f"script error: {error}"))
 
-    def _hear(self, message: ConsoleMessage) -> None:
+    def _on_console(self, message: ConsoleMessage) -> None:
         if message.type == "error":
             self.faults.append(f"console: {message.text}")
 
     def step(self) -> None:
-        """Do one thing, wait until the page has answered, and look at what it shows."""
+        """Do one random action, wait until the page is idle, and check what it shows."""
         present = {kind: found for kind, name in CONTROLS.items() if (found := self.page.locator(name)).count()}
         kind = self.chance.choice([*present, "key", "theme"])
         try:
@@ -84,12 +84,12 @@ class Walker:
                 self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             else:
                 self._take(kind, present[kind].nth(self.chance.randrange(present[kind].count())))
-        except Error as error:  # what was there a moment ago is gone, or covered by an open box: as it is for a visitor
+        except Error as error:  # the control has disappeared, or an open box covers it, as for a visitor
             covering = [line.strip() for line in str(error).splitlines() if "intercepts" in line]
             self.steps[-1] += f" (out of reach{': ' if covering else ''}{''.join(covering[-1:])[:90]})"
             self.page.keyboard.press("Escape")
-        self.rest()
-        self.look()
+        self.wait_until_idle()
+        self.check_page()
 
     def _press(self) -> None:
         key = self.chance.choice(KEYS)
@@ -135,8 +135,8 @@ class Walker:
         if how:
             self.page.keyboard.press(how)
 
-    def rest(self) -> None:
-        """Wait until the page is at rest: nothing runs on the server, and the browser has told it what it waits to."""
+    def wait_until_idle(self) -> None:
+        """Wait until the server runs nothing and the browser has sent its pending messages."""
         for _ in range(2):  # a part that follows the step asks the server once it has answered
             self.page.wait_for_timeout(200)
             try:
@@ -151,7 +151,7 @@ class Walker:
         except Error:
             return "the browser does not answer either"
 
-    def look(self) -> None:
+    def check_page(self) -> None:
         """Note an error that is shown, and a sentence that is no longer what was typed or chosen."""
         self.faults += [f"shown: {text}" for text in self.page.locator(".stException:visible").all_inner_texts()]
         box = self.page.locator(".st-key-sentence textarea")
@@ -166,7 +166,7 @@ class Walker:
 
 
 def main() -> None:
-    """Walk until something is found, and say what."""
+    """Walk until an error is found, and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--actions", type=int, default=300)

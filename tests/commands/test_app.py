@@ -1,4 +1,4 @@
-"""The command that starts the page: which hosts it serves."""
+"""`attnviz app`: the host names that the server accepts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Started(Exception):
         (["--address", "0.0.0.0"], "*.hf.space other.test", {"*.hf.space", "other.test"}, True),
     ],
 )
-def test_it_serves_its_own_names_and_those_that_are_given(
+def test_app_accepts_local_and_configured_host_names(
     arguments: list[str], variable: str, named: set[str], own: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command: list[str] = []

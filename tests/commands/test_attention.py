@@ -1,4 +1,4 @@
-"""`attnviz attention`: says what a file is, draws one pair, converts all."""
+"""`attnviz attention`: report a file's format, draw one sentence pair, convert all pairs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _sides(folder: Path) -> list[str]:
     return ["--source-file", str(folder / "src.txt"), "--target-file", str(folder / "tgt.txt")]
 
 
-def test_it_says_what_a_file_is_and_what_was_concluded(
+def test_attention_reports_format_and_assumptions(
     folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     assert main(["attention", str(folder / "from-1.txt"), *_sides(folder)]) == 0
@@ -38,7 +38,9 @@ def test_it_says_what_a_file_is_and_what_was_concluded(
     assert captured.err == snapshot
 
 
-def test_it_draws_one_pair(folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
+def test_attention_draws_one_pair(
+    folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
     command = ["attention", str(folder / "sockeye-matrix.txt"), "-o", str(folder / "a.csv")]
     assert main(command) == 0
     assert "rains" not in (folder / "a.csv").read_text(encoding="utf-8-sig")
@@ -52,7 +54,7 @@ def test_it_draws_one_pair(folder: Path, capsys: pytest.CaptureFixture[str], sna
     assert plain(capsys.readouterr().err, folder) == snapshot(name="no such ending")
 
 
-def test_it_converts_all_pairs(folder: Path) -> None:
+def test_attention_converts_all_pairs(folder: Path) -> None:
     path = folder / "from-1.txt"
     for ending in ("pharaoh", "json", "parquet"):
         assert main(["attention", str(path), *_sides(folder), "-o", str(folder / f"a.{ending}")]) == 0
@@ -66,15 +68,13 @@ def test_it_converts_all_pairs(folder: Path) -> None:
     assert json.loads((folder / "one.json").read_text(encoding="utf-8"))["links"] == [[0, 0], [1, 1]]
 
 
-def test_the_second_pair_of_an_nbest_list_is_the_second_sentence(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sentence_option_selects_sentence_in_nbest_list(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["attention", str(folder / "moses.nbest"), "--source-file", str(folder / "src.txt"), "--sentence", "2"]
     assert main(command) == 0
     assert capsys.readouterr().out == f"{SOURCES[1]}\t{TARGETS[1]}\t{TEXTS[1]}\n"
 
 
-def test_pairs_without_links_are_counted(
+def test_pairs_without_links_are_reported(
     folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     (folder / "end.txt").write_text("a ||| 0.1,0.9 0.1,0.9\nb ||| 0.9,0.1 0.1,0.9\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: real processes, their output, their exit codes."""
+"""The commands of `attnviz`, run as processes: their output, error messages and exit codes."""
 
 from __future__ import annotations
 
@@ -67,19 +67,19 @@ def _one_sentence(errors: str) -> bool:
     return errors.count("\n") == 1 and "Traceback" not in errors
 
 
-def test_translate_an_argument(model_folder: Path, translator: Translator) -> None:
+def test_translate_sentence_argument(model_folder: Path, translator: Translator) -> None:
     done = _process("translate", SENTENCES[0], "--model", str(model_folder), "--device", "cpu")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == translator.translate(SENTENCES[0], beam=5).translation + "\n"
 
 
-def test_translate_lines(run, translator: Translator) -> None:
+def test_translate_lines_of_standard_input(run, translator: Translator) -> None:
     code, out, errors = run("translate", "--beam", "3", given="\n".join(SENTENCES))
     assert (code, errors) == (0, "")
     assert out.splitlines() == translator.translate_batch(SENTENCES, beam=3)
 
 
-def test_translate_as_json(run, translator: Translator) -> None:
+def test_translate_json_output(run, translator: Translator) -> None:
     code, out, _ = run(
         "translate", "--json", "--beam", "2", given="Two dogs play.\r\nWhere is the \U0001f6b2 station?\n"
     )
@@ -95,14 +95,14 @@ def test_translate_as_json(run, translator: Translator) -> None:
         np.testing.assert_allclose(record["alignment"], trace.alignment, atol=1e-6)
 
 
-def test_more_lines_than_are_translated_at_once(run, translator: Translator) -> None:
+def test_translate_more_lines_than_one_batch(run, translator: Translator) -> None:
     lines = [f"{sentence} {number}" for number in range(11) for sentence in SENTENCES]
     code, out, _ = run("translate", given="\n".join(lines) + "\n")
     assert code == 0
     assert out.splitlines() == translator.translate_batch(lines, beam=5)
 
 
-def test_a_bad_line_is_named_after_those_before_it(run, translator: Translator) -> None:
+def test_translate_reports_bad_line_after_earlier_output(run, translator: Translator) -> None:
     for options in ([], ["--json"]):
         code, out, errors = run("translate", *options, given=f"A dog.\n{'a ' * 201}\nA dog.\n")
         assert code == 2
@@ -111,7 +111,7 @@ def test_a_bad_line_is_named_after_those_before_it(run, translator: Translator) 
         assert _one_sentence(errors)
 
 
-def test_a_blank_line_stays_one(run, translator: Translator) -> None:
+def test_translate_keeps_blank_lines(run, translator: Translator) -> None:
     given = "A dog.\n\n \nTwo dogs play.\n"
     code, out, _ = run("translate", given=given)
     assert code == 0
@@ -124,7 +124,7 @@ def test_a_blank_line_stays_one(run, translator: Translator) -> None:
     assert records[1]["alignment"] == []
 
 
-def test_bytes_that_are_not_utf_8(run) -> None:
+def test_translate_refuses_invalid_utf_8(run) -> None:
     code, out, errors = run("translate", "--json", given=b"A dog.\nA \xff\xfe dog.\n")
     assert code == 2
     assert json.loads(out)["source"] == "A dog."
@@ -178,7 +178,7 @@ def test_bytes_that_are_not_utf_8(run) -> None:
     ],
     ids=" ".join,
 )
-def test_bad_input_is_one_sentence_and_code_2(
+def test_bad_input_exits_with_code_2_and_one_line(
     run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -188,7 +188,7 @@ def test_bad_input_is_one_sentence_and_code_2(
     assert _one_sentence(errors)
 
 
-def test_missing_and_damaged_models(run, tmp_path: Path) -> None:
+def test_missing_and_damaged_models_exit_with_code_2(run, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     for folder, named in ((tmp_path / "nowhere", "nowhere"), (tmp_path, "config.json")):
         code, out, errors = run("translate", "A dog.", "--model", str(folder))
@@ -197,7 +197,7 @@ def test_missing_and_damaged_models(run, tmp_path: Path) -> None:
         assert _one_sentence(errors)
 
 
-def test_nothing_on_standard_input(run) -> None:
+def test_empty_standard_input_exits_with_code_2(run) -> None:
     for command in ("translate", "align"):
         code, out, errors = run(command, given="")
         assert (code, out) == (2, "")
@@ -205,7 +205,7 @@ def test_nothing_on_standard_input(run) -> None:
 
 
 @pytest.mark.parametrize("command", ["translate", "evaluate", "figure"])
-def test_a_beam_too_wide_is_refused_before_a_line_is_read(
+def test_too_wide_beam_is_refused_before_reading_input(
     run, translator: Translator, command: str, snapshot: SnapshotAssertion
 ) -> None:
     more = {"translate": [], "evaluate": ["nowhere.tsv"], "figure": ["A dog.", "-o", "x.csv"]}[command]
@@ -229,7 +229,7 @@ def test_align_refuses_a_model_without_attention(
 
 
 @pytest.mark.nightly
-def test_a_reader_that_leaves_is_no_error(model_folder: Path) -> None:
+def test_closed_output_pipe_is_not_an_error(model_folder: Path) -> None:
     command = f'"{sys.executable}" -m attnviz translate --json --model "{model_folder}" | head -n 1'
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
@@ -262,7 +262,7 @@ def test_align_prints_pharaoh_links_over_words(run, when: list[str], translator:
         assert found == expected
 
 
-def test_align_with_a_threshold_and_words(run, tmp_path: Path, translator: Translator) -> None:
+def test_align_with_threshold_and_words(run, tmp_path: Path, translator: Translator) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text(PAIRS, encoding="utf-8")
     code, out, _ = run("align", str(path), "--before", "--threshold", "0.05", "--words")
@@ -277,7 +277,7 @@ def test_align_with_a_threshold_and_words(run, tmp_path: Path, translator: Trans
     assert found == " ".join(f"{j}-{i}" for j, i in expected)
 
 
-def test_a_threshold_after_the_word_is_a_share_of_the_posterior(run, translator: Translator, model_folder) -> None:
+def test_align_threshold_applies_to_posterior_attention(run, translator: Translator, model_folder) -> None:
     _, out, _ = run("align", "--threshold", "0.1", given=PAIRS)
     words = posterior_words(translator.translate(SENTENCES[0], target=SENTENCES[1]), load_weights(model_folder))
     inner = words.alignment[:-1, :-1]
@@ -285,14 +285,14 @@ def test_a_threshold_after_the_word_is_a_share_of_the_posterior(run, translator:
 
 
 @pytest.mark.parametrize("line", ["no tab", "two\ttabs\there", "", "A dog.\t"])
-def test_align_names_a_bad_line(run, line: str) -> None:
+def test_align_reports_line_number_of_bad_line(run, line: str) -> None:
     code, _, errors = run("align", given=f"A dog.\tUn chien.\n{line}\n")
     assert code == 2
     assert "Line 2" in errors
     assert _one_sentence(errors)
 
 
-def test_figure_of_a_sentence_and_of_a_saved_trace(run, tmp_path: Path, translator: Translator) -> None:
+def test_figure_of_sentence_and_of_saved_trace(run, tmp_path: Path, translator: Translator) -> None:
     saved = tmp_path / "trace.json"
     given = ["--target", SENTENCES[1]]
     done = run("figure", SENTENCES[0], "-o", str(saved), *given)
@@ -376,7 +376,7 @@ def test_figure_with_margins_and_logit_attributions(
 
 
 @pytest.mark.parametrize("face", ["after", "difference"])
-def test_figure_has_the_faces_of_the_heatmap(
+def test_figure_face_option_selects_heatmap_values(
     run, tmp_path: Path, model_folder: Path, translator, face: str, snapshot: SnapshotAssertion
 ) -> None:
     trace = translator.translate(SENTENCES[0], target=SENTENCES[1])
@@ -433,7 +433,7 @@ def test_train_then_translate(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_training_options_are_the_fields_of_the_config() -> None:
+def test_train_help_lists_every_config_field() -> None:
     from dataclasses import fields
 
     from attnviz.training import TrainingConfig
@@ -444,7 +444,7 @@ def test_training_options_are_the_fields_of_the_config() -> None:
         assert f"--{field.name.replace('_', '-')} " in done.stdout
 
 
-def test_help_does_not_wait_for_torch() -> None:
+def test_help_does_not_import_torch() -> None:
     program = """
 import contextlib, sys
 sys.modules["torch"] = None

@@ -1,4 +1,4 @@
-"""A file of pairs, some with links."""
+"""Fixtures of the corpus tests: a file of sentence pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each row is what the translator says of its pair alone, recomputed here from the records of single sentences."""
+"""Analyser of sentence pairs: each row matches the values of that pair's own translation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
 LINES = [Line(number, *pair) for number, pair in enumerate([*PAIRS, ("Une fille", "é 日本 fille")], 1)]
 
 
-def test_a_row_is_what_the_record_of_its_pair_says(translator: Translator, model_folder: Path) -> None:
+def test_rows_match_the_traces_of_their_pairs(translator: Translator, model_folder: Path) -> None:
     table, skipped = Analyser(translator, Settings(threshold=0.2))(LINES)
     weights = load_weights(model_folder)
     assert table.schema.equals(SCHEMA)
@@ -63,11 +63,11 @@ def test_a_row_is_what_the_record_of_its_pair_says(translator: Translator, model
         ]
         after = posterior_words(trace, weights)
         for name, shares in (("links_before", words.alignment), ("links_after", after.alignment)):
-            kept = {(link["i"], link["j"]): link["weight"] for link in row[name]}
+            link_weights = {(link["i"], link["j"]): link["weight"] for link in row[name]}
             large = {(i, j) for j, i in [*links(shares[:-1]), *links(shares[:-1], 0.2)] if j < len(words.source) - 1}
-            near = {(i, j) for i, j in large ^ set(kept) if abs(shares[i, j] - 0.2) > 0.03}
+            near = {(i, j) for i, j in large ^ set(link_weights) if abs(shares[i, j] - 0.2) > 0.03}
             assert not near
-            assert all(weight == pytest.approx(shares[cell], abs=0.03) for cell, weight in kept.items())
+            assert all(weight == pytest.approx(shares[cell], abs=0.03) for cell, weight in link_weights.items())
     last = table.to_pylist()[-1]
     assert (last["copied_words"], last["unknown_words"]) == (1, 1)
     assert last["copied_share"] == pytest.approx(1 / 3)
@@ -75,15 +75,15 @@ def test_a_row_is_what_the_record_of_its_pair_says(translator: Translator, model
 
 @pytest.mark.parametrize("readout_state", ["previous", "current"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_reading_is_that_of_single_sentences(
+def test_batch_posterior_matches_that_of_single_sentences(
     make_network: ModelFactory, tokenizer: Tokenizer, readout_state: str, kind
 ) -> None:
     network = make_network(readout_state=readout_state)
     translator = Translator(network, tokenizer)
     weights = {name: tensor.double().numpy() for name, tensor in network.state_dict().items()}
     sources, targets = ([[*tokenizer.encode(pair[side]), EOS] for pair in PAIRS] for side in (0, 1))
-    led = force_decode(translator, sources, targets)
-    exactly, nearly = (BatchPosterior(translator, kind, slight)(led, sources, targets) for slight in (0, 0.01))
+    forced = force_decode(translator, sources, targets)
+    exactly, nearly = (BatchPosterior(translator, kind, slight)(forced, sources, targets) for slight in (0, 0.01))
     for (source, target), exact, near in zip(PAIRS, exactly, nearly, strict=True):
         expected = posterior(translator.translate(source, target=target), weights, kind)
         # bfloat16, where it is used, has three digits.
@@ -94,7 +94,7 @@ def test_the_reading_is_that_of_single_sentences(
 
 @settings(max_examples=FEW)
 @given(st.data())
-def test_rows_do_not_depend_on_what_is_computed_with_them(translator: Translator, data: st.DataObject) -> None:
+def test_rows_are_independent_of_batching_and_order(translator: Translator, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(LINES))))
     size = data.draw(st.integers(1, 4))
     start = data.draw(st.integers(0, len(LINES) - 1))
@@ -109,7 +109,7 @@ def test_rows_do_not_depend_on_what_is_computed_with_them(translator: Translator
         assert row["source_words"] == alone[k]["source_words"]
 
 
-def test_what_is_translated_is_measured_by_its_reference(translator: Translator) -> None:
+def test_translations_are_scored_against_their_references(translator: Translator) -> None:
     rows = Analyser(translator, Settings(translate=True, beam=2))([*LINES[:3], Line(9, SENTENCES[0])])[0].to_pylist()
     for line, row in zip(LINES, rows[:3], strict=False):
         found = translator.translate(line.source, beam=2)
@@ -120,36 +120,38 @@ def test_what_is_translated_is_measured_by_its_reference(translator: Translator)
     assert rows[3]["chrf"] is None
 
 
-def test_gold_links_are_on_the_words_of_the_reading(translator: Translator) -> None:
+def test_gold_links_are_mapped_to_the_words_of_the_model(translator: Translator) -> None:
     gold = GoldAlignment("1", ("It's", "here!"), ("C'est", "là", "!"), frozenset({(0, 0)}), frozenset({(1, 2)}))
     row = Analyser(translator)([Line(1, "It's here!", "C'est là !", gold)])[0].to_pylist()[0]
     names = [(row["source_words"][one["j"]], row["target_words"][one["i"]], one["sure"]) for one in row["gold"]]
-    # "C'est" is two words, and the mark of "here!" goes with that of the other side.
+    # "C'est" is two words of the model, and the "!" of "here!" is linked with the other "!".
     assert names == [("It's", "C'", False), ("It's", "est", False), ("!", "!", False)]
-    # Links by attention, of their words: the error rate of no link at all would be 1.
+    # Error rate of the attention links between the gold words; without any link it would be 1.
     trace = translator.translate("It's here!", target="C'est là !")
     by_theirs = np.stack([trace.words().alignment[:2, :-1].mean(0), *trace.words().alignment[2:4, :-1]])
     merged = np.stack([by_theirs[:, 0], by_theirs[:, 1:].sum(1)], axis=1)
     assert row["aer_before"] == pytest.approx(error_rate([links(merged)], [gold]).aer)
 
 
-def test_a_mark_at_a_word_is_not_linked_with_it(translator: Translator) -> None:
-    def drawn(source: str, target: str, *sure: tuple[int, int]) -> list[tuple[str, str, bool]]:
+def test_attached_punctuation_is_linked_separately(translator: Translator) -> None:
+    def gold_links_of(source: str, target: str, *sure: tuple[int, int]) -> list[tuple[str, str, bool]]:
         gold = GoldAlignment("1", tuple(source.split()), tuple(target.split()), frozenset(sure), frozenset())
         row = Analyser(translator)([Line(1, source, target, gold)])[0].to_pylist()[0]
         return [(row["source_words"][one["j"]], row["target_words"][one["i"]], one["sure"]) for one in row["gold"]]
 
-    assert drawn("A station?", "La gare ?", (1, 1)) == [("station", "gare", True), ("?", "?", False)]
-    assert drawn("A station ?", "La gare ?", (1, 1)) == [("station", "gare", True)]
-    assert drawn("A station?", "La gare ?", (1, 1), (1, 2)) == [("station", "gare", True), ("?", "?", True)]
-    assert drawn("station.", "gare.", (0, 0)) == [("station", "gare", True), (".", ".", True)]
-    assert drawn("station.", "gare !", (0, 1)) == [(".", "!", True)]
-    assert drawn("station", "gare !", (0, 1)) == [("station", "!", True)]
-    assert drawn("A station.", "La gare.", (1, 0)) == [("station", "La", True), (".", ".", False)]
-    assert drawn("A station.", "La gare!", (1, 0)) == [("station", "La", True)]
+    assert gold_links_of("A station?", "La gare ?", (1, 1)) == [("station", "gare", True), ("?", "?", False)]
+    assert gold_links_of("A station ?", "La gare ?", (1, 1)) == [("station", "gare", True)]
+    assert gold_links_of("A station?", "La gare ?", (1, 1), (1, 2)) == [("station", "gare", True), ("?", "?", True)]
+    assert gold_links_of("station.", "gare.", (0, 0)) == [("station", "gare", True), (".", ".", True)]
+    assert gold_links_of("station.", "gare !", (0, 1)) == [(".", "!", True)]
+    assert gold_links_of("station", "gare !", (0, 1)) == [("station", "!", True)]
+    assert gold_links_of("A station.", "La gare.", (1, 0)) == [("station", "La", True), (".", ".", False)]
+    assert gold_links_of("A station.", "La gare!", (1, 0)) == [("station", "La", True)]
 
 
-def test_models_of_all_kinds(make_network: ModelFactory, tokenizer: Tokenizer, tmp_path: Path) -> None:
+def test_attention_columns_are_null_without_attention(
+    make_network: ModelFactory, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
     save_model(tmp_path / "none", make_network("none"), tokenizer)
     row = Analyser.load(tmp_path / "none", device="cpu")(LINES[:1])[0].to_pylist()[0]
     absent = {"entropy", "largest_weight", "least_coverage", "end_share", "coverage", "links_before", "links_after"}
@@ -157,19 +159,19 @@ def test_models_of_all_kinds(make_network: ModelFactory, tokenizer: Tokenizer, t
     assert row["perplexity"] > 1
 
 
-def test_a_line_that_only_the_tokenizer_refuses_is_told(translator: Translator) -> None:
+def test_lines_refused_by_the_tokenizer_are_skipped(translator: Translator) -> None:
     table, skipped = Analyser(translator)([*LINES[:1], Line(5, "\u200b", "x"), Line(6, "x", "ab" * 700)])
     assert len(table) == 1
     assert [one.number for one in skipped] == [5, 6]
 
 
 @pytest.mark.parametrize("wrong", [{"beam": 0}, {"kind": "erased"}, {"threshold": 0}, {"batch_size": 0}])
-def test_settings_that_cannot_be_are_refused(translator: Translator, wrong: dict) -> None:
+def test_invalid_settings_are_refused(translator: Translator, wrong: dict) -> None:
     with pytest.raises(AttnvizError):
         Analyser(translator, Settings(**wrong))
 
 
-def test_nothing_is_no_rows(translator: Translator) -> None:
+def test_an_empty_input_gives_no_rows(translator: Translator) -> None:
     table, skipped = Analyser(translator)([])
     assert len(table) == 0
     assert not skipped

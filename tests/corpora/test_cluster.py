@@ -1,4 +1,4 @@
-"""By actors of a cluster: the same bytes as alone, with one of them killed and the run ended in its midst."""
+"""Corpus analysis on a Ray cluster: identical output after a killed actor and an interrupted run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ray = pytest.importorskip("ray", reason="Ray is not installed")
 
 pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")]
 
-by_actors = functools.partial(analyse_folder, settings=Settings(beam=1), cluster=Cluster(actors=2), window=4)
+analyse_on_cluster = functools.partial(analyse_folder, settings=Settings(beam=1), cluster=Cluster(actors=2), window=4)
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +53,8 @@ def folder(tmp_path: Path, pairs_file: Path) -> Path:
     return folder
 
 
-def actors(word: str) -> list[int]:
-    """Return the numbers of the processes that are actors with a model."""
+def actor_ids(word: str) -> list[int]:
+    """Return the ids of the processes that are actors with a model."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -64,33 +64,33 @@ def actors(word: str) -> list[int]:
     return found
 
 
-def test_ended_and_bereft_of_an_actor_nothing_is_lost_or_doubled(
+def test_output_is_complete_after_an_interruption_and_a_killed_actor(
     cluster: str, folder: Path, model_folder: Path, tmp_path: Path
 ) -> None:
-    class Enough(Exception):
+    class Interrupted(Exception):
         pass
 
-    def stop(told: Progress) -> None:
-        if told.done >= 12:
-            raise Enough
+    def stop(progress: Progress) -> None:
+        if progress.done >= 12:
+            raise Interrupted
 
     killed: list[int] = []
-    heard: list[Progress] = []
+    reports: list[Progress] = []
 
-    def kill(told: Progress) -> None:
-        heard.append(told)
-        if not killed and told.done > told.before:
-            killed.extend(actors(cluster)[:1])
+    def kill(progress: Progress) -> None:
+        reports.append(progress)
+        if not killed and progress.done > progress.before:
+            killed.extend(actor_ids(cluster)[:1])
             os.kill(killed[0], signal.SIGKILL)
 
     output = tmp_path / "out"
-    with pytest.raises(Enough):
-        by_actors(folder, output, model_folder, advance=stop)
-    made = by_actors(folder, output, model_folder, advance=kill)
+    with pytest.raises(Interrupted):
+        analyse_on_cluster(folder, output, model_folder, advance=stop)
+    made = analyse_on_cluster(folder, output, model_folder, advance=kill)
     assert killed
-    assert heard[0].before >= 12
-    assert heard[-1].done == heard[-1].total
-    assert [one.done for one in heard] == sorted({one.done for one in heard})
+    assert reports[0].before >= 12
+    assert reports[-1].done == reports[-1].total
+    assert [one.done for one in reports] == sorted({one.done for one in reports})
     assert {table.name: (about.lines, about.rows) for table, about in made.items()} == {
         "few.parquet": (3, 2),
         "many.2014.parquet": (46, 43),
@@ -101,11 +101,11 @@ def test_ended_and_bereft_of_an_actor_nothing_is_lost_or_doubled(
         assert table.read_bytes() == alone.read_bytes()
     assert sorted(path.name for path in output.iterdir()) == ["few.parquet", "many.2014.parquet"]
     before = [table.stat().st_mtime_ns for table in made]
-    assert by_actors(folder, output, model_folder) == made
+    assert analyse_on_cluster(folder, output, model_folder) == made
     assert [table.stat().st_mtime_ns for table in made] == before
 
 
-def test_the_command_and_what_an_actor_fails_with(
+def test_command_reports_the_error_of_an_actor(
     cluster: str,
     folder: Path,
     model_folder: Path,
@@ -132,12 +132,12 @@ def test_the_command_and_what_an_actor_fails_with(
     whole = damaged.read_bytes()
     damaged.write_bytes(whole[:4] + bytes(40) + whole[44:])
     assert main(arguments) == 2
-    said = capsys.readouterr().err.splitlines()
-    program, message, cause = said[-1].split(": ", 2)
+    lines = capsys.readouterr().err.splitlines()
+    program, message, cause = lines[-1].split(": ", 2)
     assert program == "attnviz"
     assert plain(message, tmp_path) == snapshot(name="damaged")
     assert cause
-    assert not any("Traceback" in line for line in said)
+    assert not any("Traceback" in line for line in lines)
     damaged.unlink()
     assert main(arguments) == 0
     printed = capsys.readouterr()
@@ -147,24 +147,24 @@ def test_the_command_and_what_an_actor_fails_with(
     assert "ray" not in printed.err.lower()
 
 
-def test_what_cannot_be_is_a_sentence(
+def test_invalid_folders_and_settings_are_refused(
     folder: Path, model_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
-        by_actors(model_folder, tmp_path / "out", model_folder)
+        analyse_on_cluster(model_folder, tmp_path / "out", model_folder)
     assert plain(error.value, tmp_path) == snapshot
     with pytest.raises(AttnvizError) as error:
-        by_actors(folder, tmp_path / "out", model_folder, cluster=Cluster(gpus_per_actor=1.5))
+        analyse_on_cluster(folder, tmp_path / "out", model_folder, cluster=Cluster(gpus_per_actor=1.5))
     assert plain(error.value, tmp_path) == snapshot
     with pytest.raises(AttnvizError) as error:
-        by_actors(folder, folder / "README.md", model_folder)
+        analyse_on_cluster(folder, folder / "README.md", model_folder)
     assert plain(error.value, tmp_path) == snapshot
     (folder / "few.parquet").write_bytes(b"PAR1")
     with pytest.raises(AttnvizError) as error:
-        by_actors(folder, folder, model_folder)
+        analyse_on_cluster(folder, folder, model_folder)
     assert plain(error.value, tmp_path) == snapshot
     with pytest.raises(AttnvizError) as error:
-        by_actors(folder, tmp_path / "out", model_folder)
+        analyse_on_cluster(folder, tmp_path / "out", model_folder)
     assert plain(error.value, tmp_path) == snapshot
 
 
@@ -179,7 +179,7 @@ def test_what_cannot_be_is_a_sentence(
         [],
     ],
 )
-def test_options_that_do_not_go_together_are_refused(
+def test_incompatible_options_are_refused(
     folder: Path, model_folder: Path, wrong: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["corpus", str(folder), "-o", "out.parquet", "--model", str(model_folder), *wrong]) == 2

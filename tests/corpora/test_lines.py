@@ -1,4 +1,4 @@
-"""Whatever file the pairs are in, they are read one after another, and a bad line is told, not lost and not fatal."""
+"""Reading of sentence pairs from text, gzip, xz, Parquet and JSON Lines files; bad lines are skipped."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def pairs(path: Path) -> list[tuple[str, str | None]]:
 
 @pytest.mark.parametrize(("ending", "pack"), [("", bytes), (".gz", gzip.compress), (".xz", lzma.compress)])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_text_and_what_is_packed(tmp_path: Path, ending: str, pack, mark: str) -> None:
+def test_plain_and_compressed_text_files_are_read(tmp_path: Path, ending: str, pack, mark: str) -> None:
     path = tmp_path / f"pairs.tsv{ending}"
     path.write_bytes(pack((mark + TEXT.replace("\n", "\r\n")).encode()))
     assert pairs(path) == PAIRS
     assert count_lines(path) == 2
 
 
-def test_parquet(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_parquet_files_are_read(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     path = tmp_path / "pairs.parquet"
     rows = [*PAIRS, ("No French.", None)]
     parquet.write_table(
@@ -49,7 +49,7 @@ def test_parquet(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     assert count_lines(path) == 3
 
 
-def test_a_bad_line_is_told_in_its_place(tmp_path: Path) -> None:
+def test_malformed_lines_are_skipped_in_place(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     long = " ".join(["word"] * 201)
     bad = [b"a\tb\tc", b"\tb", b"a\t ", b"", b"\xff\tb", long.encode() + b"\tb", b"a\t" + b"x" * 100_000]
@@ -61,7 +61,7 @@ def test_a_bad_line_is_told_in_its_place(tmp_path: Path) -> None:
     assert count_lines(path) == len(read)
 
 
-def test_gold_links_beside_the_pairs(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_gold_links_are_read_from_a_second_file(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     path, gold = tmp_path / "pairs.tsv", tmp_path / "links.txt"
     path.write_text(TEXT + TEXT, encoding="utf-8")
     gold.write_text("0-0 1-1 2?2\n\n9-0\nnonsense\n", encoding="utf-8")
@@ -78,7 +78,7 @@ def test_gold_links_beside_the_pairs(tmp_path: Path, snapshot: SnapshotAssertion
 
 
 @pytest.mark.parametrize("written", ["0-0\n", "0-0\n" * 3], ids=["fewer", "more"])
-def test_links_that_are_of_other_pairs_are_refused(tmp_path: Path, written: str, snapshot: SnapshotAssertion) -> None:
+def test_link_files_of_another_length_are_refused(tmp_path: Path, written: str, snapshot: SnapshotAssertion) -> None:
     path, gold = tmp_path / "pairs.tsv", tmp_path / "links.txt"
     path.write_text(TEXT, encoding="utf-8")
     gold.write_text(written, encoding="utf-8")
@@ -87,7 +87,7 @@ def test_links_that_are_of_other_pairs_are_refused(tmp_path: Path, written: str,
     assert plain(error.value, tmp_path) == snapshot
 
 
-def test_pairs_with_links(tmp_path: Path) -> None:
+def test_json_lines_with_gold_links_are_read(tmp_path: Path) -> None:
     path = tmp_path / "gold.jsonl"
     record = {"id": "7", "en": ["It", "'s", "here", "!"], "fr": ["C'", "est", "là", "!"], "S": [[0, 0]], "P": [[3, 3]]}
     outside = record | {"S": [[4, 0]]}
@@ -102,7 +102,7 @@ def test_pairs_with_links(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["missing.tsv", "pairs.doc", "pairs.parquet.gz", "damaged.xz", "damaged.parquet"])
-def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: str) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / name.replace(".xz", ".tsv.xz")
     if name != "missing.tsv":
         path.write_bytes(b"PAR1 no such thing")
@@ -113,7 +113,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: str) -
 @pytest.mark.parametrize(
     "content", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\n:\t7\n", "A dog.\tUn chien.\n".encode("utf-16")], ids=["PNG", "UTF-16"]
 )
-def test_what_is_no_text_is_one_sentence(tmp_path: Path, content: bytes, snapshot: SnapshotAssertion) -> None:
+def test_files_that_are_not_utf8_text_are_refused(tmp_path: Path, content: bytes, snapshot: SnapshotAssertion) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_bytes(content)
     with pytest.raises(AttnvizError) as error:
@@ -122,7 +122,7 @@ def test_what_is_no_text_is_one_sentence(tmp_path: Path, content: bytes, snapsho
 
 
 @given(st.binary(max_size=200).filter(lambda content: b"\0" not in content))
-def test_any_bytes_are_lines_or_skipped_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_any_bytes_are_read_skipped_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "any.tsv"
     path.write_bytes(content)
     try:

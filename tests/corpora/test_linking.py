@@ -1,4 +1,4 @@
-"""Pairs that are linked together have the words, attention and posterior that each has alone."""
+"""Batched linking of pairs: same words, attention and posterior as for each pair alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def translator() -> Translator:
 
 
 @pytest.mark.parametrize("after", [True, False])
-def test_together_they_are_as_alone(translator: Translator, after: bool) -> None:
+def test_batched_links_match_those_of_single_pairs(translator: Translator, after: bool) -> None:
     linker, weights = PairLinker(translator, after=after), load_weights(FOLDER)
     found = linker(PAIRS, [linker.encode(*pair) for pair in PAIRS])
     for words, (source, target) in zip(found, PAIRS, strict=True):
@@ -35,12 +35,12 @@ def test_together_they_are_as_alone(translator: Translator, after: bool) -> None
         expected = posterior_words(trace, weights) if after else trace.words()
         assert words.source == expected.source
         assert (words.source_groups, words.target_groups) == (expected.source_groups, expected.target_groups)
-        # Slight shares of the posterior are estimated.
+        # Small weights of the posterior are estimated.
         np.testing.assert_allclose(words.alignment, expected.alignment, atol=0.02 if after else 1e-5)
         assert pharaoh(words) == pharaoh(expected)
 
 
-def test_words_of_unknown_characters_are_those_that_were_typed(translator: Translator) -> None:
+def test_words_with_unknown_characters_keep_their_spelling(translator: Translator) -> None:
     trace = translator.translate("£ 5 for a 東 sign", target="5 £ pour un 東京 signe")
     words = trace.words()
     assert words.source == ("£", "5", "for", "a", "東", "sign", "</s>")
@@ -51,7 +51,7 @@ def test_words_of_unknown_characters_are_those_that_were_typed(translator: Trans
     assert not translator.translate("A dog.", target="Un chien.").unknown_target_characters
 
 
-def test_none_and_one_that_is_none(translator: Translator) -> None:
+def test_empty_batches_are_accepted_and_blank_sentences_refused(translator: Translator) -> None:
     linker = PairLinker(translator, after=True)
     assert linker([], []) == []
     with pytest.raises(AttnvizError):

@@ -1,4 +1,4 @@
-"""From file to table: in order, bounded, and with the same bytes however often the run is killed."""
+"""Corpus analysis from file to table: ordered rows, and identical output after interruptions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.commands.program import main
 from attnviz.corpora import Progress, Settings, analyse_file
 from attnviz.corpora.analyser import Analyser
-from attnviz.corpora.table_parts import about
+from attnviz.corpora.table_parts import table_metadata
 from attnviz.errors import AttnvizError
 from tests.conftest import REPOSITORY
 from tests.snapshots import plain
@@ -42,25 +42,23 @@ if __name__ == "__main__":
 analyse = functools.partial(analyse_file, window=4, skip_malformed=True)
 
 
-def test_a_table_has_a_row_a_line_in_order(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
-    told: list[Progress] = []
+def test_tables_have_one_row_per_valid_line_in_order(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
+    reports: list[Progress] = []
     made = analyse(
-        pairs_file, tmp_path / "out.parquet", model_folder, Settings(beam=1), device="cpu", advance=told.append
+        pairs_file, tmp_path / "out.parquet", model_folder, Settings(beam=1), device="cpu", advance=reports.append
     )
     table = parquet.read_table(tmp_path / "out.parquet")
     assert table["number"].to_pylist() == [number for number in range(1, 47) if number not in (31, 32, 33)]
     assert (made.lines, made.rows, made.skipped) == (46, 43, 3)
     assert [number for number, _ in made.named] == [31, 32, 33]
-    assert about(tmp_path / "out.parquet") == made
-    assert [one.done for one in told] == sorted(one.done for one in told)
-    assert told[-1] == Progress(46, 46, 3, 0)
+    assert table_metadata(tmp_path / "out.parquet") == made
+    assert [one.done for one in reports] == sorted(one.done for one in reports)
+    assert reports[-1] == Progress(46, 46, 3, 0)
     assert parquet.ParquetFile(tmp_path / "out.parquet").num_row_groups > 9
     assert not (tmp_path / "out.parquet.parts").exists()
 
 
-def test_of_the_lines_that_are_skipped_all_are_counted_and_the_first_thousand_named(
-    model_folder: Path, tmp_path: Path
-) -> None:
+def test_all_skipped_lines_are_counted_and_the_first_thousand_named(model_folder: Path, tmp_path: Path) -> None:
     lines = [f"{k}\t\n" if k % 5 else "A dog.\tUn chien.\n" for k in range(1, 1631)]
     (tmp_path / "bad.tsv").write_text("".join(lines))
     made = analyse_file(
@@ -75,10 +73,10 @@ def test_of_the_lines_that_are_skipped_all_are_counted_and_the_first_thousand_na
     bad = [number for number in range(1, 1631) if number % 5]
     assert (made.rows, made.skipped) == (326, len(bad))
     assert [number for number, _ in made.named] == bad[:1000]
-    assert about(tmp_path / "out.parquet") == made
+    assert table_metadata(tmp_path / "out.parquet") == made
 
 
-def test_a_table_that_is_there_is_left_and_another_is_made_anew(
+def test_an_existing_table_is_reused_unless_settings_differ(
     pairs_file: Path, model_folder: Path, tmp_path: Path
 ) -> None:
     output, settings = tmp_path / "out.parquet", Settings(beam=1, kind=None)
@@ -93,29 +91,29 @@ def test_a_table_that_is_there_is_left_and_another_is_made_anew(
     assert parquet.read_metadata(output).num_rows == 5
 
 
-def test_what_advance_raises_ends_the_run_which_goes_on_when_called_again(
+def test_an_exception_in_advance_stops_the_run_and_it_can_resume(
     pairs_file: Path, model_folder: Path, tmp_path: Path
 ) -> None:
-    class Enough(Exception):
+    class Interrupted(Exception):
         pass
 
-    def stop(told: Progress) -> None:
-        if told.done >= 12:
-            raise Enough
+    def stop(progress: Progress) -> None:
+        if progress.done >= 12:
+            raise Interrupted
 
     output, analyser = tmp_path / "out.parquet", Analyser.load(model_folder, Settings(beam=1), "cpu")
-    with pytest.raises(Enough):
+    with pytest.raises(Interrupted):
         analyse(pairs_file, output, analyser, advance=stop)
     assert not output.exists()
-    told: list[Progress] = []
-    analyse(pairs_file, output, analyser, advance=told.append)
-    assert told[0].before == 12
+    reports: list[Progress] = []
+    analyse(pairs_file, output, analyser, advance=reports.append)
+    assert reports[0].before == 12
     whole = tmp_path / "whole.parquet"
     analyse(pairs_file, whole, analyser)
     assert output.read_bytes() == whole.read_bytes()
 
 
-def test_parts_of_another_run_go(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
+def test_parts_of_another_run_are_discarded(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.parquet"
     parts = tmp_path / "out.parquet.parts"
     parts.mkdir()
@@ -124,7 +122,7 @@ def test_parts_of_another_run_go(pairs_file: Path, model_folder: Path, tmp_path:
     assert analyse(pairs_file, output, model_folder, Settings(beam=1), device="cpu", limit=4).rows == 4
 
 
-def test_gold_links_of_a_translation_that_is_not_given_are_refused(
+def test_gold_links_are_refused_with_translate(
     pairs_file: Path, model_folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
@@ -137,7 +135,7 @@ def test_gold_links_of_a_translation_that_is_not_given_are_refused(
     [b"", b"\n\n", b"a\tb\tc\n"],
     ids=["empty", "blank lines", "three cells"],
 )
-def test_a_file_of_which_nothing_can_be_used_is_no_success(
+def test_command_fails_when_no_line_is_usable(
     model_folder: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -149,14 +147,14 @@ def test_a_file_of_which_nothing_can_be_used_is_no_success(
     for _ in range(2):  # the second finds the table of the first
         arguments = ["--model", str(model_folder), "--device", "cpu", "--skip-malformed"]
         made = main(["corpus", str(pairs), "-o", str(output), *arguments])
-        said = capsys.readouterr()
+        output_text = capsys.readouterr()
         assert made == 2
-        assert plain(said.err.splitlines()[-1], tmp_path) == snapshot(name="nothing used")
-        assert said.err.count("was skipped") == len(content.splitlines())
+        assert plain(output_text.err.splitlines()[-1], tmp_path) == snapshot(name="nothing used")
+        assert output_text.err.count("was skipped") == len(content.splitlines())
 
 
 @pytest.mark.parametrize(("options", "alone"), [([], 2), (["--translate"], 0)], ids=["given", "translated"])
-def test_how_many_lines_were_of_english_alone_is_told(
+def test_command_reports_the_number_of_lines_without_french(
     model_folder: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -185,12 +183,12 @@ def test_how_many_lines_were_of_english_alone_is_told(
             *options,
         ]
     )
-    said = plain(capsys.readouterr().out, tmp_path)
-    assert said == snapshot
-    assert re.findall(r"\d+", said) == ["3", "3", "0", *([str(alone)] if alone else [])]
+    output_text = plain(capsys.readouterr().out, tmp_path)
+    assert output_text == snapshot
+    assert re.findall(r"\d+", output_text) == ["3", "3", "0", *([str(alone)] if alone else [])]
 
 
-def _command(script: Path, pairs: Path, output: Path, model: Path) -> subprocess.Popen[bytes]:
+def _start_command(script: Path, pairs: Path, output: Path, model: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [
             sys.executable,
@@ -215,8 +213,8 @@ def _command(script: Path, pairs: Path, output: Path, model: Path) -> subprocess
     )
 
 
-def _still_run(script: Path) -> bool:
-    """Return whether a process runs that was started of this script, or by one that was: they have its environment."""
+def _is_running(script: Path) -> bool:
+    """Return whether the script or a process that it started is running; all have its environment."""
     for entry in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             if f"STARTED_BY={script}" in entry.read_text(errors="replace"):
@@ -225,17 +223,15 @@ def _still_run(script: Path) -> bool:
 
 
 @pytest.mark.nightly
-def test_killed_at_any_moment_the_same_bytes_come_in_the_end(
-    pairs_file: Path, model_folder: Path, tmp_path: Path
-) -> None:
+def test_output_is_identical_after_the_process_is_killed(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
     script, output, parts = tmp_path / "small_windows.py", tmp_path / "out.parquet", tmp_path / "out.parquet.parts"
     script.write_text(_SMALL_WINDOWS)
     analyse(pairs_file, tmp_path / "whole.parquet", model_folder, Settings(beam=1), device="cpu")
     chance = random.Random(7)  # noqa: S311
     for _ in range(2):
-        process = _command(script, pairs_file, output, model_folder)
+        process = _start_command(script, pairs_file, output, model_folder)
         there = len(list(parts.glob("*.parquet")))
-        # At some moment after a part was written more: in the middle of another, mostly.
+        # Kill the process after it wrote another part, mostly while it writes the next one.
         while len(list(parts.glob("*.parquet"))) == there and process.poll() is None:
             time.sleep(0.01)
         time.sleep(chance.uniform(0, 0.02))
@@ -243,13 +239,13 @@ def test_killed_at_any_moment_the_same_bytes_come_in_the_end(
         process.wait()
         assert not output.exists()
     assert len(list(parts.glob("*.parquet"))) >= 2
-    assert _command(script, pairs_file, output, model_folder).wait(300) == 0
+    assert _start_command(script, pairs_file, output, model_folder).wait(300) == 0
     assert output.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
     for _ in range(100):
-        if not _still_run(script):
+        if not _is_running(script):
             break
         time.sleep(0.1)
-    assert not _still_run(script)
+    assert not _is_running(script)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +258,7 @@ def test_killed_at_any_moment_the_same_bytes_come_in_the_end(
     ],
     ids=["another encoding", "three columns", "bars", "a blank side"],
 )
-def test_a_file_that_would_be_read_wrongly_is_refused_before_a_model_is_loaded(
+def test_malformed_files_are_refused_before_the_model_is_loaded(
     tmp_path: Path, content: bytes, snapshot: SnapshotAssertion
 ) -> None:
     (tmp_path / "pairs.tsv").write_bytes(content)

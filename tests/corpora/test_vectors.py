@@ -1,4 +1,4 @@
-"""The vectors of a corpus: those of a translation, sampled the same way every time, and read back or refused."""
+"""Vector files of a corpus: values of each translation, deterministic sampling, and refused files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.vectors import VECTOR_KINDS, Vectors, beside
+from attnviz.analysis.vectors import VECTOR_KINDS, Vectors, vectors_path
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
 from attnviz.corpora.vectors import vectors_of_pairs, write_vectors
@@ -21,7 +21,7 @@ from tests.transformers import random_transformer
 PAIRS = [(k + 1, SENTENCES[2 * k], SENTENCES[2 * k + 1]) for k in range(len(SENTENCES) // 2)]
 
 
-def test_vectors_are_those_of_the_trace_of_each_pair(translator: Translator) -> None:
+def test_vectors_match_the_trace_of_each_pair(translator: Translator) -> None:
     found = vectors_of_pairs(translator, PAIRS)
     assert [pair.number for pair in found.pairs] == [number for number, *_ in PAIRS]
     starts = dict.fromkeys(VECTOR_KINDS, 0)
@@ -41,17 +41,17 @@ def test_vectors_are_those_of_the_trace_of_each_pair(translator: Translator) -> 
     assert all(len(found.of(kind)) == starts[kind] for kind in VECTOR_KINDS)
 
 
-def test_a_table_is_sampled_alike_every_time_and_bounded(tmp_path: Path, model_folder: Path) -> None:
+def test_sampling_is_deterministic_and_bounded(tmp_path: Path, model_folder: Path) -> None:
     pairs, table = tmp_path / "pairs.tsv", tmp_path / "out.parquet"
     pairs.write_text("".join(f"{a}\t{b}\n" for _, a, b in PAIRS * 6), encoding="utf-8")
     command = ["corpus", str(pairs), "-o", str(table), "--model", str(model_folder), "--workers", "1", "--kind", "none"]
     assert main([*command, "--vectors", "300"]) == 0
-    first = beside(table).read_bytes()
-    found = Vectors.load(beside(table))
+    first = vectors_path(table).read_bytes()
+    found = Vectors.load(vectors_path(table))
     assert 150 < len(found.of("annotation")) <= 300
     assert len(found.of("state")) == len(found.of("context")) <= 300
     assert main([*command, "--vectors", "300"]) == 0
-    assert beside(table).read_bytes() == first
+    assert vectors_path(table).read_bytes() == first
     translator = Translator.load(model_folder, device="cpu")
     whole = write_vectors(table, tmp_path / "whole.npz", translator)
     assert sorted(pair.number for pair in whole.pairs) == list(range(1, len(PAIRS) * 6 + 1))
@@ -60,9 +60,7 @@ def test_a_table_is_sampled_alike_every_time_and_bounded(tmp_path: Path, model_f
         main([*command, "--vectors", "200001"])
 
 
-def test_what_is_no_file_of_vectors_is_refused(
-    tmp_path: Path, translator: Translator, snapshot: SnapshotAssertion
-) -> None:
+def test_damaged_vector_files_are_refused(tmp_path: Path, translator: Translator, snapshot: SnapshotAssertion) -> None:
     path = tmp_path / "a.vectors.npz"
     found = vectors_of_pairs(translator, PAIRS[:1])
     found.save(path)
@@ -88,7 +86,7 @@ def test_what_is_no_file_of_vectors_is_refused(
     assert str(error.value) == snapshot(name="other pairs")
 
 
-def test_a_transformer_has_none(tmp_path: Path, tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
+def test_transformers_are_refused(tmp_path: Path, tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
     save_model(tmp_path / "t", random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1), tokenizer)
     with pytest.raises(AttnvizError) as error:
         vectors_of_pairs(Translator.load(tmp_path / "t", device="cpu"), PAIRS)

@@ -1,4 +1,4 @@
-"""Gradient × input and erased embeddings, against finite differences and against the network run once more."""
+"""Gradient × input and erasure attributions, compared with finite differences and reruns of the network."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ SOURCE, TARGET = (7, 12, 5, 9, EOS), (8, 30, 6, EOS)
 CHANGES = (ExcludePosition(1, step=2), Temperature(2.0, step=1))
 
 
-def exact(make_network: ModelFactory, kind: tuple[str, str]) -> tuple[RNNsearch, StepDecoder]:
-    """Return a network in double precision, of its own: others have theirs in single."""
+def double_network(make_network: ModelFactory, kind: tuple[str, str]) -> tuple[RNNsearch, StepDecoder]:
+    """Return a new network in double precision, and its decoder."""
     network = make_network(*kind).double()
     return network, StepDecoder(network)
 
 
-def likely(network: RNNsearch, decoder: StepDecoder, embedded: Tensor, interventions=()) -> Tensor:
+def target_log_likelihoods(network: RNNsearch, decoder: StepDecoder, embedded: Tensor, interventions=()) -> Tensor:
     """Return log p(y_i), (Ty,), with these embeddings (Tx, m) of the source."""
     lengths = torch.tensor([len(SOURCE)])
     memory = decoder.memory(network.encoder.annotate(embedded[None], lengths), lengths)
@@ -42,9 +42,9 @@ def likely(network: RNNsearch, decoder: StepDecoder, embedded: Tensor, intervent
 
 @pytest.mark.parametrize("interventions", [(), CHANGES], ids=["as it was", "changed"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_gradient_is_that_of_finite_differences(make_network: ModelFactory, kind, interventions) -> None:
+def test_gradient_times_input_equals_finite_differences(make_network: ModelFactory, kind, interventions) -> None:
     interventions = () if kind[0] == "none" else interventions
-    network, decoder = exact(make_network, kind)
+    network, decoder = double_network(make_network, kind)
     embedded = network.encoder.embedding(torch.tensor(SOURCE))
     found = gradient_times_input(network, decoder, SOURCE, TARGET, interventions)
     assert found.dtype == torch.float64
@@ -53,12 +53,14 @@ def test_the_gradient_is_that_of_finite_differences(make_network: ModelFactory, 
         # Along the embedding itself, the derivative is gradient × input.
         ways = torch.zeros_like(embedded)
         ways[j] = vector
-        ahead, behind = (likely(network, decoder, embedded + sign * step * ways, interventions) for sign in (1, -1))
+        ahead, behind = (
+            target_log_likelihoods(network, decoder, embedded + sign * step * ways, interventions) for sign in (1, -1)
+        )
         np.testing.assert_allclose(found[:, j], (ahead - behind) / (2 * step), rtol=1e-5, atol=1e-8)
 
 
-def through(decoder: StepDecoder, start: Tensor, contexts: Tensor, interventions=()) -> Tensor:
-    """Return log p(y_i), (Ty,), where the decoder starts from these annotations (Tx, 2n) and looks at those."""
+def log_likelihoods_through(decoder: StepDecoder, start: Tensor, contexts: Tensor, interventions=()) -> Tensor:
+    """Return log p(y_i), (Ty,), of a decoder that starts from `start` (Tx, 2n) and attends to `contexts`."""
     lengths = torch.tensor([len(SOURCE)])
     memory = dataclasses.replace(decoder.memory(contexts[None], lengths), annotations=start[None])
     return log_likelihoods(decoder, memory, TARGET, interventions)[0]
@@ -66,9 +68,9 @@ def through(decoder: StepDecoder, start: Tensor, contexts: Tensor, interventions
 
 @pytest.mark.parametrize("interventions", [(), CHANGES], ids=["as it was", "changed"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_gradients_by_route_are_those_of_finite_differences(make_network: ModelFactory, kind, interventions) -> None:
+def test_gradients_by_route_equal_finite_differences(make_network: ModelFactory, kind, interventions) -> None:
     interventions = () if kind[0] == "none" else interventions
-    network, decoder = exact(make_network, kind)
+    network, decoder = double_network(make_network, kind)
     embedded = network.encoder.embedding(torch.tensor(SOURCE))
     start, contexts = gradients_by_route(network, decoder, SOURCE, TARGET, interventions)
     assert start.shape == contexts.shape == (len(TARGET), *embedded.shape)
@@ -82,15 +84,19 @@ def test_gradients_by_route_are_those_of_finite_differences(make_network: ModelF
     here = annotations((0, 0), 0)
     for place in product(*map(range, embedded.shape)):
         ahead, behind = annotations(place, step), annotations(place, -step)
-        by_start = through(decoder, ahead, here, interventions) - through(decoder, behind, here, interventions)
-        by_contexts = through(decoder, here, ahead, interventions) - through(decoder, here, behind, interventions)
+        by_start = log_likelihoods_through(decoder, ahead, here, interventions) - log_likelihoods_through(
+            decoder, behind, here, interventions
+        )
+        by_contexts = log_likelihoods_through(decoder, here, ahead, interventions) - log_likelihoods_through(
+            decoder, here, behind, interventions
+        )
         for found, expected in ((start, by_start), (contexts, by_contexts)):
             np.testing.assert_allclose(found[:, *place], expected / (2 * step), rtol=1e-5, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_routes_add_up_to_gradient_times_input(make_network: ModelFactory, kind) -> None:
-    network, decoder = exact(make_network, kind)
+def test_gradients_by_route_sum_to_gradient_times_input(make_network: ModelFactory, kind) -> None:
+    network, decoder = double_network(make_network, kind)
     embedded = network.encoder.embedding(torch.tensor(SOURCE))
     start, contexts = gradients_by_route(network, decoder, SOURCE, TARGET)
     along = ((start + contexts) * embedded).sum(-1)
@@ -98,21 +104,21 @@ def test_both_routes_add_up_to_gradient_times_input(make_network: ModelFactory, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_erased_embedding_is_the_mean_of_the_vocabulary(make_network: ModelFactory, kind) -> None:
-    network, decoder = exact(make_network, kind)
+def test_erasure_replaces_embedding_by_vocabulary_mean(make_network: ModelFactory, kind) -> None:
+    network, decoder = double_network(make_network, kind)
     embedded = network.encoder.embedding(torch.tensor(SOURCE))
     mean = network.encoder.embedding.weight[1:].mean(0)
     found = erased_embeddings(network, decoder, SOURCE, TARGET)
     assert found.shape == (len(TARGET), len(SOURCE))
-    real = likely(network, decoder, embedded)
+    real = target_log_likelihoods(network, decoder, embedded)
     for j in range(len(SOURCE)):
         other = embedded.clone()
         other[j] = mean
-        np.testing.assert_allclose(found[:, j], real - likely(network, decoder, other), atol=1e-12)
+        np.testing.assert_allclose(found[:, j], real - target_log_likelihoods(network, decoder, other), atol=1e-12)
 
 
-def test_annotations_without_a_piece_are_those_of_the_sentence_without_it(make_network: ModelFactory) -> None:
-    network, _ = exact(make_network, ("additive", "previous"))
+def test_erased_annotations_equal_rerun_of_the_encoder(make_network: ModelFactory) -> None:
+    network, _ = double_network(make_network, ("additive", "previous"))
     embedded = network.encoder.embedding(torch.tensor(SOURCE))
     instead = torch.linspace(-1, 1, embedded.shape[1], dtype=torch.float64)
     found = erased_annotations(network.encoder, SOURCE, instead)
@@ -125,16 +131,16 @@ def test_annotations_without_a_piece_are_those_of_the_sentence_without_it(make_n
         np.testing.assert_allclose(known, expected, atol=1e-14)
 
 
-def test_the_likelihoods_are_those_of_training(make_network: ModelFactory) -> None:
-    network, decoder = exact(make_network, ("additive", "previous"))
+def test_log_likelihoods_equal_those_of_training(make_network: ModelFactory) -> None:
+    network, decoder = double_network(make_network, ("additive", "previous"))
     embedded = network.encoder.embedding(torch.tensor(SOURCE))
     previous = torch.tensor([[BOS, *TARGET[:-1]]])
     logits = network.logits(torch.tensor([SOURCE]), torch.tensor([len(SOURCE)]), previous)
     expected = torch.log_softmax(logits[0], -1)[range(len(TARGET)), list(TARGET)]
-    np.testing.assert_allclose(likely(network, decoder, embedded), expected, atol=1e-12)
+    np.testing.assert_allclose(target_log_likelihoods(network, decoder, embedded), expected, atol=1e-12)
 
 
-def test_a_translator_attributes_its_own_traces(
+def test_translator_computes_attributions_of_its_traces(
     make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
     translator = Translator(make_network(), tokenizer)

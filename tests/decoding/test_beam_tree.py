@@ -1,4 +1,4 @@
-"""The tree of a beam search is the search that translates: its hypotheses, its numbers, and what became of each."""
+"""The recorded tree of a beam search: its hypotheses, numbers and reasons for dropping nodes match the search."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def _interventions(pieces: int, vocabulary: int) -> st.SearchStrategy[list[Inter
 
 @settings(max_examples=FEW)
 @given(data=st.data())
-def test_the_tree_is_the_search(make_network: ModelFactory, tokenizer: Tokenizer, data: st.DataObject) -> None:
+def test_tree_matches_search_on_random_networks(
+    make_network: ModelFactory, tokenizer: Tokenizer, data: st.DataObject
+) -> None:
     """On random networks: the hypotheses of `translate`, the numbers of forced decoding, the rules of the search."""
     kind, readout = data.draw(st.sampled_from(ATTENTION_KINDS)), data.draw(st.sampled_from(READOUT_STATES))
     size = 2 * data.draw(st.integers(3, 6))  # another size, other weights; even, for Luong's dot
@@ -143,14 +145,14 @@ def _living(tree: BeamTree, step: int) -> set[int | None]:
     return {i for i, node in enumerate(tree.nodes) if node.step == step - 1 and node.fate in lived}
 
 
-def test_width_one_is_greedy(translator: Translator) -> None:
+def test_beam_of_one_equals_greedy_search(translator: Translator) -> None:
     for sentence in SENTENCES:
         tree = translator.beam_tree(sentence, beam=1)
         assert tree.ids(tree.winner) == translator.translate(sentence).target_ids
         assert [node.fate for node in tree.nodes] == ["continued"] * (tree.steps - 1) + ["finished"]
 
 
-def test_the_search_of_a_transformer_is_recorded_too(tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
+def test_tree_of_transformer_search(tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 6)
     network.output.bias[EOS] += 4
     translator = Translator(network, tokenizer, "small")
@@ -163,7 +165,7 @@ def test_the_search_of_a_transformer_is_recorded_too(tokenizer: Tokenizer, snaps
         assert str(error.value) == snapshot
 
 
-def test_what_is_dropped_is_told_when(translator: Translator) -> None:
+def test_dropped_at_is_step_that_drops_node(translator: Translator) -> None:
     tree = translator.beam_tree(SENTENCES[0], beam=4)
     fates = {node.fate for node in tree.nodes}
     assert fates >= {"continued", "finished", "outside", "overtaken"}
@@ -180,7 +182,7 @@ def test_what_is_dropped_is_told_when(translator: Translator) -> None:
             assert dropped == tree.steps - 1
 
 
-def test_a_hypothesis_is_found_by_its_pieces_and_says_what_it_says(translator: Translator) -> None:
+def test_find_and_text_of_hypotheses(translator: Translator) -> None:
     tree = translator.beam_tree(SENTENCES[0], beam=4)
     for index in range(len(tree.nodes)):
         assert tree.find(tree.ids(index)) == index
@@ -191,7 +193,7 @@ def test_a_hypothesis_is_found_by_its_pieces_and_says_what_it_says(translator: T
     assert tree.nodes[tree.likeliest].total == tree.nodes[best].total
 
 
-def test_the_search_goes_on_from_any_leaf(translator: Translator) -> None:
+def test_forced_path_continues_search_from_dropped_node(translator: Translator) -> None:
     tree = translator.beam_tree(SENTENCES[0], beam=4)
     for index, node in enumerate(tree.nodes):
         if node.fate in ("outside", "overtaken", "pruned") and node.piece_id != EOS:
@@ -204,7 +206,7 @@ def test_the_search_goes_on_from_any_leaf(translator: Translator) -> None:
 
 
 @pytest.mark.parametrize("acting", [[Temperature(0.5, 10**6)], [ExcludePosition(99)]])
-def test_what_cannot_be_changed_is_refused(
+def test_invalid_interventions_are_refused(
     translator: Translator, acting: Sequence[Intervention], snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
@@ -213,13 +215,13 @@ def test_what_cannot_be_changed_is_refused(
 
 
 @pytest.mark.parametrize("beam", [0, 101])
-def test_a_beam_has_a_width(translator: Translator, beam: int, snapshot: SnapshotAssertion) -> None:
+def test_invalid_beam_widths_are_refused(translator: Translator, beam: int, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         translator.beam_tree(SENTENCES[0], beam=beam)
     assert str(error.value) == snapshot
 
 
-def test_to_record_it_changes_nothing_of_the_search(translator: Translator) -> None:
+def test_recording_tree_does_not_change_search(translator: Translator) -> None:
     """The steps of a search are the same tensors whether its tree is recorded or not."""
     from attnviz.decoding import Candidate, SearchStep, search
 
@@ -227,12 +229,12 @@ def test_to_record_it_changes_nothing_of_the_search(translator: Translator) -> N
     with torch.inference_mode():
         memory = translator._memory([ids])
         plain: list[SearchStep] = []
-        told: list[SearchStep] = []
+        recorded: list[SearchStep] = []
         growth: list[list[Candidate]] = []
         one = search(translator._decoder, memory, [30], 4, 1.0, plain)
-        other = search(translator._decoder, memory, [30], 4, 1.0, told, (), growth)
+        other = search(translator._decoder, memory, [30], 4, 1.0, recorded, (), growth)
     assert one == other
-    assert len(growth) == len(told) == len(plain)
-    for first, second in zip(plain, told, strict=True):
+    assert len(growth) == len(recorded) == len(plain)
+    for first, second in zip(plain, recorded, strict=True):
         assert first.parents == second.parents
         assert torch.equal(first.log_probabilities, second.log_probabilities)

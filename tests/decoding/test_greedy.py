@@ -1,4 +1,4 @@
-"""Greedy search finds what a beam of width 1 finds, which computes every probability."""
+"""Greedy search equals beam search of width 1, which computes every probability."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def encoded(network: RNNsearch, lengths: list[int], seed: int) -> tuple[StepDeco
     lengths=st.lists(st.integers(1, 9), min_size=1, max_size=6),
     interventions=st.sampled_from([(), (ForceWord(9, 2),), (Temperature(0.4), ForceWord(EOS, 3)), (ForceWord(9, 0),)]),
 )
-def test_greedy_search_is_a_beam_of_one(
+def test_greedy_search_equals_beam_of_one(
     kind: tuple[str, str], seed: int, ending: float, lengths: list[int], interventions: tuple[Intervention, ...]
 ) -> None:
     network = random_network(kind, seed, ending)
@@ -69,14 +69,14 @@ def test_greedy_search_is_a_beam_of_one(
     for sentence, (ids, finished) in enumerate(zip(found, plain, strict=True)):
         readouts = torch.cat(
             [one.step.readout[one.sentences.index(sentence)] for one in history[: len(ids)]]
-        )  # those of the steps that the target has
+        )  # only the steps of the target
         likely = decoder.output.log_probabilities(readouts)
         score = float(likely[range(len(ids)), list(ids)].sum()) / len(ids)
         assert score == pytest.approx(finished[0].score, abs=1e-5)
 
 
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31), nearness=st.sampled_from([0.0, 1e-7, 1e-6, 1e-4]))
-def test_what_was_chosen_is_what_all_probabilities_say(kind: tuple[str, str], seed: int, nearness: float) -> None:
+def test_greedy_search_chooses_most_probable_piece(kind: tuple[str, str], seed: int, nearness: float) -> None:
     """Also where every piece has a near copy, so that rounding decides between the two."""
     network = random_network(kind, seed, 0.0)
     output = network.decoder.output
@@ -91,7 +91,7 @@ def test_what_was_chosen_is_what_all_probabilities_say(kind: tuple[str, str], se
     assert (chosen >= likely[: len(chosen), EOS:].amax(1) - 1e-5).all()
 
 
-def test_sentences_of_a_batch_end_when_they_end_alone(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_batched_sentences_end_where_they_end_alone(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     network = make_network()
     with torch.no_grad():
         network.decoder.output.bias[EOS] += 2

@@ -1,4 +1,4 @@
-"""Interventions: what must change nothing changes nothing, what is changed is proved, and what cannot be is refused."""
+"""Interventions on a translation: neutral ones change nothing, others are verified, invalid ones are refused."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _assert_verified(translator: Translator, trace: Trace) -> None:
     np.testing.assert_allclose(np.exp(trace.log_probabilities), chosen, atol=1e-5)
 
 
-def _some(pieces: int) -> list[Intervention]:
+def _every_kind_but_words(pieces: int) -> list[Intervention]:
     """Return interventions of all kinds but words, for a source of `pieces`."""
     row = np.linspace(0, 1, pieces) ** 2
     return [
@@ -94,7 +94,7 @@ def _some(pieces: int) -> list[Intervention]:
 
 @every_attention
 @every_search
-def test_what_changes_no_weight_changes_nothing(kind: Translator, how: dict) -> None:
+def test_neutral_interventions_change_nothing(kind: Translator, how: dict) -> None:
     trace = kind.translate(TEXT, **how)
     unchanged = kind.translate(TEXT, **how, interventions=[])
     assert unchanged.fingerprint == trace.fingerprint
@@ -110,7 +110,7 @@ def test_what_changes_no_weight_changes_nothing(kind: Translator, how: dict) -> 
 
 @every_attention
 @every_search
-def test_all_weight_on_one_piece_makes_its_annotation_the_context(kind: Translator, how: dict) -> None:
+def test_all_weight_on_one_piece_makes_it_the_context(kind: Translator, how: dict) -> None:
     pieces = len(kind.translate(TEXT).source_pieces)
     rows = [tuple(float(j == chosen) for j in range(pieces)) for chosen in (0, pieces - 1)]
     trace = kind.translate(TEXT, **how, interventions=[ReplaceWeights(rows[0]), ReplaceWeights(rows[1], 1)])
@@ -122,9 +122,9 @@ def test_all_weight_on_one_piece_makes_its_annotation_the_context(kind: Translat
 
 @every_attention
 @every_search
-def test_a_changed_translation_is_verified(kind: Translator, how: dict) -> None:
+def test_changed_translation_is_verified(kind: Translator, how: dict) -> None:
     before = kind.translate(TEXT, **how)
-    acting = _some(len(before.source_pieces))
+    acting = _every_kind_but_words(len(before.source_pieces))
     trace = kind.translate(TEXT, **how, interventions=acting)
     assert trace.interventions == tuple(acting)
     assert not np.allclose(trace.alignment[0], before.alignment[0], atol=1e-3)
@@ -138,7 +138,7 @@ def test_a_changed_translation_is_verified(kind: Translator, how: dict) -> None:
 
 
 @every_attention
-def test_temperature_and_exclusion_do_what_they_say(kind: Translator) -> None:
+def test_temperature_and_exclusion_rescale_weights(kind: Translator) -> None:
     before = kind.translate(TEXT, target=TARGET)
     hot = kind.translate(TEXT, target=TARGET, interventions=[Temperature(2.0, 1)])
     powers = np.sqrt(before.alignment[1].astype(float))
@@ -152,7 +152,7 @@ def test_temperature_and_exclusion_do_what_they_say(kind: Translator) -> None:
 
 
 @every_attention
-def test_a_false_claim_is_not_verified(kind: Translator) -> None:
+def test_false_interventions_are_not_verified(kind: Translator) -> None:
     pieces = len(kind.translate(TEXT).source_pieces)
     done = (Temperature(0.5, 0), ExcludePosition(1, 2))
     trace = kind.translate(TEXT, target=TARGET, interventions=done)
@@ -172,7 +172,7 @@ def test_a_false_claim_is_not_verified(kind: Translator) -> None:
 
 
 @every_kind
-def test_a_forced_word_is_written_and_the_translation_goes_on(kind: Translator) -> None:
+def test_translation_continues_after_forced_word(kind: Translator) -> None:
     before = kind.translate(TEXT)
     step, foil = 2, int(before.top_ids[2][before.top_ids[2] > EOS][-1])
     trace = kind.translate(TEXT, interventions=[ForceWord(foil, step)])
@@ -192,7 +192,7 @@ def test_a_forced_word_is_written_and_the_translation_goes_on(kind: Translator) 
 
 
 @every_kind
-def test_every_hypothesis_of_a_beam_has_the_forced_word(kind: Translator) -> None:
+def test_every_beam_hypothesis_contains_forced_word(kind: Translator) -> None:
     decoder = StepDecoder(kind.network)
     ids = torch.tensor([(*kind.tokenizer.encode(TEXT), EOS)])
     lengths = torch.tensor([ids.shape[1]])
@@ -208,14 +208,14 @@ def test_every_hypothesis_of_a_beam_has_the_forced_word(kind: Translator) -> Non
     _assert_verified(kind, trace)
 
 
-def test_words_can_be_kept_up_to_a_step(translator: Translator) -> None:
+def test_forced_prefix_keeps_words_before_step(translator: Translator) -> None:
     before = translator.translate(TEXT, beam=4)
     kept = forced_prefix(before.target_ids, 3)
     trace = translator.translate(TEXT, beam=4, interventions=[*kept, ForceWord(40, 3)])
     assert trace.target_ids[:4] == (*before.target_ids[:3], 40)
 
 
-def test_of_a_given_translation_a_forced_word_replaces_one(translator: Translator) -> None:
+def test_forced_word_replaces_word_of_given_translation(translator: Translator) -> None:
     before = translator.translate(TEXT, target=TARGET)
     trace = translator.translate(TEXT, target=TARGET, interventions=[ForceWord(40, 2)])
     assert trace.target_ids == (*before.target_ids[:2], 40, *before.target_ids[3:])
@@ -225,7 +225,9 @@ def test_of_a_given_translation_a_forced_word_replaces_one(translator: Translato
     assert ended.target_ids == (*before.target_ids[:2], EOS)
 
 
-def test_a_wide_search_is_changed_the_same(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interventions_act_alike_without_search_history(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     acting = [Temperature(0.7, 1), ForceWord(40, 3), ExcludePosition(1)]
     wide = translator.translate(TEXT, beam=4, interventions=acting)
     monkeypatch.setattr("attnviz.translator._LONGEST_HISTORY", 1)
@@ -234,7 +236,7 @@ def test_a_wide_search_is_changed_the_same(translator: Translator, monkeypatch: 
 
 @pytest.mark.parametrize("temperature", [0.01, 100.0])
 @every_attention
-def test_the_ends_of_the_temperature(kind: Translator, temperature: float) -> None:
+def test_extreme_temperatures(kind: Translator, temperature: float) -> None:
     trace = kind.translate(TEXT, interventions=[Temperature(temperature)])
     if temperature > 1:
         np.testing.assert_allclose(trace.alignment, 1 / len(trace.source_pieces), atol=0.05)
@@ -246,7 +248,7 @@ def test_the_ends_of_the_temperature(kind: Translator, temperature: float) -> No
 
 @every_attention
 @every_search
-def test_at_an_infinite_temperature_the_context_is_the_plain_mean(kind: Translator, how: dict) -> None:
+def test_infinite_temperature_makes_context_the_mean(kind: Translator, how: dict) -> None:
     trace = kind.translate(TEXT, **how, interventions=[Temperature(math.inf), ExcludePosition(2, 1)])
     pieces = len(trace.source_pieces)
     np.testing.assert_allclose(trace.alignment[0], 1 / pieces, rtol=1e-6)
@@ -262,7 +264,7 @@ def test_at_an_infinite_temperature_the_context_is_the_plain_mean(kind: Translat
 
 
 @pytest.mark.parametrize("intervention", [Temperature(1.0), ExcludePosition(0), ReplaceWeights((1.0,))])
-def test_without_attention_there_is_none_to_change(
+def test_model_without_attention_refuses_attention_changes(
     make_network: ModelFactory, tokenizer: Tokenizer, intervention: Intervention, snapshot: SnapshotAssertion
 ) -> None:
     translator = Translator(make_network("none"), tokenizer)
@@ -277,7 +279,7 @@ def _spread(pieces: int) -> tuple[float, ...]:
 
 
 @every_search
-def test_what_does_not_fit_the_sentence_is_refused(
+def test_interventions_that_do_not_fit_are_refused(
     translator: Translator, tokenizer: Tokenizer, how: dict, snapshot: SnapshotAssertion
 ) -> None:
     pieces = len(translator.translate(TEXT).source_pieces)
@@ -301,7 +303,7 @@ def test_what_does_not_fit_the_sentence_is_refused(
         assert str(error.value) == snapshot(name=name)
 
 
-def test_the_end_of_a_given_translation_stays(translator: Translator, snapshot: SnapshotAssertion) -> None:
+def test_end_of_given_translation_cannot_be_replaced(translator: Translator, snapshot: SnapshotAssertion) -> None:
     last = len(translator.translate(TEXT, target=TARGET).target_ids) - 1
     with pytest.raises(AttnvizError) as error:
         translator.translate(TEXT, target=TARGET, interventions=[ForceWord(40, last)])

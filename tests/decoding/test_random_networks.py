@@ -38,7 +38,7 @@ def assert_same(one: Trace, other: Trace, atol: float) -> None:
 
 @settings(max_examples=FEW)
 @given(how=st.sampled_from(SEARCHES), **SIZES)
-def test_no_edit_a_temperature_of_1_and_the_same_weights_change_nothing(
+def test_neutral_interventions_change_nothing(
     make_network: ModelFactory, tokenizer: Tokenizer, how: dict[str, Any], kind: tuple[str, str], **sizes: int
 ) -> None:
     translator = Translator(make_network(*kind, **sizes), tokenizer)
@@ -57,7 +57,7 @@ def test_no_edit_a_temperature_of_1_and_the_same_weights_change_nothing(
 
 @settings(max_examples=FEW)
 @given(step=st.integers(0, 3), lender=st.integers(0, 3), **SIZES)
-def test_a_borrowed_look_brings_the_context_of_its_lender_and_no_other_is_there_to_swap(
+def test_weights_of_another_step_give_its_context(
     make_network: ModelFactory, tokenizer: Tokenizer, step: int, lender: int, kind: tuple[str, str], **sizes: int
 ) -> None:
     translator = Translator(make_network(*kind, **sizes), tokenizer)
@@ -71,7 +71,7 @@ def test_a_borrowed_look_brings_the_context_of_its_lender_and_no_other_is_there_
 
 @settings(max_examples=FEW)
 @given(how=st.sampled_from(SEARCHES), step=st.integers(0, 3), source=st.integers(0, 3), **SIZES)
-def test_all_weight_on_one_piece_makes_its_annotation_the_context_and_is_verified(
+def test_all_weight_on_one_piece_makes_it_the_context(
     make_network: ModelFactory,
     tokenizer: Tokenizer,
     how: dict[str, Any],

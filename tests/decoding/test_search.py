@@ -1,4 +1,4 @@
-"""Greedy, beam and forced decoding agree where theory says that they do."""
+"""Greedy search, beam search and forced decoding are consistent with one another."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def kind(make_network: ModelFactory, tokenizer: Tokenizer, attention: str, reado
 
 
 @every_kind
-def test_greedy_takes_the_likeliest_piece_at_each_step(kind: Translator) -> None:
+def test_greedy_search_takes_likeliest_piece_at_each_step(kind: Translator) -> None:
     for sentence in SENTENCES[:4]:
         trace = kind.translate(sentence)
         assert trace.search.method == "greedy"
@@ -36,7 +36,7 @@ def test_greedy_takes_the_likeliest_piece_at_each_step(kind: Translator) -> None
 
 
 @every_kind
-def test_forced_decoding_of_the_translation_gives_its_numbers(kind: Translator) -> None:
+def test_forced_decoding_reproduces_numbers_of_search(kind: Translator) -> None:
     decoder = StepDecoder(kind.network)
     for sentence in SENTENCES[:4]:
         trace = kind.translate(sentence, beam=3)
@@ -48,7 +48,7 @@ def test_forced_decoding_of_the_translation_gives_its_numbers(kind: Translator) 
             np.testing.assert_allclose(found, array, atol=1e-5)
 
 
-def test_a_given_translation_is_the_target(translator: Translator) -> None:
+def test_given_target_is_force_decoded(translator: Translator) -> None:
     trace = translator.translate(SENTENCES[0], target="  Une fille\nfait du  vélo. ")
     assert trace.search.method == "forced"
     given = "Une fille fait du vélo."
@@ -58,7 +58,7 @@ def test_a_given_translation_is_the_target(translator: Translator) -> None:
 
 
 @every_kind
-def test_a_batch_gives_each_sentence_what_it_gets_alone(kind: Translator) -> None:
+def test_batched_translations_equal_single_ones(kind: Translator) -> None:
     """Of few sentences and of many, which are computed in another way."""
     for beam in (1, 3):
         alone = [kind.translate(sentence, beam=beam).translation for sentence in SENTENCES]
@@ -66,7 +66,7 @@ def test_a_batch_gives_each_sentence_what_it_gets_alone(kind: Translator) -> Non
             assert kind.translate_batch(times * SENTENCES, beam=beam) == times * alone
 
 
-def test_hypotheses_of_a_beam(translator: Translator) -> None:
+def test_beam_hypotheses_are_sorted_by_score(translator: Translator) -> None:
     for sentence in SENTENCES:
         trace = translator.translate(sentence, beam=6)
         scores = [hypothesis.score for hypothesis in trace.hypotheses]
@@ -77,7 +77,7 @@ def test_hypotheses_of_a_beam(translator: Translator) -> None:
         assert trace.score == pytest.approx(float(trace.log_probabilities.sum()) / len(trace.target_ids), rel=1e-4)
 
 
-def test_an_exhaustive_beam_finds_the_best(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_wide_beam_scores_at_least_as_high_as_greedy(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     """Without length normalisation, a beam wide enough finds no worse a translation than greedy search."""
     translator = Translator(make_network(), tokenizer)
     for sentence in SENTENCES[:6]:
@@ -86,14 +86,14 @@ def test_an_exhaustive_beam_finds_the_best(make_network: ModelFactory, tokenizer
         assert wide.score >= greedy.score - 1e-5
 
 
-def test_width_one_is_greedy(translator: Translator) -> None:
+def test_beam_of_one_equals_greedy_search(translator: Translator) -> None:
     for sentence in SENTENCES:
         narrow, plain = translator.translate(sentence, beam=1), translator.translate(sentence)
         assert narrow.target_ids == plain.target_ids
         assert len(narrow.hypotheses) == 1
 
 
-def test_beams_wider_than_the_vocabulary_can_fill(make_network: ModelFactory) -> None:
+def test_beam_wider_than_vocabulary(make_network: ModelFactory) -> None:
     tokenizer = Tokenizer.train(SENTENCES, 70)
     translator = Translator(make_network(vocabulary_size=len(tokenizer)), tokenizer)
     trace = translator.translate("A red bicycle.", beam=100)

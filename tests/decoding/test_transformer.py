@@ -1,4 +1,4 @@
-"""A transformer is searched as RNNsearch is: greedy, beam, forced and in batches; its record is of what was found."""
+"""Search with a transformer: greedy, beam, forced and batched, and the trace that is recorded."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tests.transformers import random_transformer
 @pytest.fixture(scope="module")
 def translator(tokenizer: Tokenizer) -> Translator[TransformerTrace]:
     network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 6)
-    network.output.bias[EOS] += 4  # it is to end now and then
+    network.output.bias[EOS] += 4  # so that some translations end early
     return Translator(network, tokenizer, "small")
 
 
-def test_greedy_takes_the_likeliest_piece_at_each_step(translator: Translator[TransformerTrace]) -> None:
+def test_greedy_search_takes_likeliest_piece_at_each_step(translator: Translator[TransformerTrace]) -> None:
     for sentence in SENTENCES[:4]:
         trace = translator.translate(sentence)
         assert trace.search.method == "greedy"
@@ -40,7 +40,7 @@ def test_greedy_takes_the_likeliest_piece_at_each_step(translator: Translator[Tr
         assert trace.score == pytest.approx(trace.log_probabilities.sum() / len(trace.target_ids), abs=1e-5)
 
 
-def test_a_beam_of_one_is_greedy_and_a_wider_one_is_ordered(translator: Translator[TransformerTrace]) -> None:
+def test_beam_of_one_is_greedy_and_hypotheses_are_sorted(translator: Translator[TransformerTrace]) -> None:
     for sentence in SENTENCES[:4]:
         found = translator.search_batch([sentence], beam=1)[0]
         trace = translator.translate(sentence)
@@ -52,7 +52,7 @@ def test_a_beam_of_one_is_greedy_and_a_wider_one_is_ordered(translator: Translat
         assert scores == sorted(scores, reverse=True)
 
 
-def test_forced_decoding_of_the_translation_gives_its_numbers(translator: Translator[TransformerTrace]) -> None:
+def test_given_target_is_force_decoded(translator: Translator[TransformerTrace]) -> None:
     first = translator.translate(SENTENCES[0], beam=3)
     again = translator.translate(SENTENCES[0], target=SENTENCES[1])
     assert again.search.method == "forced"
@@ -63,7 +63,7 @@ def test_forced_decoding_of_the_translation_gives_its_numbers(translator: Transl
 
 @settings(max_examples=FEW)
 @given(texts=st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=5), beam=st.integers(1, 3))
-def test_a_batch_gives_each_sentence_what_it_gets_alone(
+def test_batched_translations_equal_single_ones(
     translator: Translator[TransformerTrace], texts: list[str], beam: int
 ) -> None:
     traces = translator.translate_together(texts, beam=beam)
@@ -74,7 +74,7 @@ def test_a_batch_gives_each_sentence_what_it_gets_alone(
         np.testing.assert_allclose(alone.cross_weights, trace.cross_weights, atol=1e-5)
 
 
-def test_a_forced_word_is_written_and_verified(translator: Translator[TransformerTrace]) -> None:
+def test_forced_word_is_written_and_verified(translator: Translator[TransformerTrace]) -> None:
     before = translator.translate(SENTENCES[2])
     other = next(int(piece) for piece in before.top_ids[1] if piece > EOS and piece != before.target_ids[1])
     for beam in (1, 3):
@@ -85,13 +85,15 @@ def test_a_forced_word_is_written_and_verified(translator: Translator[Transforme
         assert TransformerVerifier(trace, weights).verify(1).holds
 
 
-def test_its_attention_cannot_be_changed(translator: Translator[TransformerTrace], snapshot: SnapshotAssertion) -> None:
+def test_changing_attention_of_transformer_is_refused(
+    translator: Translator[TransformerTrace], snapshot: SnapshotAssertion
+) -> None:
     with pytest.raises(AttnvizError) as error:
         translator.translate(SENTENCES[0], interventions=[Temperature(2.0)])
     assert str(error.value) == snapshot
 
 
-def test_a_folder_of_it_translates(
+def test_transformer_loads_from_folder_and_translates(
     translator: Translator[TransformerTrace], tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
     save_model(tmp_path / "small", translator.network, tokenizer)
@@ -104,9 +106,7 @@ def test_a_folder_of_it_translates(
 
 
 @pytest.mark.nightly
-def test_what_is_too_long_to_be_recorded_is_translated_all_the_same(
-    tokenizer: Tokenizer, snapshot: SnapshotAssertion
-) -> None:
+def test_sentence_too_long_to_record_still_translates(tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 64, 64, 16, 4), 1)
     network.output.bias[EOS] += 1e4
     translator, text = Translator(network, tokenizer), " ".join(["dogs"] * 150)

@@ -1,4 +1,4 @@
-"""Run the code of pages and write what it prints into them: `python -m tests.documentation [PAGE ...]`."""
+"""Run the code blocks of pages and update the output that they show: `python -m tests.documentation [PAGE ...]`."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.documentation.pages import GUIDES, blocks, outputs, prepare
+from tests.documentation.pages import GUIDES, blocks, prepare, run_blocks
 
 
 def main() -> None:
     """Rewrite the output of every block that has one."""
     for page in [Path(name).resolve() for name in sys.argv[1:]] or GUIDES:
         text = page.read_text(encoding="utf-8")
-        some = [block for block in blocks(text) if block.reason is None]
-        if not some:
+        runnable = [block for block in blocks(text) if block.reason is None]
+        if not runnable:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            printed = outputs(prepare(Path(folder)), some)
-        for block, found in reversed(list(zip(some, printed, strict=True))):
+            printed = run_blocks(prepare(Path(folder)), runnable)
+        for block, found in reversed(list(zip(runnable, printed, strict=True))):
             if block.output is not None:
                 start, end = block.span
                 before = text[start:end].removesuffix(f"```text\n{block.output}```\n")

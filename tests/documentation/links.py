@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-NEVER_ASKED = ("localhost", "github.com/OWNER")
-"""Parts of addresses that only the reader's machine, or their own copy, has."""
+SKIPPED = ("localhost", "github.com/OWNER")
+"""Parts of URLs that exist only on the reader's machine or in their fork; they are not checked."""
 
 
 class _Page(HTMLParser):
@@ -55,7 +55,7 @@ def web_links(site: Path) -> list[str]:
     return sorted(
         link.partition("#")[0]
         for link in links
-        if urlsplit(link).scheme in ("http", "https") and not any(part in link for part in NEVER_ASKED)
+        if urlsplit(link).scheme in ("http", "https") and not any(part in link for part in SKIPPED)
     )
 
 

@@ -1,6 +1,6 @@
-"""The notebook of the recipes: made of their pages, run by Jupyter's own client.
+"""Build the notebook of the recipes from their pages, and run it with Jupyter's client.
 
-`python -m tests.documentation.notebook` makes and runs it anew, and writes it with its outputs.
+`python -m tests.documentation.notebook` builds and runs it, and writes it with its outputs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ trace"""
 _FIGURE = """trace.step_figure(1, "softmax")"""
 
 
-def made() -> Any:
+def build_notebook() -> Any:
     """Return the notebook of the pages, in the order of the list of recipes, without outputs."""
     cells = [nbformat.v4.new_markdown_cell(_OPENING), nbformat.v4.new_code_cell(_TRACE)]
     cells += [nbformat.v4.new_markdown_cell("Figures are Plotly's:"), nbformat.v4.new_code_cell(_FIGURE)]
@@ -81,7 +81,7 @@ def run(notebook: Any, folder: Path) -> None:
 
 def main() -> None:
     """Write the notebook with its outputs."""
-    notebook = made()
+    notebook = build_notebook()
     with tempfile.TemporaryDirectory() as folder:
         run(notebook, Path(folder))
     nbformat.write(notebook, NOTEBOOK)

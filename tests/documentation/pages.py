@@ -1,7 +1,7 @@
-"""The code blocks of the documentation: found in the pages, run in a folder of examples, compared with what they print.
+"""Extract the code blocks of the documentation, run them in a folder of examples, and compare their output.
 
-A block of Python or shell code runs. A block of `text` right after it is what it prints. A comment before a block,
-`<!-- not run: REASON -->`, leaves it out.
+A block of Python or shell code runs. A `text` block right after it is its expected output. The comment
+`<!-- not run: REASON -->` before a block excludes it.
 """
 
 from __future__ import annotations
@@ -122,15 +122,15 @@ def environment() -> dict[str, str]:
     }
 
 
-def outputs(folder: Path, some: list[Block]) -> list[str]:
+def run_blocks(folder: Path, runnable: list[Block]) -> list[str]:
     """Run the blocks in `folder`, one after the other; return what each prints. A failure fails the test."""
-    if any("my-model" in block.code for block in some):
+    if any("my-model" in block.code for block in runnable):
         write_small_model(folder / "my-model")
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", _RUNNER],
         cwd=folder,
         env=environment(),
-        input=json.dumps([(block.language, block.code) for block in some]),
+        input=json.dumps([(block.language, block.code) for block in runnable]),
         capture_output=True,
         text=True,
         check=False,
@@ -141,7 +141,7 @@ def outputs(folder: Path, some: list[Block]) -> list[str]:
     return printed
 
 
-def same(expected: str, found: str) -> bool:
+def outputs_match(expected: str, found: str) -> bool:
     """Return whether two outputs are alike: the same text, and numbers that differ by less than 2 % or 0.02.
 
     The last digits of a model's numbers depend on the processor.

@@ -1,4 +1,4 @@
-"""The notebook of the recipes has the code of their pages, runs in Jupyter, and shows a trace."""
+"""The notebook of the recipes: it contains the code of their pages, runs in Jupyter, and shows a trace."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.documentation.pages import same
+from tests.documentation.pages import outputs_match
 
 try:
     import nbformat
 
-    from tests.documentation.notebook import NOTEBOOK, made
+    from tests.documentation.notebook import NOTEBOOK, build_notebook
 except ImportError:
     if os.environ.get("CI"):
         raise
@@ -25,25 +25,25 @@ RUN = """
 import sys
 from pathlib import Path
 import nbformat
-from tests.documentation.notebook import made, run
-notebook = made()
+from tests.documentation.notebook import build_notebook, run
+notebook = build_notebook()
 run(notebook, Path(sys.argv[1]))
 nbformat.write(notebook, sys.argv[2])
 """
-"""By itself: Jupyter's packages warn of their own future."""
+"""Run in a process of its own: Jupyter's packages emit deprecation warnings."""
 
 
-def printed(cell: dict[str, object]) -> str:
+def printed_text(cell: dict[str, object]) -> str:
     return "".join(output["text"] for output in cell.get("outputs", []) if output["output_type"] == "stream")  # type: ignore[attr-defined]
 
 
-def test_the_notebook_has_the_code_of_the_pages() -> None:
+def test_notebook_contains_the_code_of_the_pages() -> None:
     stored = nbformat.read(NOTEBOOK, as_version=4)
-    assert [cell.source for cell in stored.cells] == [cell.source for cell in made().cells]
+    assert [cell.source for cell in stored.cells] == [cell.source for cell in build_notebook().cells]
 
 
 @pytest.mark.nightly
-def test_the_notebook_runs_and_prints_what_is_stored(tmp_path: Path, shipped_model: Path) -> None:
+def test_notebook_runs_and_reproduces_its_stored_output(tmp_path: Path, shipped_model: Path) -> None:
     folder, path = tmp_path / "run", tmp_path / "run.ipynb"
     folder.mkdir()
     done = subprocess.run(
@@ -52,7 +52,7 @@ def test_the_notebook_runs_and_prints_what_is_stored(tmp_path: Path, shipped_mod
     assert done.returncode == 0, done.stderr[-4000:]
     stored, found = (nbformat.read(one, as_version=4) for one in (NOTEBOOK, path))
     for before, after in zip(stored.cells, found.cells, strict=True):
-        assert same(printed(before), printed(after)), before.source
+        assert outputs_match(printed_text(before), printed_text(after)), before.source
     shown = found.cells[1].outputs[0].data
     assert "<table" in shown["text/html"]
     assert "maison" in shown["text/html"]

@@ -1,4 +1,4 @@
-"""README and documentation do what they say: code runs and prints what is shown, links lead somewhere."""
+"""README and documentation pages: code prints the shown output, commands exist, and links are valid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from attnviz.commands.program import _parser
 from tests.conftest import REPOSITORY
-from tests.documentation.pages import DOCUMENTATION, GUIDES, PAGES, blocks, outputs, prepare, same
+from tests.documentation.pages import DOCUMENTATION, GUIDES, PAGES, blocks, outputs_match, prepare, run_blocks
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 BLOCKS = [(guide, block) for guide in GUIDES for block in blocks(guide.read_text(encoding="utf-8"))]
@@ -26,22 +26,22 @@ def _name(page: Path) -> str:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("page", sorted({guide for guide, block in BLOCKS if block.reason is None}), ids=_name)
-def test_the_code_of_a_page_runs_and_prints_what_is_shown(tmp_path: Path, shipped_model: Path, page: Path) -> None:
-    some = [block for block in blocks(page.read_text(encoding="utf-8")) if block.reason is None]
-    for block, found in zip(some, outputs(prepare(tmp_path), some), strict=True):
+def test_page_code_runs_and_prints_the_shown_output(tmp_path: Path, shipped_model: Path, page: Path) -> None:
+    runnable = [block for block in blocks(page.read_text(encoding="utf-8")) if block.reason is None]
+    for block, found in zip(runnable, run_blocks(prepare(tmp_path), runnable), strict=True):
         if block.output is not None:
-            assert same(block.output, found), f"{block.code}\nprints\n{found}\nand not\n{block.output}"
+            assert outputs_match(block.output, found), f"{block.code}\nprints\n{found}\nand not\n{block.output}"
 
 
-def test_outputs_with_other_last_digits_are_alike() -> None:
-    assert same("log p -0.123, 41.2 % of 12\n", "log p -0.124, 41.0 % of 12")
-    assert not same("p 0.50", "p 0.60")
-    assert not same("The green house", "The red house")
-    assert not same("1 2", "1")
+def test_outputs_match_up_to_the_last_digits() -> None:
+    assert outputs_match("log p -0.123, 41.2 % of 12\n", "log p -0.124, 41.0 % of 12")
+    assert not outputs_match("p 0.50", "p 0.60")
+    assert not outputs_match("The green house", "The red house")
+    assert not outputs_match("1 2", "1")
 
 
 @pytest.mark.parametrize("command", [line for line in COMMANDS if "-m attnviz" in line])
-def test_the_options_of_a_command_exist(command: str) -> None:
+def test_command_line_options_exist(command: str) -> None:
     given = re.split(r" [<>|]", command.partition("-m attnviz ")[2])[0]
     arguments = shlex.split(given, comments=True)
     _parser(arguments).parse_args(arguments)
@@ -49,7 +49,7 @@ def test_the_options_of_a_command_exist(command: str) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("command", [line for line in COMMANDS if "tests.benchmarks" in line])
-def test_a_benchmark_exists(command: str) -> None:
+def test_benchmark_module_exists(command: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", shlex.split(command)[2], "--help"],
         cwd=REPOSITORY,
@@ -60,7 +60,7 @@ def test_a_benchmark_exists(command: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_ci_runs_the_test_command_that_readme_shows() -> None:
+def test_ci_runs_the_test_command_of_the_readme() -> None:
     shown = [line for line in COMMANDS if "tests/requirements.txt" in line and "-m tests" in line]
     assert len(shown) == 1
     script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
@@ -71,7 +71,7 @@ def test_ci_runs_the_test_command_that_readme_shows() -> None:
 
 
 @pytest.mark.parametrize("page", [*GUIDES, *OTHERS, REPOSITORY / ".github" / "CONTRIBUTING.md"], ids=_name)
-def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
+def test_links_within_the_repository_are_valid(page: Path) -> None:
     broken = []
     for name, anchor in re.findall(r"\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text(encoding="utf-8")):
         target = page.parent / name if name else page
@@ -87,7 +87,7 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_readme_is_short_and_has_the_links_of_the_documentation() -> None:
+def test_readme_is_short_and_links_every_documentation_page() -> None:
     assert len(README.splitlines()) <= 120
     linked = {(REPOSITORY / name).resolve() for name in re.findall(r"\]\(([^)#]+)", README)}
     assert {page for page in PAGES if page.parent == DOCUMENTATION / "pages"} - linked == {

@@ -1,4 +1,4 @@
-"""Files to evaluate on, made from the tests' sentences and what the tiny model says."""
+"""Fixtures: files to evaluate on, made from the test sentences and translations of the tiny model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alignment error rate, and the way from pieces to somebody else's words."""
+"""Alignment error rate, and the mapping of attention from pieces to the words of a gold file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def gold(sure: set[tuple[int, int]], possible: set[tuple[int, int]]) -> GoldAlig
     return GoldAlignment("x", ("a", "b", "c"), ("d", "e", "f"), frozenset(sure), frozenset(possible))
 
 
-def test_error_rate_by_hand() -> None:
+def test_error_rate_of_small_example() -> None:
     sentence = gold({(0, 0), (1, 1)}, {(2, 1)})
     # A = {00, 21, 22}: one sure, two at least possible: 1 - (1 + 2) / (3 + 2).
     rate = error_rate([[(0, 0), (2, 1), (2, 2)]], [sentence])
@@ -30,14 +30,14 @@ def test_error_rate_by_hand() -> None:
     assert rate.recall == pytest.approx(1 / 2)
 
 
-def test_all_sure_links_and_nothing_impossible_is_no_error() -> None:
+def test_error_rate_is_zero_for_all_sure_and_possible_links() -> None:
     sentence = gold({(0, 0), (1, 1)}, {(2, 1)})
     assert error_rate([sentence.sure], [sentence]).aer == 0
     assert error_rate([sentence.sure | sentence.possible], [sentence]).aer == 0
     assert error_rate([[]], [sentence]).aer == 1
 
 
-def test_counts_are_summed_over_sentences() -> None:
+def test_error_rate_sums_counts_over_sentences() -> None:
     right, wrong = gold({(0, 0)}, set()), gold({(0, 0), (1, 1), (2, 2)}, set())
     assert error_rate([[(0, 0)], []], [right, wrong]).aer == pytest.approx(1 - 2 / (1 + 4))
 
@@ -47,7 +47,7 @@ def write(path: Path, *records: dict[str, object]) -> Path:
     return path
 
 
-def test_links_from_one_and_from_zero_are_told_apart(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_gold_links_counted_from_one_or_zero_are_detected(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     words = {"id": "1", "en": ["a", "b"], "fr": ["c", "d"]}
     zero = read_gold(write(tmp_path / "zero.jsonl", words | {"S": [[0, 0]], "P": [[1, 0], [0, 0]]}))
     one = read_gold(write(tmp_path / "one.jsonl", words | {"S": [[1, 1]], "P": [[2, 1]]}))
@@ -61,7 +61,7 @@ def test_links_from_one_and_from_zero_are_told_apart(tmp_path: Path, snapshot: S
     assert plain(error.value, tmp_path) == snapshot
 
 
-def test_what_is_not_a_gold_file_is_named(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_missing_and_damaged_gold_files_are_named(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError, match=r"missing\.jsonl"):
         read_gold(tmp_path / "missing.jsonl")
     (tmp_path / "bad.jsonl").write_text('{"id": 1}\n')
@@ -70,7 +70,7 @@ def test_what_is_not_a_gold_file_is_named(tmp_path: Path, snapshot: SnapshotAsse
     assert plain(error.value, tmp_path) == snapshot
 
 
-def test_detokenised_text_reads_as_written() -> None:
+def test_detokenise_attaches_punctuation() -> None:
     assert (
         detokenise(["the", "man", "'s", "dog", ",", "a", "(", "red", ")", "one", "."]) == "the man's dog, a (red) one."
     )
@@ -78,32 +78,32 @@ def test_detokenised_text_reads_as_written() -> None:
     assert detokenise(["procès", "-", "verbal"]) == "procès-verbal"
 
 
-def test_attention_between_gold_words_sums_to_what_the_end_does_not_take(translator: Translator) -> None:
+def test_gold_word_attention_keeps_all_weight_off_the_end(translator: Translator) -> None:
     words = ("A", "girl", "'s", "red", "bicycle", ",", "\u2603\u2603", "nobody", "'s", ".")
     sentence = GoldAlignment("x", words, ("Une", "fille", ",", "l'", "accord", "."), frozenset({(0, 0)}), frozenset())
     (matrix,) = word_alignments(translator, [sentence])
     assert matrix.shape == (6, 10)
     trace = translator.translate(detokenise(sentence.source), target=detokenise(sentence.target))
     assert matrix.sum(axis=1).max() <= 1 + 1e-6
-    # All of the target but </s>, all of the source but </s>: nothing lost on the way.
+    # Each row has all attention of its target word except the share on the source's </s>.
     expected = 1 - trace.alignment[:-1, -1]
     assert matrix.sum(axis=1).min() >= expected.min() - 1e-6
     assert np.all(matrix >= 0)
 
 
-def test_mutual_links_by_hand() -> None:
-    # Target word 1 looks most at source word 0, which is looked at more by target word 0.
+def test_mutual_links_of_small_example() -> None:
+    # Target word 1 attends most to source word 0, but target word 0 attends to it more.
     assert mutual_links(np.array([[0.9, 0.1, 0.0], [0.5, 0.1, 0.4], [0.2, 0.7, 0.1]])) == [(0, 0), (1, 2)]
 
 
-def test_the_best_threshold_by_hand() -> None:
+def test_best_threshold_of_small_example() -> None:
     """Above 0.2 the wrong link is gone, above 0.3 a right one too: 0.21 is the first of the best."""
     alignment = np.array([[0.7, 0.2], [0.1, 0.3]])
     sentence = GoldAlignment("x", ("a", "b"), ("c", "d"), frozenset({(0, 0), (1, 1)}), frozenset())
     assert best_threshold([alignment], [sentence]) == 0.21
 
 
-def test_words_of_many_pairs_at_once_are_those_of_one(translator: Translator) -> None:
+def test_batched_word_alignments_equal_single_ones(translator: Translator) -> None:
     pairs = [
         GoldAlignment("x", tuple(source.split()), tuple(target.split()), frozenset({(0, 0)}), frozenset())
         for source, target in zip(SENTENCES[::2], SENTENCES[1::2], strict=True)

@@ -1,4 +1,4 @@
-"""Corpus scores against values worked out by hand."""
+"""BLEU and chrF of a corpus, compared with hand-computed values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.evaluation.bleu import bleu_of, corpus_scores, interval, resampled_bleu, sentence_chrf, sentence_counts
 
 
-def test_bleu_by_hand() -> None:
+def test_bleu_of_small_example() -> None:
     """Of its 6, 5, 4 and 3 n-grams, 5, 3, 2 and 1 are in the reference, which is as long."""
     bleu, chrf = corpus_scores(["the cat sat on the mat"], ["the cat sat on a mat"])
     assert bleu.value == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25, abs=1e-6)
@@ -17,31 +17,33 @@ def test_bleu_by_hand() -> None:
     assert 50 < chrf.value < 100
 
 
-def test_case_and_punctuation_count() -> None:
+def test_bleu_depends_on_case_and_punctuation() -> None:
     perfect, _ = corpus_scores(["L'été, c'est bien."], ["L'été, c'est bien."])
     lower, _ = corpus_scores(["l'été, c'est bien."], ["L'été, c'est bien."])
     assert perfect.value == pytest.approx(100)
     assert lower.value < perfect.value
 
 
-def test_the_signature_is_part_of_the_line() -> None:
+def test_score_line_contains_sacrebleu_signature() -> None:
     bleu, _ = corpus_scores(["a b c d e"], ["a b c d e"])
     assert str(bleu).startswith("BLEU 100.00  nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
 
 
 @pytest.mark.parametrize(("translations", "references"), [([], []), (["a"], []), (["a"], ["a", "b"])])
-def test_nothing_to_score(translations: list[str], references: list[str], snapshot: SnapshotAssertion) -> None:
+def test_scoring_without_pairs_is_refused(
+    translations: list[str], references: list[str], snapshot: SnapshotAssertion
+) -> None:
     with pytest.raises(ValueError, match="scored") as error:
         corpus_scores(translations, references)
     assert str(error.value) == snapshot
 
 
-def test_counts_by_hand() -> None:
+def test_sentence_counts_of_small_example() -> None:
     counts = sentence_counts(["the cat sat on the mat", "no"], ["the cat sat on a mat", "yes it is"])
     assert counts.tolist() == [[6, 6, 5, 3, 2, 1, 6, 5, 4, 3], [1, 3, 0, 0, 0, 0, 1, 0, 0, 0]]
 
 
-def test_counts_add_up_to_the_corpus_score() -> None:
+def test_sentence_counts_sum_to_corpus_bleu() -> None:
     translations = ["Le chat est là.", "Deux chiens jouent dans la neige.", "Je ne sais pas", "oui"]
     references = ["Le chat est ici.", "Deux chiens jouent dans l'eau.", "Je ne sais pas de quoi.", "oui"]
     counts = sentence_counts(translations, references)
@@ -60,7 +62,7 @@ def test_resampling_is_paired_and_repeatable() -> None:
     assert np.std(second - first) < np.hypot(np.std(first), np.std(second))
 
 
-def test_one_sentence_has_no_spread() -> None:
+def test_bootstrap_interval_of_one_sentence_is_a_point() -> None:
     span = interval(resampled_bleu(sentence_counts(["the cat sat on the mat"], ["the cat sat on a mat"])))
     assert span.low == span.high == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
 

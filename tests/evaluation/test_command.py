@@ -1,4 +1,4 @@
-"""`attnviz evaluate` as a user meets it."""
+"""`attnviz evaluate`: tables, JSON, Markdown, CSV and figures, run through the command line."""
 
 from __future__ import annotations
 
@@ -44,22 +44,23 @@ def evaluate(capfd: pytest.CaptureFixture[str]):
     return run
 
 
-def test_a_model_against_its_own_translations(
+def test_model_scores_100_on_its_own_translations(
     evaluate, own_pairs: Path, model_folder: Path, tmp_path: Path, capfd, snapshot: SnapshotAssertion
 ) -> None:
     """Greedy, it has a BLEU and chrF of 100 by definition."""
     command = ["evaluate", str(own_pairs), "--skip-malformed", "--model", str(model_folder)]
     assert main([*command, "--limit", "10", "--beam", "1,2"]) == 0
     out, errors = capfd.readouterr()
-    said = [line for line in errors.splitlines() if line and not re.search(r"\dsentence \[", line)]  # on slow machines
-    assert plain("\n".join(said), tmp_path) == snapshot
+    # Slow machines print a second progress line.
+    messages = [line for line in errors.splitlines() if line and not re.search(r"\dsentence \[", line)]
+    assert plain("\n".join(messages), tmp_path) == snapshot
     assert re.search(r"\| own/pairs.tsv \| tiny  \| +10 \| +100\.0 \| +[\d.]+ \| +100\.0 \|", out)
     assert re.search(r"BLEU `nrefs:1\|case:mixed\|eff:no\|tok:13a\|smooth:exp\|version:\d", out)
     assert re.search(r"chrF2 `nrefs:1\|case:mixed\|eff:yes\|nc:6\|nw:0\|space:no\|version:\d", out)
     assert "/own/pairs.tsv" not in out
 
 
-def test_everything_as_json(
+def test_json_output_contains_all_measures(
     evaluate, own_pairs: Path, gold_links: Path, model_folder: Path, fixed_context: Path, translator: Translator
 ) -> None:
     models = ("--model", model_folder, "--model", fixed_context)
@@ -97,7 +98,7 @@ def test_everything_as_json(
     assert sum(labels.values()) == len(SENTENCES)
 
     gold = read_gold(gold_links)
-    assert {record["model"] for record in found["alignment"]} == {"tiny"}, "no attention, no alignment"
+    assert {record["model"] for record in found["alignment"]} == {"tiny"}, "a model without attention has no alignment"
     expected = {}
     for word, measure in (("before", word_alignments), ("after", word_alignments_after)):
         matrices = measure(translator, gold)
@@ -114,12 +115,14 @@ def test_everything_as_json(
     assert not expected
 
     assert len(found["sentences"]) == len([*FIGURE_3, *LONG]) * 4
-    said = {(record["source"], record["model"], record["beam"]): record["translation"] for record in found["sentences"]}
-    assert said[FIGURE_3[0], "tiny", 2] == translator.translate(FIGURE_3[0], beam=2).translation
+    translations = {
+        (record["source"], record["model"], record["beam"]): record["translation"] for record in found["sentences"]
+    }
+    assert translations[FIGURE_3[0], "tiny", 2] == translator.translate(FIGURE_3[0], beam=2).translation
 
 
 @pytest.mark.parametrize("log", ["", "update,tokens,seconds\n", "update,tokens,seconds\nmany,few,1\n", "a\n\0\n", '"'])
-def test_a_training_log_without_a_row_is_no_log(
+def test_training_log_without_rows_is_ignored(
     evaluate, own_pairs: Path, model_folder: Path, tmp_path: Path, log: str
 ) -> None:
     folder = shutil.copytree(model_folder, tmp_path / "tiny")
@@ -128,7 +131,7 @@ def test_a_training_log_without_a_row_is_no_log(
     assert [model[name] for name in ("training_updates", "training_pieces", "training_seconds")] == [None] * 3
 
 
-def test_markdown_has_the_command_over_each_table(
+def test_markdown_shows_command_above_each_table(
     evaluate, own_pairs: Path, gold_links: Path, model_folder, snapshot: SnapshotAssertion
 ) -> None:
     out = evaluate(own_pairs, gold_links, "--model", model_folder, "--markdown", "--by-length", "--beam", "1")
@@ -143,7 +146,7 @@ def test_markdown_has_the_command_over_each_table(
     assert "pairs.tsv" not in sections[3]
 
 
-def test_the_csv_and_the_figure_by_length(evaluate, own_pairs: Path, model_folder, fixed_context, tmp_path) -> None:
+def test_scores_by_length_as_csv_and_figure(evaluate, own_pairs: Path, model_folder, fixed_context, tmp_path) -> None:
     table, figure, page = (tmp_path / name for name in ("lengths.csv", "lengths.json", "lengths.html"))
     models = ("--model", model_folder, "--model", fixed_context)
     evaluate(own_pairs, *models, "--by-length", "--csv", table, "--figure", figure)
@@ -162,7 +165,9 @@ def test_the_csv_and_the_figure_by_length(evaluate, own_pairs: Path, model_folde
     assert "plotly" in page.read_text(encoding="utf-8")
 
 
-def test_tuning(evaluate, own_pairs: Path, model_folder: Path, snapshot: SnapshotAssertion) -> None:
+def test_tune_marks_best_beam_and_length_penalty(
+    evaluate, own_pairs: Path, model_folder: Path, snapshot: SnapshotAssertion
+) -> None:
     found = json.loads(evaluate(own_pairs, "--model", model_folder, "--tune", "--limit", "3", "--json"))
     assert list(found) == ["tuning", "skipped"]
     assert len(found["tuning"]) == 6 * 8
@@ -173,13 +178,13 @@ def test_tuning(evaluate, own_pairs: Path, model_folder: Path, snapshot: Snapsho
     assert out.splitlines()[-1] == snapshot
 
 
-def test_sentences_need_no_file(evaluate, model_folder: Path) -> None:
+def test_sentences_option_needs_no_file(evaluate, model_folder: Path) -> None:
     out = evaluate("--model", model_folder, "--sentences", "--beam", "1")
     assert [line[2:] for line in out.splitlines() if line.startswith("- ")] == [*FIGURE_3, *LONG]
     assert all(30 <= len(sentence.split()) <= 50 for sentence in LONG)
 
 
-def test_a_sentence_that_is_too_long_is_named(own_pairs: Path, model_folder: Path, capfd) -> None:
+def test_too_long_sentence_is_reported_by_number(own_pairs: Path, model_folder: Path, capfd) -> None:
     with own_pairs.open("a", encoding="utf-8") as file:
         file.write(f"{'word ' * 201}\tmot\n")
     assert main(["evaluate", str(own_pairs), "--skip-malformed", "--model", str(model_folder), "--device", "cpu"]) == 2
@@ -187,7 +192,9 @@ def test_a_sentence_that_is_too_long_is_named(own_pairs: Path, model_folder: Pat
     assert errors[-1].startswith("attnviz: own/pairs.tsv, after 0 pairs: Sentence 13: ")
 
 
-def test_files_whose_names_end_alike_stay_apart(evaluate, own_pairs: Path, model_folder: Path, tmp_path: Path) -> None:
+def test_files_with_equal_short_names_are_distinguished(
+    evaluate, own_pairs: Path, model_folder: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "more" / "own" / "pairs.tsv"
     other.parent.mkdir(parents=True)
     other.write_text("A dog.\tUn chien.\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`attnviz evaluate` of a detector: accuracy by the kind of negative, alignment error, beside translators."""
+"""`attnviz evaluate` of a detector: accuracy for each kind of negative, and alignment error."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_pairs(tmp_path_factory.mktemp("own") / "pairs.tsv", PAIRS)
 
 
-def test_accuracy_by_kind(folder: Path, pairs: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_accuracy_for_each_kind_of_negative(folder: Path, pairs: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", str(pairs), "--model", str(folder), "--device", "cpu", "--json"]) == 0
     found = json.loads(capfd.readouterr().out)
     assert list(found) == ["detectors", "detection"]
@@ -60,11 +60,13 @@ def test_accuracy_by_kind(folder: Path, pairs: Path, capfd: pytest.CaptureFixtur
     assert {kind["pairs"] for kind in kinds.values()} == {len(PAIRS)}
     probabilities = Detector.load(folder, "cpu").judge_batch(PAIRS)
     assert kinds["translation"]["accuracy"] == pytest.approx(float((probabilities > 0.5).mean()))
-    assert kinds[SWAPPED]["accuracy"] == pytest.approx(1 - kinds["translation"]["accuracy"]), "the same bags"
+    assert kinds[SWAPPED]["accuracy"] == pytest.approx(1 - kinds["translation"]["accuracy"]), (
+        "swapped clauses have the same pieces"
+    )
     assert record["seconds_per_pair"] > 0
 
 
-def test_alignment_error(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_alignment_error_of_detector(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     gold = tmp_path / "gold.jsonl"
     line = {
         "id": 1,
@@ -87,7 +89,7 @@ def test_alignment_error(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixt
     assert (shares.sum(axis=1) <= 1 + 1e-6).all()
 
 
-def test_side_by_side_with_a_translator(
+def test_detector_and_translator_in_one_evaluation(
     folder: Path, model_folder: Path, pairs: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     models = ["--model", str(model_folder), "--model", str(folder)]
@@ -100,14 +102,14 @@ def test_side_by_side_with_a_translator(
 
 
 @pytest.mark.parametrize("option", ["--tune", "--by-length", "--sentences"])
-def test_what_is_for_translators_alone(
+def test_options_for_translators_are_refused(
     folder: Path, pairs: Path, capfd: pytest.CaptureFixture[str], option: str
 ) -> None:
     assert main(["evaluate", str(pairs), option, "--model", str(folder), "--device", "cpu"]) == 2
     assert "translates nothing" in capfd.readouterr().err
 
 
-def test_a_folder_without_words_to_exchange(
+def test_folder_without_exchanges_is_refused(
     folder: Path, pairs: Path, tmp_path: Path, words: Tokenizer, capfd: pytest.CaptureFixture[str]
 ) -> None:
     save_model(tmp_path / "bare", random_detector(DecomposableConfig(len(words), 8, 10), 4), words)

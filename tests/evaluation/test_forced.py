@@ -1,4 +1,4 @@
-"""Forced decoding in batches: against the same network one sentence at a time, in NumPy, and against sums by hand."""
+"""Forced decoding in batches, compared with single sentences in NumPy and with hand-computed perplexities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.conftest import SENTENCES, ModelFactory
 PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
 
 
-def test_batched_equals_single(translator: Translator) -> None:
+def test_batched_forced_decoding_equals_single(translator: Translator) -> None:
     counted: list[int] = []
     forced = force_pairs(translator, PAIRS * 9, counted.append)
     assert sum(counted) == len(forced) == 9 * len(PAIRS)
@@ -32,7 +32,7 @@ def test_batched_equals_single(translator: Translator) -> None:
 
 
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)
-def test_perplexity_against_numpy(
+def test_perplexity_equals_numpy_recomputation(
     tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, attention: str
 ) -> None:
     """Each probability is recomputed in float64 from the saved weights."""
@@ -49,18 +49,18 @@ def test_perplexity_against_numpy(
     assert measured.perplexity == pytest.approx(math.exp(np.mean(surprises)), rel=1e-4)
 
 
-def test_no_pairs(translator: Translator) -> None:
+def test_force_pairs_of_empty_list(translator: Translator) -> None:
     assert force_pairs(translator, []) == []
 
 
-def test_perplexity_by_hand() -> None:
+def test_perplexity_of_small_example() -> None:
     """At probability 1/4 for each of 6 pieces, the perplexity is 4, and 12 bits tell 8 characters."""
     found = Likelihood(nats=6 * math.log(4), pieces=6, characters=8)
     assert found.perplexity == pytest.approx(4)
     assert found.bits_per_character == pytest.approx(1.5)
 
 
-def test_characters_are_those_of_the_normalised_text_and_an_end(translator: Translator) -> None:
+def test_characters_count_normalised_text_and_sentence_end(translator: Translator) -> None:
     """The blank is one however wide, an apostrophe one however curly; the end of each sentence counts."""
     targets = ["C’est  ici !", "Non."]
     forced = force_pairs(translator, [("It's here!", targets[0]), ("No.", targets[1])])

@@ -1,4 +1,4 @@
-"""BLEU by source length, with buckets filled by hand."""
+"""Scores by source length, compared with hand-made buckets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.evaluation.lengths import BUCKETS, bucket, scores_by_length
     ("words", "label"),
     [(1, "1-10"), (10, "1-10"), (11, "11-20"), (20, "11-20"), (21, "21-30"), (50, "41-50"), (51, ">50"), (199, ">50")],
 )
-def test_the_bounds_of_the_buckets(words: int, label: str) -> None:
+def test_bucket_bounds(words: int, label: str) -> None:
     assert BUCKETS[bucket(" word" * words)] == label
 
 
@@ -44,10 +44,10 @@ def test_each_bucket_is_scored_by_itself() -> None:
     assert long_second.bits_per_character == pytest.approx(9 / math.log(2) / 20)
     assert short_second.difference_spread is not None
     assert short_second.difference_spread.low == short_second.difference_spread.high == 0
-    assert long_second.spread is None, "two sentences have no interval worth telling"
+    assert long_second.spread is None, "two sentences are too few for an interval"
 
 
-def test_what_is_left_out_shows_in_the_ratio() -> None:
+def test_short_translation_lowers_length_ratio() -> None:
     (score,) = scores_by_length(
         ["a"], ["un deux trois quatre"], {"model": ["un deux"]}, {"model": [Likelihood(1.0, 2, 3)]}
     )

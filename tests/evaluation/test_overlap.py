@@ -1,4 +1,4 @@
-"""Test pairs that occur in training data."""
+"""`attnviz overlap`: test pairs that also occur in training data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.commands.program import main
-from attnviz.evaluation.overlap import key, overlaps
+from attnviz.evaluation.overlap import overlaps, sentence_key
 
 TRAINING = "The cat sleeps on the sofa.\tLe chat dort sur le canapé.\nThank you !\tMerci !\n"
 TESTS = (
@@ -22,12 +22,12 @@ TESTS = (
 )
 
 
-def test_spelling_does_not_hide_a_pair() -> None:
-    assert key("It’s  the CAT.") == key("it's the cat") == "itsthecat"
-    assert key("Été") != key("Ete")
+def test_sentence_key_ignores_case_and_punctuation() -> None:
+    assert sentence_key("It’s  the CAT.") == sentence_key("it's the cat") == "itsthecat"
+    assert sentence_key("Été") != sentence_key("Ete")
 
 
-def test_the_command_counts_and_writes_what_is_left(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_overlap_counts_and_writes_remaining_pairs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with lzma.open(tmp_path / "train.tsv.xz", "wt", encoding="utf-8") as file:
         file.write(TRAINING + "...\t!\nonly one column\n")
     (tmp_path / "test.tsv").write_text(TESTS, encoding="utf-8")
@@ -42,12 +42,12 @@ def test_the_command_counts_and_writes_what_is_left(tmp_path: Path, capfd: pytes
 
 
 @given(st.lists(st.tuples(st.text(max_size=8), st.text(max_size=8)), max_size=6), st.data())
-def test_what_is_in_training_is_never_left(pairs: list[tuple[str, str]], data: st.DataObject) -> None:
+def test_pairs_in_training_data_are_never_kept(pairs: list[tuple[str, str]], data: st.DataObject) -> None:
     drawn = data.draw(st.lists(st.sampled_from(pairs), max_size=4)) if pairs else []
     lines = ["\t".join(pair) for pair in drawn if not set("".join(pair)) & set("\t\r\n")]
     (found,) = overlaps([pairs], lines)
     assert found.pairs == len(pairs)
-    known = [{key(line.split("\t")[k]) for line in lines} - {""} for k in range(2)]
+    known = [{sentence_key(line.split("\t")[k]) for line in lines} - {""} for k in range(2)]
     for place, (source, target) in enumerate(pairs):
-        assert (place in found.clean) == (key(source) not in known[0] and key(target) not in known[1])
+        assert (place in found.clean) == (sentence_key(source) not in known[0] and sentence_key(target) not in known[1])
     assert found.both <= min(found.source, found.target) <= found.pairs - len(found.clean)

@@ -1,4 +1,4 @@
-"""`alignment_error` and `attnviz score`: any format against any gold format, count and direction told by all links."""
+"""`alignment_error` and `attnviz score`: any link format against any gold format, with detected index base."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _write(path: Path, lines: list[str]) -> Path:
     return path
 
 
-def _moved(text: str, base: int, turned: bool = False) -> str:
+def _renumbered(text: str, base: int, turned: bool = False) -> str:
     found = []
     for link in text.split():
         mark = "?" if "?" in link else "-"
@@ -36,7 +36,7 @@ def _moved(text: str, base: int, turned: bool = False) -> str:
     return " ".join(found)
 
 
-def test_the_scores_are_those_of_the_definition() -> None:
+def test_scores_follow_the_definition_of_aer() -> None:
     found, sure, hits, possible_hits = 11, 9, 8, 9
     assert (EXPECTED.links, EXPECTED.sure, EXPECTED.sure_hits, EXPECTED.possible_hits) == (
         found,
@@ -51,17 +51,17 @@ def test_the_scores_are_those_of_the_definition() -> None:
 @pytest.mark.parametrize("links_base", [0, 1])
 @pytest.mark.parametrize("gold_base", [0, 1])
 @pytest.mark.parametrize("turned", [False, True])
-def test_count_and_direction_are_told(links_base: int, gold_base: int, turned: bool, tmp_path: Path) -> None:
-    links = _write(tmp_path / "links", [_moved(one, links_base, turned) for one in LINKS])
-    gold = _write(tmp_path / "gold", [_moved(one, gold_base) for one in GOLD])
+def test_index_base_and_direction_are_detected(links_base: int, gold_base: int, turned: bool, tmp_path: Path) -> None:
+    links = _write(tmp_path / "links", [_renumbered(one, links_base, turned) for one in LINKS])
+    gold = _write(tmp_path / "gold", [_renumbered(one, gold_base) for one in GOLD])
     scored = score(links, gold)
     assert scored.error.aer == pytest.approx(EXPECTED.aer)
     assert len(scored.remarks) == 1 + turned
-    if (links_base, gold_base) != (1, 1):  # of two files without a word 0 nobody can tell, and it does not matter
+    if (links_base, gold_base) != (1, 1):  # two files without index 0 are ambiguous, and score alike
         assert re.findall(r"\d", scored.remarks[-1]) == [str(links_base), str(gold_base)]
 
 
-def test_gold_of_naacl_counts_from_1_and_may_lack_pairs_at_the_end(tmp_path: Path) -> None:
+def test_naacl_gold_counts_from_1_and_may_lack_last_pairs(tmp_path: Path) -> None:
     lines = []
     for number, one in enumerate(GOLD, 1):
         for link in one.split():
@@ -74,7 +74,7 @@ def test_gold_of_naacl_counts_from_1_and_may_lack_pairs_at_the_end(tmp_path: Pat
     assert len(scored.remarks) == 2
 
 
-def test_pieces_are_mapped_to_the_words_of_the_gold_file(tmp_path: Path) -> None:
+def test_pieces_are_mapped_to_gold_words(tmp_path: Path) -> None:
     gold = tmp_path / "gold.jsonl"
     record = {"id": 1, "en": ["bicycle", "red"], "fr": ["vélo", "rouge"], "S": [[0, 0], [1, 1]], "P": []}
     gold.write_text(json.dumps(record), encoding="utf-8")
@@ -87,30 +87,30 @@ def test_pieces_are_mapped_to_the_words_of_the_gold_file(tmp_path: Path) -> None
     assert alignment_error([matrix], gold).aer == 0
 
 
-def test_a_matrix_links_each_target_word_to_its_largest_weight() -> None:
+def test_matrix_links_target_word_to_largest_weight() -> None:
     record = attention("a b", "c d", [[0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0, 0, 1]])
     found = alignment_error([record], [GoldLinks(frozenset({(1, 0), (0, 1)}))])
     assert (found.aer, found.links) == (0, 2)
 
 
-def test_what_cannot_be_compared_is_told(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    def said(links: object, gold: object) -> str:
+def test_incomparable_links_and_gold_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    def error_message(links: object, gold: object) -> str:
         with pytest.raises(AttnvizError) as error:
             alignment_error(links, gold)
         return plain(error.value, tmp_path)
 
-    assert said(LINKS[:2], GOLD) == snapshot(name="other numbers of pairs")
-    assert said(LINKS, ["", "", ""]) == snapshot(name="no gold links")
-    assert said([3], ["0-0"]) == snapshot(name="no links")
+    assert error_message(LINKS[:2], GOLD) == snapshot(name="other numbers of pairs")
+    assert error_message(LINKS, ["", "", ""]) == snapshot(name="no gold links")
+    assert error_message([3], ["0-0"]) == snapshot(name="no links")
     gold = attention("bi cycle", "x", [[0.5, 0.5]], sure=[(0, 0)])
     other = attention("a red bus", "x", [[1, 0, 0]])
-    assert said([other], [gold]) == snapshot(name="other words")
+    assert error_message([other], [gold]) == snapshot(name="other words")
 
 
-def test_the_command_prints_and_writes_the_scores(
+def test_score_prints_and_writes_scores(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
-    links = _write(tmp_path / "links", [_moved(one, 0, turned=True) for one in LINKS])
+    links = _write(tmp_path / "links", [_renumbered(one, 0, turned=True) for one in LINKS])
     gold = _write(tmp_path / "gold", [*GOLD])
     for ending in ("csv", "json"):
         assert main(["score", str(links), "--gold", str(gold), "-o", str(tmp_path / f"a.{ending}")]) == 0

@@ -1,4 +1,4 @@
-"""The models kept on the way of a real run, measured into one file, and the command that does it."""
+"""`attnviz snapshots`: measure the models that a training run saved, and write one file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.learning import learnt
+from attnviz.analysis.learning import learning_measures
 from attnviz.commands.program import main
 from attnviz.evaluation.alignment import read_gold, word_alignments
 from attnviz.trace.snapshots import Snapshots
@@ -32,12 +32,12 @@ def series(run_folder: Path) -> Path:
     return output
 
 
-def test_the_file_has_all_moments_and_says_what_translators_say(run_folder: Path, series: Path) -> None:
+def test_series_equals_measures_of_saved_models(run_folder: Path, series: Path) -> None:
     found = Snapshots.load(series)
     assert (found.name, found.updates) == ("small", MOMENTS)
     translator = Translator.load(run_folder / "moments" / f"{MOMENTS[-1]:06}", "cpu")
     gold = read_gold(run_folder / "links.jsonl")
-    for name, one in learnt(gold, word_alignments(translator, gold)).items():
+    for name, one in learning_measures(gold, word_alignments(translator, gold)).items():
         assert dict(found.curves[name])[MOMENTS[-1]] == pytest.approx(one.value, abs=1e-5)
         assert found.counts[name] == one.count
     sentence = found.sentences[0]
@@ -47,7 +47,7 @@ def test_the_file_has_all_moments_and_says_what_translators_say(run_folder: Path
     assert found.counts["bleu"] == 6
 
 
-def test_it_has_learnt(series: Path) -> None:
+def test_series_shows_falling_loss_and_rising_bleu(series: Path) -> None:
     curves = Snapshots.load(series).curves
     first, last = (dict(curves["loss"])[update] for update in (MOMENTS[0], MOMENTS[-1]))
     assert last < first / 3
@@ -55,7 +55,7 @@ def test_it_has_learnt(series: Path) -> None:
     assert curves["training"][-1][0] <= MOMENTS[-1]
 
 
-def test_moments_that_the_file_holds_are_not_measured_again(
+def test_measured_moments_are_not_measured_again(
     run_folder: Path, series: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     half = json.loads(series.read_text(encoding="utf-8"))
@@ -71,7 +71,7 @@ def test_moments_that_the_file_holds_are_not_measured_again(
     assert main([*arguments[:-1], "other"]) == 2  # of another name
 
 
-def test_what_cannot_be_measured_is_said(
+def test_invalid_run_or_output_is_refused(
     run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     assert main(["snapshots", str(tmp_path), "-o", str(tmp_path / "x.json")]) == 2
@@ -80,9 +80,7 @@ def test_what_cannot_be_measured_is_said(
     assert plain(capsys.readouterr().err, tmp_path) == snapshot(name="no JSON")
 
 
-def test_a_run_that_kept_nothing_says_how_to_keep(
-    run_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_run_without_saved_models_names_keep_at(run_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     from attnviz.evaluation.snapshots import saved_moments
 
     (tmp_path / "training.json").write_text((run_folder / "training.json").read_text())

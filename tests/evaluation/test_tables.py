@@ -1,4 +1,4 @@
-"""Tables and commands as Markdown."""
+"""Markdown tables, numbers and command lines in the output of `attnviz evaluate`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from attnviz.evaluation.tables import command_line, markdown_table, number
 
 
-def test_a_table_by_hand() -> None:
+def test_markdown_table_of_small_example() -> None:
     assert markdown_table(["file", "BLEU"], [["a|b", "9.5"], ["c", "12.5"]]) == (
         "| file | BLEU |\n| ---- | ---: |\n| a\\|b |  9.5 |\n| c    | 12.5 |"
     )
 
 
-def test_numbers() -> None:
+def test_number_format() -> None:
     assert [number(12345.678), number(None), number(-1.25, 2, signed=True), number(0.5, signed=True)] == [
         "12,345.7",
         "–",
@@ -23,7 +23,7 @@ def test_numbers() -> None:
     ]
 
 
-def test_a_command_shows_no_more_of_a_path_than_its_end() -> None:
+def test_command_line_shortens_paths() -> None:
     models = [Path("/somewhere/private/models/en-fr"), Path("models/a model")]
     files = [Path(f"/somewhere/private/test/file-{number}.tsv") for number in range(9)]
     command = command_line(files, models, ["--limit", "10"])

@@ -1,4 +1,4 @@
-"""A transformer is evaluated beside the recurrent translators: likelihood, scores, and alignment by cross-attention."""
+"""Evaluation of a transformer beside recurrent translators: likelihood, scores, alignment by cross-attention."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def transformer(tmp_path: Path, tokenizer: Tokenizer) -> Path:
     return folder
 
 
-def test_batched_equals_single(transformer: Path) -> None:
+def test_batched_forced_decoding_equals_single(transformer: Path) -> None:
     translator: Translator[TransformerTrace] = Translator.load(transformer, "cpu")
     for forced, (source, target) in zip(force_pairs(translator, PAIRS), PAIRS, strict=True):
         trace = translator.translate(source, target=target)
@@ -42,7 +42,7 @@ def test_batched_equals_single(transformer: Path) -> None:
         np.testing.assert_allclose(forced.alignment, trace.alignment, atol=1e-5)
 
 
-def test_beside_a_recurrent_translator(
+def test_transformer_and_recurrent_translator_together(
     own_pairs: Path, gold_links: Path, model_folder: Path, transformer: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     models = ["--model", str(model_folder), "--model", str(transformer), "--device", "cpu"]
@@ -63,7 +63,7 @@ def test_beside_a_recurrent_translator(
     assert record["aer"] == rate.aer
 
 
-def test_its_sizes_and_its_attention_are_told(
+def test_evaluate_prints_sizes_and_attention(
     own_pairs: Path,
     gold_links: Path,
     transformer: Path,
@@ -76,9 +76,7 @@ def test_its_sizes_and_its_attention_are_told(
     assert re.findall(r"d = .*? heads|its cross-attention.*? layers", out) == snapshot
 
 
-def test_it_translates_and_aligns_from_the_command_line(
-    transformer: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_translate_and_align_commands(transformer: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     options = ["--model", str(transformer), "--device", "cpu"]
     translator: Translator[TransformerTrace] = Translator.load(transformer, "cpu")
     assert main(["translate", SENTENCES[0], *options]) == 0
@@ -94,7 +92,7 @@ def test_it_translates_and_aligns_from_the_command_line(
     assert all(link.replace("-", "").isdigit() for link in links)
 
 
-def test_the_alignment_error_of_every_head(
+def test_heads_option_scores_every_head(
     own_pairs: Path,
     gold_links: Path,
     transformer: Path,
@@ -120,7 +118,7 @@ def test_the_alignment_error_of_every_head(
     assert "--heads needs" in capfd.readouterr().err
 
 
-def test_the_table_of_the_heads_is_written(transformer: Path, gold_links: Path, tmp_path: Path) -> None:
+def test_heads_csv_has_a_row_for_each_head(transformer: Path, gold_links: Path, tmp_path: Path) -> None:
     place = tmp_path / "heads.csv"
     given = ["evaluate", str(gold_links), "--model", str(transformer), "--device", "cpu", "--heads"]
     assert main([*given, "--heads-csv", str(place)]) == 0

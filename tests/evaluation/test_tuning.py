@@ -1,4 +1,4 @@
-"""Beam width and length penalty: rescored hypotheses are those of a search under that penalty."""
+"""Tuning of beam width and length penalty: rescoring equals a search with that penalty."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conftest import SENTENCES
 SOURCES, REFERENCES = SENTENCES[::2], SENTENCES[1::2]
 
 
-def test_choosing_by_hand() -> None:
+def test_choice_between_two_hypotheses() -> None:
     """-4 over 2 pieces against -6 over 4: the sum prefers the short one, the mean (-2, -1.5) the long one."""
     short, long = Finished((5, 3), -4.0, 0), Finished((5, 6, 7, 3), -6.0, 0)
     assert choose([short, long], 0.0) == short

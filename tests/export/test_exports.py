@@ -1,4 +1,4 @@
-"""Files: TikZ that a real LaTeX compiles, a page that holds all it needs, images, tables, and what cannot be saved."""
+"""Exports of a translation: TikZ compiled by LaTeX, HTML pages, images, tables, and refused files."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from attnviz.export import FigureOptions, images, save
 from attnviz.export.files import heading
 from attnviz.export.images import BROWSER_VARIABLE, find_browser, image
 from attnviz.export.offline_page import difference
-from attnviz.export.sheet import fit, printed
+from attnviz.export.sheet import shortened_to_fit, translation_sheet
 from attnviz.export.tikz import escape
 from attnviz.figures.build import for_print
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.letters import width
 from attnviz.figures.registry import STEP_FIGURES, step_figures
+from attnviz.figures.text_width import width
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import palette
 from attnviz.wording.file_headings import step_heading
@@ -81,14 +81,14 @@ def _compiled(source: str, folder: Path) -> str:
 
 
 @pytest.mark.nightly
-def test_latex_sets_what_was_written(hard: Trace, tmp_path: Path) -> None:
+def test_latex_typesets_special_characters(hard: Trace, tmp_path: Path) -> None:
     text = _compiled(export.heatmap_tikz(hard, by="words", root=True, step=1), tmp_path)
     for word in ("reçu", "naïf", "Œuvre", "Ňž", "où", "€12"):
         assert word in text, word
 
 
 @pytest.mark.nightly
-def test_latex_takes_it_into_a_document(trace: Trace, tmp_path: Path) -> None:
+def test_latex_compiles_the_snippet_in_a_document(trace: Trace, tmp_path: Path) -> None:
     snippet = export.heatmap_tikz(trace, colours="cividis", end=False, standalone=False)
     needed = "\n".join(line[2:] for line in snippet.splitlines() if line.startswith(("% \\", "% %")))
     document = f"\\documentclass{{article}}\n{needed}\n\\begin{{document}}\n{snippet}\\end{{document}}\n"
@@ -106,7 +106,7 @@ def test_tikz_has_every_weight_and_its_colour(trace: Trace) -> None:
         assert colour == f"{round(255 * exact):02X}" * 3
 
 
-def test_escape() -> None:
+def test_escape_replaces_special_characters() -> None:
     assert escape("50 % of a_b & {c} #1 $2") == r"50 \% of a\_b \& \{c\} \#1 \$2"
     assert escape("\\^~") == r"\textbackslash{}\textasciicircum{}\textasciitilde{}"
     assert escape("e\u0301t\u00e9\n--") == "été {-}{-}"
@@ -114,26 +114,26 @@ def test_escape() -> None:
 
 
 class _Page(HTMLParser):
-    """Collects a page's elements, with what they ask for."""
+    """Parser that collects the texts of a page's elements and the addresses that they request."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.texts: dict[str, str] = {}
         self._open = ""
         self.feed(text)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         named = dict(attributes)
-        self.asked += [str(named[name]) for name in ("src", "href") if name in named]
+        self.requested += [str(named[name]) for name in ("src", "href") if name in named]
         self._open = str(named.get("id") or tag)
 
     def handle_data(self, data: str) -> None:
         self.texts[self._open] = self.texts.get(self._open, "") + data
 
 
-def _changed(base: Any, change: Any) -> Any:
-    """Apply what `difference` found, as the page's program does."""
+def _apply_changes(base: Any, change: Any) -> Any:
+    """Return `base` with the result of `difference` applied, as the page's program does."""
     if change is None:
         return base
     if isinstance(change, list):
@@ -141,7 +141,7 @@ def _changed(base: Any, change: Any) -> Any:
     whole = copy.deepcopy(base)
     for key, inside in change.items():
         place = int(key) if isinstance(base, list) else key
-        whole[place] = _changed(base[place], inside)
+        whole[place] = _apply_changes(base[place], inside)
     return whole
 
 
@@ -156,25 +156,25 @@ PLAIN = st.recursive(
 
 
 @given(PLAIN, PLAIN)
-def test_a_difference_makes_one_of_the_other(one: Any, other: Any) -> None:
+def test_applying_a_difference_gives_the_other_value(one: Any, other: Any) -> None:
     assert difference(one, one) is None
-    assert _changed(one, difference(one, other)) == other
+    assert _apply_changes(one, difference(one, other)) == other
 
 
 @pytest.mark.parametrize("attention", ["additive", "none"])
-def test_a_lecture_holds_all_that_it_shows(attention: str, snapshot: SnapshotAssertion) -> None:
+def test_lecture_page_is_self_contained_and_complete(attention: str, snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace(HARD, attention=attention)
     page = _Page(text := export.lecture_html(trace, step=2, margins=True))
-    assert page.asked == []
+    assert page.requested == []
     assert PLOTLY.text in text
-    record = json.loads(page.texts["payload"])
-    assert record["step"] == 3
-    assert len(record["target"]) == len(trace.target_pieces)
+    payload = json.loads(page.texts["payload"])
+    assert payload["step"] == 3
+    assert len(payload["target"]) == len(trace.target_pieces)
     shown = {"attention", "context", "candidates"} if attention == "additive" else {"context", "candidates"}
     for code in LANGUAGES:
-        assert record["words"][code]["footers"]["before"] == snapshot(name=f"footer, {code}")
+        assert payload["words"][code]["footers"]["before"] == snapshot(name=f"footer, {code}")
         for theme in ("light", "dark"):
-            drawn = _changed(record["figures"], record["changes"].get(f"{code}-{theme}"))
+            drawn = _apply_changes(payload["figures"], payload["changes"].get(f"{code}-{theme}"))
             set_language(code)
             assert set(drawn) == shown | {"faces"}
             assert set(drawn["faces"]) == {"before"}  # the others need the weights
@@ -187,32 +187,30 @@ def test_a_lecture_holds_all_that_it_shows(attention: str, snapshot: SnapshotAss
             assert palette(theme).paper in text.split("</style>")[0]
 
 
-def test_a_lecture_speaks_both_languages(trace: Trace, in_french: None, snapshot: SnapshotAssertion) -> None:
+def test_lecture_page_has_both_languages(trace: Trace, in_french: None, snapshot: SnapshotAssertion) -> None:
     text = export.lecture_html(trace)
     assert '<html lang="fr">' in text
     assert language() == "fr"
-    record = json.loads(_Page(text).texts["payload"])
-    assert record["language"] == "fr"
-    assert set(record["words"]) == set(LANGUAGES)
-    assert {code: words["heading"] for code, words in record["words"].items()} == snapshot
-    assert set(record["changes"]) == {"en-light", "en-dark", "fr-dark"}
+    payload = json.loads(_Page(text).texts["payload"])
+    assert payload["language"] == "fr"
+    assert set(payload["words"]) == set(LANGUAGES)
+    assert {code: words["heading"] for code, words in payload["words"].items()} == snapshot
+    assert set(payload["changes"]) == {"en-light", "en-dark", "fr-dark"}
 
 
-def test_a_lecture_has_the_logit_attribution_where_there_are_weights(
-    translator: Translator, model_folder: Path
-) -> None:
+def test_lecture_page_with_weights_has_logit_attributions(translator: Translator, model_folder: Path) -> None:
     trace, weights = translator.translate(SENTENCES[0]), load_weights(model_folder)
-    record = json.loads(_Page(export.lecture_html(trace, weights=weights)).texts["payload"])
-    assert len(record["figures"]["logit-attribution"]) == len(trace.target_pieces)
-    for i, drawn in enumerate(record["figures"]["logit-attribution"]):
-        account = logit_attribution(trace, weights, i, trace.target_ids[i])
+    payload = json.loads(_Page(export.lecture_html(trace, weights=weights)).texts["payload"])
+    assert len(payload["figures"]["logit-attribution"]) == len(trace.target_pieces)
+    for i, drawn in enumerate(payload["figures"]["logit-attribution"]):
+        attribution = logit_attribution(trace, weights, i, trace.target_ids[i])
         total = next(one for one in drawn["data"] if one["type"] == "waterfall")["x"][-1]
-        assert total == pytest.approx(account.logit, abs=1e-6)
-        assert signed(account.logit) in record["words"]["en"]["steps"][i]["pictures"]["logit-attribution"]["note"]
+        assert total == pytest.approx(attribution.logit, abs=1e-6)
+        assert signed(attribution.logit) in payload["words"]["en"]["steps"][i]["pictures"]["logit-attribution"]["note"]
 
 
 @pytest.mark.nightly
-def test_a_long_lecture_fits_in_eight_megabytes(shipped_model: Path) -> None:
+def test_a_long_lecture_page_fits_in_eight_megabytes(shipped_model: Path) -> None:
     source = "The agreement on the European Economic Area was signed in August 1992 by all member states."
     trace = Translator.load(shipped_model, device="cpu").translate(source)
     assert len(trace.source_pieces) >= 20
@@ -220,7 +218,7 @@ def test_a_long_lecture_fits_in_eight_megabytes(shipped_model: Path) -> None:
     assert len(text.encode()) < 8_000_000
 
 
-def test_a_bare_heatmap_is_a_table_of_all_weights(hard: Trace) -> None:
+def test_heatmap_html_is_a_table_without_scripts(hard: Trace) -> None:
     text = export.heatmap_html(hard)
     assert "<script" not in text
     assert "</script" not in text
@@ -228,7 +226,7 @@ def test_a_bare_heatmap_is_a_table_of_all_weights(hard: Trace) -> None:
     np.testing.assert_allclose([float(tip) for tip in tips], hard.words().alignment.ravel(), atol=6e-5)
 
 
-def test_every_picture_of_a_step_can_be_drawn_tabulated_and_printed(trace: Trace) -> None:
+def test_every_step_figure_can_be_drawn_tabulated_and_printed(trace: Trace) -> None:
     none = synthetic.trace(attention="none")
     subjects = Subject(trace, 1), Subject(none, 1)
     # Weights, or what the step was before it was changed.
@@ -242,48 +240,51 @@ def test_every_picture_of_a_step_can_be_drawn_tabulated_and_printed(trace: Trace
             for theme in ("light", "dark"):
                 figure = picture.draw(one, theme=theme)
                 assert figure.layout.meta["alt"], name
-                printed = for_print(figure)
-                assert printed.layout.width >= figure.layout.meta["narrowest"]
-                assert printed.layout.height > 0
+                translation_sheet = for_print(figure)
+                assert translation_sheet.layout.width >= figure.layout.meta["narrowest"]
+                assert translation_sheet.layout.height > 0
                 assert figure.layout.width is None, "changed in place"
             assert len(picture.table(one)) > 0
             assert re.fullmatch(r"[a-z-]+", name)  # part of a file's name
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_saved_picture_has_a_title_above_it(trace: Trace, theme: str) -> None:
+def test_a_saved_figure_has_a_title_above_the_plot(trace: Trace, theme: str) -> None:
     figure = STEP_FIGURES["softmax"].draw(Subject(trace, 2), theme=theme)
-    sheet = printed(figure, trace, step_heading(trace, 2, "Softmax"), theme=theme)
+    sheet = translation_sheet(figure, trace, step_heading(trace, 2, "Softmax"), theme=theme)
     lines = sheet.layout.title.text.split("<br>")
     assert step_heading(trace, 2, "Softmax") in lines[0]
     assert "synthetic" in lines[0]
     assert trace.source_text in lines[1]
     assert trace.translation in html.unescape(lines[2])
     assert sheet.layout.paper_bgcolor == ("#ffffff" if theme == "light" else palette("dark").paper)
-    room = sheet.layout.margin.t - figure.layout.margin.t
+    available = sheet.layout.margin.t - figure.layout.margin.t
     inner = [one.layout.height - one.layout.margin.t - one.layout.margin.b for one in (figure, sheet)]
-    assert room > 3 * 16  # room for the title, besides the picture's own
+    assert available > 3 * 16  # space for the title, besides the figure's own margin
     assert inner[0] == inner[1]
     assert figure.layout.title.text is None, "changed in place"
 
 
-def test_a_title_is_cut_where_it_would_not_fit() -> None:
+def test_titles_are_shortened_to_fit() -> None:
     long = synthetic.trace("word " * 80, "字" * 200)
-    figure = printed(figures.heatmap(long), long, "x" * 300)
-    room = figure.layout.width - 32
+    figure = translation_sheet(figures.heatmap(long), long, "x" * 300)
+    available = figure.layout.width - 32
     for line, size in zip(figure.layout.title.text.split("<br>"), (13, 13, 13), strict=True):
         text = re.sub("<[^>]*>", "", line)
         assert text.endswith(" …")
-        assert 0.6 * room < width(text, size) <= room
-    assert "<b>&lt;b&gt;bold&lt;/b&gt;</b>" in printed(figures.heatmap(long), long, "<b>bold</b>").layout.title.text
+        assert 0.6 * available < width(text, size) <= available
+    assert (
+        "<b>&lt;b&gt;bold&lt;/b&gt;</b>"
+        in translation_sheet(figures.heatmap(long), long, "<b>bold</b>").layout.title.text
+    )
     long_heading = "Microscope de l’énergie: étape 3 sur 46, « ·accord » regardant « agreement »"
-    assert long_heading in printed(figures.heatmap(long), long, long_heading).layout.title.text
-    assert fit("short", 100, 10) == "short"
-    assert fit("far too many words", 70, 10) == "far too …"
+    assert long_heading in translation_sheet(figures.heatmap(long), long, long_heading).layout.title.text
+    assert shortened_to_fit("short", 100, 10) == "short"
+    assert shortened_to_fit("far too many words", 70, 10) == "far too …"
 
 
 @pytest.mark.usefixtures("each_language")
-def test_titles_of_files(trace: Trace, snapshot: SnapshotAssertion) -> None:
+def test_headings_of_steps_and_translations(trace: Trace, snapshot: SnapshotAssertion) -> None:
     assert step_heading(trace, 0, "Softmax") == snapshot(name="step")
     assert heading(trace, FigureOptions(by="pieces", root=True)) == snapshot(name="pieces, root")
 
@@ -301,7 +302,7 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.browser
-def test_images(trace: Trace, tmp_path: Path, browser: str) -> None:
+def test_images_are_saved_in_every_format(trace: Trace, tmp_path: Path, browser: str) -> None:
     for ending, beginning in BEGINNINGS.items():
         path = tmp_path / f"x.{ending}"
         save(trace, path, FigureOptions(picture="softmax", step=1, theme="dark") if ending == "png" else None)
@@ -316,7 +317,7 @@ def test_images(trace: Trace, tmp_path: Path, browser: str) -> None:
     assert int.from_bytes((tmp_path / "x.png").read_bytes()[16:20], "big") == 3 * 760
 
 
-def test_a_browser_that_never_answers_is_given_up(
+def test_image_export_times_out_when_the_browser_hangs(
     trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     silent = tmp_path / "silent"
@@ -329,7 +330,7 @@ def test_a_browser_that_never_answers_is_given_up(
     assert plain(error.value, tmp_path) == snapshot
 
 
-def test_no_browser_is_a_sentence_that_says_what_to_do(
+def test_image_export_is_refused_without_a_browser(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     figure = for_print(figures.heatmap(trace))
@@ -344,13 +345,13 @@ def test_no_browser_is_a_sentence_that_says_what_to_do(
     assert str(error.value) == snapshot(name="none installed")
 
 
-def test_no_kaleido_is_a_sentence(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_export_is_refused_without_kaleido(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "kaleido", None)
     with pytest.raises(AttnvizError, match="pip install kaleido"):
         image(for_print(figures.heatmap(trace)), "svg")
 
 
-def test_tables_and_texts(trace: Trace, tmp_path: Path) -> None:
+def test_csv_json_and_pharaoh_files_have_the_values(trace: Trace, tmp_path: Path) -> None:
     save(trace, tmp_path / "x.csv")
     read = pd.read_csv(io.BytesIO((tmp_path / "x.csv").read_bytes()), index_col=0, encoding="utf-8-sig")
     np.testing.assert_allclose(read, trace.words().alignment, rtol=1e-6)
@@ -365,7 +366,7 @@ def test_tables_and_texts(trace: Trace, tmp_path: Path) -> None:
     assert links == sorted((int(j), i) for i, j in enumerate(best) if words.source[j] != "</s>")
 
 
-def test_with_the_weights_links_are_those_after_the_word(
+def test_pharaoh_links_use_the_posterior_with_weights(
     translator: Translator, model_folder: Path, tmp_path: Path
 ) -> None:
     trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), load_weights(model_folder)
@@ -390,7 +391,7 @@ UNSAVEABLE = {
 
 
 @pytest.mark.parametrize(("name", "options"), UNSAVEABLE.values(), ids=UNSAVEABLE.keys())
-def test_what_cannot_be_saved(
+def test_invalid_exports_are_refused(
     trace: Trace, tmp_path: Path, name: str, options: FigureOptions, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:

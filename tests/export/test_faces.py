@@ -1,4 +1,4 @@
-"""The faces of the heatmap in files."""
+"""Exports of the heatmap's faces: tables, TikZ, lecture pages and headings."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def weights(model_folder: Path) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_tables_tikz_and_lecture_hold_the_face(trace: Trace, weights, face, snapshot: SnapshotAssertion) -> None:
+def test_csv_tikz_and_lecture_contain_the_face(trace: Trace, weights, face, snapshot: SnapshotAssertion) -> None:
     shown = grid(trace, face=face, posterior=analysis.posterior(trace, weights)).shown
-    look = FigureOptions(face=face)
-    table = pd.read_csv(io.BytesIO(contents(trace, "csv", look, weights)), index_col=0)
+    options = FigureOptions(face=face)
+    table = pd.read_csv(io.BytesIO(contents(trace, "csv", options, weights)), index_col=0)
     np.testing.assert_allclose(table.to_numpy(), shown, atol=1e-6)
-    tikz = contents(trace, "tex", look, weights).decode()
+    tikz = contents(trace, "tex", options, weights).decode()
     cells = [float(number) for number in re.findall(r"\\cell\{\d+\}\{\d+\}\{(-?[\d.]+)\}", tikz)]
     np.testing.assert_allclose(cells, shown.ravel(), atol=6e-5)
-    page = contents(trace, "html", look, weights).decode()
-    record = json.loads(re.search(r'<script[^>]*id="payload"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
-    assert record["face"] == face
-    drawn = record["figures"]["faces"][face]["data"][0]["text"]
+    page = contents(trace, "html", options, weights).decode()
+    payload = json.loads(re.search(r'<script[^>]*id="payload"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    assert payload["face"] == face
+    drawn = payload["figures"]["faces"][face]["data"][0]["text"]
     assert ("α′ = " in json.dumps(drawn, ensure_ascii=False)) == (face != "before")
     for code in LANGUAGES:
-        assert record["words"][code]["footers"][face] == snapshot(name=f"footer, {code}")
+        assert payload["words"][code]["footers"][face] == snapshot(name=f"footer, {code}")
 
 
 @pytest.mark.usefixtures("each_language")
@@ -56,7 +56,7 @@ def test_a_heading_names_the_face(trace: Trace, face: Face, snapshot: SnapshotAs
     assert heading(trace, FigureOptions(face=face)) == snapshot
 
 
-def test_colours_of_a_difference_in_tikz_have_its_signs(trace: Trace, weights) -> None:
+def test_tikz_colours_of_a_difference_match_its_signs(trace: Trace, weights) -> None:
     tikz = contents(trace, "tex", FigureOptions(face="difference"), weights).decode()
     cells = re.findall(r"\\cell\{\d+\}\{\d+\}\{(-?[\d.]+)\}\{(\w{6})\}", tikz)
     most, least = max(cells, key=lambda cell: float(cell[0])), min(cells, key=lambda cell: float(cell[0]))
@@ -64,31 +64,31 @@ def test_colours_of_a_difference_in_tikz_have_its_signs(trace: Trace, weights) -
     assert int(least[1][:2], 16) > int(least[1][4:], 16), "a loss is red"
 
 
-def test_a_lecture_has_all_faces_and_the_three_columns_where_there_are_weights(trace: Trace, weights) -> None:
+def test_lecture_with_weights_has_all_faces_and_posterior_figures(trace: Trace, weights) -> None:
     page = contents(trace, "html", FigureOptions(by="pieces", margins=True), weights).decode()
-    record = json.loads(re.search(r'<script[^>]*id="payload"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
-    found, figures_of = analysis.posterior_attention(trace, weights), record["figures"]
+    payload = json.loads(re.search(r'<script[^>]*id="payload"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    found, figures_of = analysis.posterior_attention(trace, weights), payload["figures"]
     for face, expected in zip(FACES, (trace.alignment, found.reading, found.reading - trace.alignment), strict=True):
         drawn = figures.heatmap(trace, by="pieces", face=face, posterior=found.reading, margins=True)
         assert figures_of["faces"][face] == json.loads(drawn.to_json())
         np.testing.assert_allclose(drawn.data[0].z, expected)
     for i, drawn in enumerate(figures_of["posterior"]):
         assert drawn == json.loads(posterior_bars(trace, found, i).to_json())
-        told = record["words"]["en"]["steps"][i]["pictures"]["posterior"]
-        assert told["note"] == posterior_sentence(trace, found, i)
-    for words in record["words"].values():
+        texts = payload["words"]["en"]["steps"][i]["pictures"]["posterior"]
+        assert texts["note"] == posterior_sentence(trace, found, i)
+    for words in payload["words"].values():
         assert set(words["faces"]) == set(words["footers"]) == set(FACES)
         assert len(set(words["footers"].values())) == 3
 
 
 @pytest.mark.parametrize("ending", ["csv", "tex", "html", "svg"])
-def test_a_face_without_the_weights_is_a_sentence(trace: Trace, ending: str, snapshot: SnapshotAssertion) -> None:
+def test_face_after_is_refused_without_weights(trace: Trace, ending: str, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         contents(trace, ending, FigureOptions(face="after"))
     assert str(error.value) == snapshot
 
 
-def test_a_picture_of_a_step_has_no_faces(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
+def test_step_figures_refuse_a_face(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         contents(trace, "csv", FigureOptions(picture="state", step=0, face="after"), weights)
     assert str(error.value) == snapshot

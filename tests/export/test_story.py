@@ -1,4 +1,4 @@
-"""A story as a file: what it holds in every language and theme, at every moment, and that it asks nobody."""
+"""Export of a story as an HTML file: languages, themes, moments, tables and self-containment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attnviz.export.story import MOST_ROWS, Chapter, Story, StoryPicture, story_
 from attnviz.figures.heatmap import heatmap
 from attnviz.languages import LANGUAGES, gettext, language, set_language
 from attnviz.palette import ThemeName, palette
-from tests.export.test_exports import _changed, _Page
+from tests.export.test_exports import _apply_changes, _Page
 from tests.figures import synthetic
 
 TRACE = synthetic.trace()
@@ -33,7 +33,7 @@ def bars(heights: list[float], theme: ThemeName) -> go.Figure:
     )
 
 
-def told(theme: ThemeName) -> Story:
+def example_story(theme: ThemeName) -> Story:
     moving = tuple(bars([float(k), 1.0], theme) for k in range(3))
     table = pd.DataFrame({"x": [0.123456, 2.0], "words": [HARD, "b"]}, index=pd.Index([1, 2], name="j"))
     chapters = (
@@ -50,38 +50,44 @@ def told(theme: ThemeName) -> Story:
     )
 
 
-def record_of(text: str) -> dict[str, Any]:
+def payload_of(text: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(_Page(text).texts["payload"])
     return found
 
 
-def test_a_story_holds_every_figure_in_every_language_theme_and_moment() -> None:
-    page = _Page(text := story_html(told))
-    assert page.asked == []
+def test_story_has_every_figure_in_each_language_theme_and_moment() -> None:
+    page = _Page(text := story_html(example_story))
+    assert page.requested == []
     assert PLOTLY.text in text
     assert KATEX.text in text
     assert HARD not in text
     assert "default-src 'none'" in text
-    record = record_of(text)
-    assert record["opened"] == 1
+    payload = payload_of(text)
+    assert payload["opened"] == 1
     for code in LANGUAGES:
         for theme in ("light", "dark"):
             set_language(code)
-            expected, drawn = told(theme), _changed(record["figures"], record["changes"].get(f"{code}-{theme}"))
+            expected, drawn = (
+                example_story(theme),
+                _apply_changes(payload["figures"], payload["changes"].get(f"{code}-{theme}")),
+            )
             for chapter, shown in zip(expected.chapters, drawn, strict=True):
                 assert shown["equation"] == chapter.equation
                 for picture, one in zip(chapter.pictures, shown["pictures"], strict=True):
-                    at_each = [one["first"], *(_changed(one["first"], other["change"]) for other in one["others"])]
+                    at_each = [
+                        one["first"],
+                        *(_apply_changes(one["first"], other["change"]) for other in one["others"]),
+                    ]
                     assert at_each == [json.loads(figure.to_json()) for figure in picture.figures]
             set_language("en")
 
 
-def test_it_speaks_both_languages_and_leaves_the_one_in_use() -> None:
+def test_story_has_both_languages_and_keeps_the_current_one() -> None:
     set_language("fr")
-    record = record_of(story_html(told))
+    payload = payload_of(story_html(example_story))
     assert language() == "fr"
-    assert record["language"] == "fr"
-    words = record["words"]
+    assert payload["language"] == "fr"
+    words = payload["words"]
     assert words["fr"]["moments"] != words["en"]["moments"]
     table = words["fr"]["chapters"][0]["pictures"][0]["table"]
     assert table["head"] == ["j", "x", "words"]
@@ -90,17 +96,17 @@ def test_it_speaks_both_languages_and_leaves_the_one_in_use() -> None:
     assert words["en"]["references"] == ["We. This. arXiv 1"]
 
 
-def test_without_an_equation_its_program_is_left_out() -> None:
-    text = story_html(lambda theme: Story("t", "s", told(theme).chapters[:1]))
+def test_story_without_equations_omits_katex() -> None:
+    text = story_html(lambda theme: Story("t", "s", example_story(theme).chapters[:1]))
     assert KATEX.text not in text
-    assert record_of(text)["words"]["en"]["moments"] == []
+    assert payload_of(text)["words"]["en"]["moments"] == []
 
 
 @given(st.integers(0, 3 * MOST_ROWS))
-def test_a_long_table_is_cut_and_says_so(rows: int) -> None:
+def test_long_tables_are_cut_with_a_note(rows: int) -> None:
     table = pd.DataFrame({"x": np.arange(rows)})
     text = story_html(lambda _: Story("t", "s", (Chapter("c", (), (), (("all", table),)),)))
-    (found,) = record_of(text)["words"]["en"]["chapters"][0]["tables"]
+    (found,) = payload_of(text)["words"]["en"]["chapters"][0]["tables"]
     assert len(found["rows"]) == min(rows, MOST_ROWS)
     assert re.findall(r"\d+", found["more"]) == ([str(rows - MOST_ROWS)] if rows > MOST_ROWS else [])
 
@@ -109,12 +115,12 @@ def test_a_long_table_is_cut_and_says_so(rows: int) -> None:
 def test_a_cut_table_counts_the_rows_left_out(code: str, snapshot: SnapshotAssertion) -> None:
     table = pd.DataFrame({"x": np.arange(MOST_ROWS + 5)})
     text = story_html(lambda _: Story("t", "s", (Chapter("c", (), (), (("all", table),)),)))
-    (found,) = record_of(text)["words"][code]["chapters"][0]["tables"]
+    (found,) = payload_of(text)["words"][code]["chapters"][0]["tables"]
     assert found["more"] == snapshot
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_figures_have_what_is_read_in_their_place(theme: ThemeName) -> None:
-    record = record_of(story_html(told))
-    drawn = _changed(record["figures"], record["changes"].get(f"fr-{theme}"))
+def test_figures_have_alt_text_in_the_language(theme: ThemeName) -> None:
+    payload = payload_of(story_html(example_story))
+    drawn = _apply_changes(payload["figures"], payload["changes"].get(f"fr-{theme}"))
     assert drawn[1]["pictures"][0]["first"]["layout"]["meta"]["alt"].startswith("Étape")

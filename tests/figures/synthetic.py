@@ -1,4 +1,4 @@
-"""Traces made from random numbers that obey the equations, for tests of what is drawn from them."""
+"""Synthetic traces: random numbers that obey the model's equations, for tests of figures and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a beam search: everything in its place, nothing over anything else, and readable."""
+"""Figure and table of a beam search tree: positions of hypotheses, labels, links and hover text."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from attnviz import Translator
 from attnviz.figures import beam_tree_figure, beam_tree_table
 from attnviz.figures.beam_places import places_of
-from attnviz.figures.letters import width
+from attnviz.figures.text_width import width
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import BeamTree
-from attnviz.wording.beam_tree import fate_of
+from attnviz.wording.beam_tree import fate_sentence
 from tests.conftest import SENTENCES
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
 from tests.figures.trees import small
@@ -36,7 +36,7 @@ def trees(translator: Translator) -> list[BeamTree]:
 
 @settings(max_examples=FEW)
 @given(text=st.sampled_from(SENTENCES), beam=st.integers(1, 12), penalty=st.sampled_from([0.0, 1.0]))
-def test_every_hypothesis_has_a_place_of_its_own(translator: Translator, text: str, beam: int, penalty: float) -> None:
+def test_every_hypothesis_has_its_own_cell(translator: Translator, text: str, beam: int, penalty: float) -> None:
     tree = translator.beam_tree(text, beam=beam, length_penalty=penalty)
     places = places_of(tree)
     cells = [(int(row), node.step) for row, node in zip(places.rows, tree.nodes, strict=True)]
@@ -45,7 +45,7 @@ def test_every_hypothesis_has_a_place_of_its_own(translator: Translator, text: s
     on_top = {index for index, row in enumerate(places.rows) if row == 0}
     assert on_top == set(tree.path(tree.winner)) == {i for i, part in enumerate(places.parts) if part == "winner"}
     for index in tree.finished:
-        assert (int(places.rows[index]), tree.nodes[index].step + 1) not in cells, "its score stands there"
+        assert (int(places.rows[index]), tree.nodes[index].step + 1) not in cells, "the score is drawn in the next cell"
         assert all(places.parts[one] in ("winner", "finished") for one in tree.path(index))
     for part, node in zip(places.parts, tree.nodes, strict=True):
         assert (part == "twig") == (node.fate in ("outside", "late"))
@@ -53,7 +53,7 @@ def test_every_hypothesis_has_a_place_of_its_own(translator: Translator, text: s
 
 
 def _labels(figure: go.Figure) -> dict[int, tuple[float, int, str, float]]:
-    """Return where the label of each node stands, what it says, and the size of its letters."""
+    """Return position, text and font size of the label of each node."""
     found = {}
     for trace in figure.data:
         if trace.mode == "text":
@@ -62,7 +62,7 @@ def _labels(figure: go.Figure) -> dict[int, tuple[float, int, str, float]]:
     return found
 
 
-def test_labels_are_in_their_columns_and_apart(trees: list[BeamTree]) -> None:
+def test_labels_stay_in_their_columns_without_overlap(trees: list[BeamTree]) -> None:
     for tree in trees:
         figure = beam_tree_figure(tree)
         labels, spans = _labels(figure), figure.layout.meta["spans"]
@@ -96,7 +96,7 @@ def test_links_lead_from_parent_to_continuation(trees: list[BeamTree]) -> None:
             x, y = np.array(trace.x, dtype=float), np.array(trace.y, dtype=float)
             ends = np.flatnonzero(np.isnan(x))
             for first, last in zip([0, *(ends[:-1] + 1)], ends - 1, strict=True):
-                assert (np.diff(x[first : last + 1]) > -1e-9).all(), "to the right"
+                assert (np.diff(x[first : last + 1]) > -1e-9).all(), "links run from left to right"
                 joined.add((round(y[first]), round(x[last]), round(y[last])))
         assert len(joined) == len(tree.nodes)
         for index, node in enumerate(tree.nodes):
@@ -106,7 +106,7 @@ def test_links_lead_from_parent_to_continuation(trees: list[BeamTree]) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_plotly_accepts_it_and_all_that_is_drawn_stands_out(trees: list[BeamTree], theme: ThemeName) -> None:
+def test_figure_is_valid_and_has_enough_contrast(trees: list[BeamTree], theme: ThemeName) -> None:
     paper = palette(theme).paper
     for tree in trees:
         figure = beam_tree_figure(tree, step=1, theme=theme)
@@ -119,7 +119,7 @@ def test_plotly_accepts_it_and_all_that_is_drawn_stands_out(trees: list[BeamTree
         assert [one.name for one in figure.data if one.mode == "text"] == [*reversed(PARTS)]
 
 
-def test_the_step_has_a_band_as_long_as_there_is_a_column(trees: list[BeamTree]) -> None:
+def test_the_selected_step_is_highlighted_by_a_band(trees: list[BeamTree]) -> None:
     tree = trees[2]
     figure = beam_tree_figure(tree, step=1)
     (band,) = figure.layout.shapes
@@ -128,7 +128,7 @@ def test_the_step_has_a_band_as_long_as_there_is_a_column(trees: list[BeamTree])
     assert not beam_tree_figure(tree).layout.shapes
 
 
-def test_what_is_said_of_a_hypothesis_and_what_a_click_needs() -> None:
+def test_figure_has_hover_text_scores_and_click_metadata() -> None:
     tree = small()
     figure = beam_tree_figure(tree, shown=(8, 3))
     hover = {
@@ -140,7 +140,7 @@ def test_what_is_said_of_a_hypothesis_and_what_a_click_needs() -> None:
     assert "log p(chat) = \u22120.500  (p = 0.607)" in hover[3]
     assert "le chat" in hover[3]
     for node in (2, 10):
-        assert fate_of(tree, node) in hover[node]
+        assert fate_sentence(tree, node) in hover[node]
     scores = [note.text for note in figure.layout.annotations]
     assert "<b>1.  \u22120.750</b>" in scores
     assert "2.  \u22121.000" in scores
@@ -149,7 +149,7 @@ def test_what_is_said_of_a_hypothesis_and_what_a_click_needs() -> None:
     assert [i for i, inner in enumerate(meta["inner"]) if inner] == [0, 3, 5, 7, 8]
 
 
-def test_pieces_are_never_read_as_markup() -> None:
+def test_markup_in_pieces_is_escaped() -> None:
     tree = small()
     odd = dataclasses.replace(tree.nodes[3], piece="\u2581<b>$x$</b>")
     figure = beam_tree_figure(dataclasses.replace(tree, nodes=(*tree.nodes[:3], odd, *tree.nodes[4:])))
@@ -159,7 +159,7 @@ def test_pieces_are_never_read_as_markup() -> None:
     assert all("<b>$" not in text and "$x$" not in text for text in texts)
 
 
-def test_a_tree_draws_itself_in_a_notebook() -> None:
+def test_figure_method_matches_beam_tree_figure() -> None:
     assert small().figure(step=0) == beam_tree_figure(small(), step=0)
 
 

@@ -1,4 +1,4 @@
-"""BLEU by length as drawn."""
+"""Figure of BLEU by sentence length."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_one_line_a_model(theme) -> None:
+def test_each_model_has_one_line(theme) -> None:
     figure = bleu_by_length(ROWS, theme)
     go.Figure(figure.to_dict())  # Plotly's own check of every property
     first, second = figure.data
@@ -28,6 +28,6 @@ def test_one_line_a_model(theme) -> None:
     assert list(figure.layout.xaxis.ticktext) == ["1-10<br>1,200", "&gt;50<br>3"]
 
 
-def test_an_unknown_theme() -> None:
+def test_an_unknown_theme_is_refused() -> None:
     with pytest.raises(ValueError, match="theme must be"):
         bleu_by_length(ROWS, "sepia")

@@ -1,4 +1,4 @@
-"""The cells of the heatmap: near square for any number of words, on the page and in files, and never too small."""
+"""Cells of the heatmap: near square for any number of words, on the page and in exported files."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import pytest
 from attnviz import figures
 from attnviz.export import FigureOptions
 from attnviz.export.files import heading
-from attnviz.export.sheet import printed
+from attnviz.export.sheet import translation_sheet
 from attnviz.figures.build import for_print
 from attnviz.figures.cells import ASPECT
 from tests.figures import synthetic
 
 COLUMN = 650
-"""Pixels of the page's left column, in which the heatmap of a sentence of up to 30 words stands."""
+"""Width in pixels of the page's left column, which holds heatmaps of up to 30 words."""
 
 
 def cell(figure, width: float) -> tuple[float, float]:
@@ -35,35 +35,35 @@ def test_cells_are_near_square_on_the_page_and_in_files(words: int, margins: boo
     figure = figures.heatmap(trace, margins=margins)
     meta = figure.layout.meta
     on_page = max(meta["narrowest"], min(COLUMN, meta["widest"]))
-    sheet = printed(figure, trace, "Alignment")
+    sheet = translation_sheet(figure, trace, "Alignment")
     bare = for_print(figure)
     for drawn, width in ((figure, on_page), (bare, bare.layout.width), (sheet, sheet.layout.width)):
         wide, high = cell(drawn, width)
         assert 0.8 <= wide / high <= ASPECT + 0.1
 
 
-def test_a_cell_of_few_words_grows_no_wider_however_much_room_there_is() -> None:
+def test_cells_of_short_sentences_have_a_maximum_size() -> None:
     figure = figures.heatmap(synthetic.trace("We eat .", "Nous mangeons ."))
     wide, high = cell(figure, figure.layout.meta["widest"])
     assert wide <= ASPECT * high + 1
     assert high <= 44
 
 
-def test_a_title_has_its_room_above_a_narrow_picture() -> None:
+def test_a_title_fits_above_a_narrow_figure() -> None:
     trace = synthetic.trace("We eat .", "Nous mangeons .")
-    sheet = printed(figures.heatmap(trace), trace, heading(trace, FigureOptions()))
+    sheet = translation_sheet(figures.heatmap(trace), trace, heading(trace, FigureOptions()))
     assert sheet.layout.width >= 520
     assert "…" not in sheet.layout.title.text
 
 
 @pytest.mark.parametrize("words", [3, 40, 62, 150])
-def test_the_colour_bar_begins_where_the_columns_do(words: int) -> None:
-    """At the right end, a picture that is scrolled would hide it."""
+def test_the_colour_bar_starts_at_the_left_of_the_columns(words: int) -> None:
+    """At its right end, a wide figure that scrolls would hide the colour bar."""
     bar = figures.heatmap(synthetic.trace(text(words), text(words))).data[0].colorbar
     assert (bar.x, bar.xanchor, bar.len) == (0, "left", 190)
 
 
-def test_level_labels_never_meet() -> None:
+def test_horizontal_labels_do_not_overlap() -> None:
     figure = figures.heatmap(synthetic.trace("several different words", "plusieurs mots"))
     assert figure.layout.xaxis.tickangle == 0 or figure.layout.meta["widest"] < 420
     if figure.layout.xaxis.tickangle == 0:

@@ -1,4 +1,4 @@
-"""Colours that everybody can read: contrast as WCAG 2.2 AA asks for it, and pairs that survive colour blindness."""
+"""Colours of figures and pages: WCAG 2.2 AA contrast, and pairs that colour blindness leaves distinct."""
 
 from __future__ import annotations
 
@@ -99,14 +99,14 @@ def difference(one: str, other: str, sight: str) -> float:
     return float(np.linalg.norm(lab(one, sight) - lab(other, sight)))
 
 
-def test_contrast_is_that_of_wcag() -> None:
+def test_contrast_matches_the_wcag_definition() -> None:
     assert contrast(rgb("#ffffff"), rgb("#000000")) == pytest.approx(21)
     assert contrast(rgb("#777777"), rgb("#ffffff")) == pytest.approx(4.48, abs=0.005)
     assert difference("#ff0000", "#00ff00", "full") == pytest.approx(170.6, abs=0.5)
 
 
 @both_themes
-def test_every_colour_of_text_reads_on_the_page(theme: ThemeName) -> None:
+def test_text_colours_have_enough_contrast_on_the_page(theme: ThemeName) -> None:
     ink = palette(theme)
     for name in ("ink", "quiet", "encoder", "decoder", "context", "plus", "minus"):
         assert contrast(rgb(getattr(ink, name)), rgb(ink.paper)) >= TEXT, name
@@ -117,7 +117,7 @@ def test_every_colour_of_text_reads_on_the_page(theme: ThemeName) -> None:
 
 
 @both_themes
-def test_widgets_read_on_their_grounds(theme: ThemeName) -> None:
+def test_widgets_have_enough_contrast_on_their_backgrounds(theme: ThemeName) -> None:
     config = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"][theme]
     for ground in ("backgroundColor", "secondaryBackgroundColor"):
         for words in ("textColor", "primaryColor", "linkColor"):
@@ -148,7 +148,7 @@ OWNERS = {"green": "encoder", "violet": "decoder", "orange": "context", "text": 
 
 
 @both_themes
-def test_text_reads_on_every_tinted_ground(theme: ThemeName) -> None:
+def test_text_has_enough_contrast_on_every_tinted_background(theme: ThemeName) -> None:
     assert {"player.css", "findings.css", "step_summary.css"} <= TINTS.keys()
     ink = palette(theme)
     for name, tints in TINTS.items():
@@ -161,8 +161,8 @@ def test_text_reads_on_every_tinted_ground(theme: ThemeName) -> None:
 
 
 @both_themes
-def test_words_of_the_source_read_at_every_weight(theme: ThemeName) -> None:
-    """So do the lines between their pieces and around the one that is held."""
+def test_source_words_have_enough_contrast_at_every_weight(theme: ThemeName) -> None:
+    """The lines between pieces and around the selected piece are checked, too."""
     ink = palette(theme)
     for share in np.linspace(0, MOST_GREEN, 9):
         ground = laid(ink.encoder, ink.paper, share)
@@ -182,7 +182,7 @@ CONSTANTS = {
     "STRONGEST": STRONGEST,
     "VEIL": VEIL,
 }
-"""What the browser draws with, as Python does."""
+"""Drawing constants that Python and the browser share."""
 
 
 def constants(module: str) -> dict[str, float]:
@@ -193,8 +193,8 @@ def constants(module: str) -> dict[str, float]:
     }
 
 
-def test_the_browser_draws_with_the_same_numbers() -> None:
-    """Modules have no opacity or share of a colour of their own."""
+def test_javascript_constants_match_those_of_python() -> None:
+    """No JavaScript module defines an opacity or a share of a colour of its own."""
     programs = sorted(
         {*(REPOSITORY / "attnviz").rglob("*.js")} - {*(REPOSITORY / "attnviz" / "browser_programs").glob("*.js")}
     )
@@ -254,7 +254,7 @@ def all_figures(theme: ThemeName) -> Iterator[tuple[str, dict]]:
 
 
 @both_themes
-def test_every_mark_and_label_of_every_picture_stands_out(theme: ThemeName) -> None:
+def test_marks_and_labels_of_every_figure_have_enough_contrast(theme: ThemeName) -> None:
     paper, seen = palette(theme).paper, 0
     for picture, figure in all_figures(theme):
         for name, colour in marks(figure, paper):
@@ -268,7 +268,7 @@ def test_every_mark_and_label_of_every_picture_stands_out(theme: ThemeName) -> N
 
 
 @both_themes
-def test_pale_bars_stand_out_in_the_row_that_is_marked(theme: ThemeName) -> None:
+def test_pale_bars_have_enough_contrast_in_the_highlighted_row(theme: ThemeName) -> None:
     ink = palette(theme)
     band = laid(ink.encoder, ink.paper, 0x29 / 255)
     for name in ("plus", "minus", "bar"):
@@ -277,8 +277,8 @@ def test_pale_bars_stand_out_in_the_row_that_is_marked(theme: ThemeName) -> None
 
 
 @pytest.mark.parametrize("frame", [ROW_FRAME, CELL_FRAME])
-def test_frames_stand_out_on_every_cell_in_either_theme(frame: str) -> None:
-    """A frame lies on the border of two cells: it is seen if it stands out from the darkest and from the brightest."""
+def test_frames_have_enough_contrast_on_every_cell(frame: str) -> None:
+    """A frame lies between two cells, so it must contrast with the darkest and the brightest colour."""
     grounds = [GREYS[0][1], GREYS[-1][1], CIVIDIS[0][1], CIVIDIS[-1][1], LIGHT.paper, DARK.paper]
     for ground in grounds:
         assert contrast(rgb(frame), rgb(ground)) >= MARK, ground
@@ -286,7 +286,7 @@ def test_frames_stand_out_on_every_cell_in_either_theme(frame: str) -> None:
 
 @pytest.mark.parametrize("sight", SIGHT)
 @pytest.mark.parametrize("ink", [LIGHT, DARK], ids=["light", "dark"])
-def test_colours_that_meet_in_a_picture_are_told_apart(ink: Palette, sight: str) -> None:
+def test_colours_of_one_figure_are_distinguishable(ink: Palette, sight: str) -> None:
     """Pairs of colours that appear in one figure.
 
     Plus and minus in bars and strips; encoder, decoder and context in equations and labels; the sum of a waterfall
@@ -308,7 +308,7 @@ def test_colours_that_meet_in_a_picture_are_told_apart(ink: Palette, sight: str)
 
 
 @both_themes
-def test_nothing_is_told_by_colour_alone(theme: ThemeName) -> None:
+def test_no_information_is_given_by_colour_alone(theme: ThemeName) -> None:
     """Signs stand on their side of zero and are written; the chosen word and a sum are bold; saturation has a mark."""
     pictures = dict(all_figures(theme))
     written = next(trace for trace in pictures["energy"]["data"] if trace.get("mode") == "text")

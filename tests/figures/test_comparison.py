@@ -1,4 +1,4 @@
-"""The picture of two translations side by side, its tables, and what is said of it."""
+"""Figure, tables and sentences of the comparison of two translations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pair(*, other: str = "The agreement was signed .", seed: int = 1, attention:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("across", [1, 2, 4])
-def test_plotly_accepts_it_and_all_that_is_drawn_stands_out(theme: ThemeName, across: int) -> None:
+def test_figure_is_valid_and_has_enough_contrast(theme: ThemeName, across: int) -> None:
     paper = palette(theme).paper
     figure = figures.comparison(
         pair(other="The new agreement was <b>signed</b> ."),
@@ -53,7 +53,7 @@ def test_plotly_accepts_it_and_all_that_is_drawn_stands_out(theme: ThemeName, ac
         assert contrast(colour, rgb(paper)) >= TEXT, name
 
 
-def test_the_panels_share_axes_and_both_heatmaps_their_scale() -> None:
+def test_panels_share_axes_and_heatmaps_share_a_colour_scale() -> None:
     compared = pair(other="The new agreement was signed .")
     figure = figures.comparison(compared, NAMES)
     panels = {trace.name: trace for trace in figure.data if trace.type == "heatmap"}
@@ -73,15 +73,15 @@ def test_the_panels_share_axes_and_both_heatmaps_their_scale() -> None:
     assert names[0][0] == "The"
 
 
-def test_however_it_is_laid_out_the_data_are_the_same() -> None:
-    """The browser is sent them once."""
+def test_data_are_the_same_in_every_layout() -> None:
+    """The browser receives the data once, and only the layout afterwards."""
     compared = pair(other="The new agreement was signed .")
     one, *others = (figures.comparison(compared, NAMES, across=across, width=300 * across) for across in (1, 2, 4))
     for other in others:
         assert json.loads(other.to_json())["data"] == json.loads(one.to_json())["data"]
 
 
-def test_gaps_are_hatched_where_one_has_no_word_and_nowhere_else() -> None:
+def test_gaps_are_hatched_only_where_a_word_is_missing() -> None:
     hatched = [
         trace for trace in figures.comparison(pair(other="The agreement signed ."), NAMES).data if trace.name == "gaps"
     ]
@@ -94,7 +94,7 @@ def test_gaps_are_hatched_where_one_has_no_word_and_nowhere_else() -> None:
     assert not [trace for trace in figures.comparison(pair(), NAMES).data if trace.name == "gaps"]
 
 
-def test_log_probabilities_are_rings_and_dots_with_the_way_between_in_the_colour_of_its_sign() -> None:
+def test_log_probabilities_are_rings_and_dots_joined_by_coloured_lines() -> None:
     compared, ink = pair(), palette("light")
     traces = {trace.name: trace for trace in figures.comparison(compared, NAMES).data}
     np.testing.assert_array_equal(traces["log p, first"].x, compared.first_log_probabilities)
@@ -106,7 +106,7 @@ def test_log_probabilities_are_rings_and_dots_with_the_way_between_in_the_colour
     assert list(dict.fromkeys(traces["less likely"].y)) == list(np.flatnonzero(~gained))
 
 
-def test_a_step_is_framed_in_every_panel_and_meta_knows_steps_and_pieces() -> None:
+def test_the_step_is_framed_and_metadata_map_rows_to_steps() -> None:
     compared = pair(other="The new agreement was signed .")
     figure = figures.comparison(compared, NAMES, step=4, end=False)
     meta = figure.layout.meta
@@ -125,7 +125,7 @@ def test_a_step_is_framed_in_every_panel_and_meta_knows_steps_and_pieces() -> No
         figures.comparison(compared, NAMES, across=0)
 
 
-def test_panels_neither_overlap_nor_leave_the_sheet() -> None:
+def test_panels_stay_inside_the_figure_without_overlap() -> None:
     for across in (1, 2, 3, 4):
         layout = figures.comparison(pair(), NAMES, across=across).layout
         boxes = [
@@ -141,7 +141,7 @@ def test_panels_neither_overlap_nor_leave_the_sheet() -> None:
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_without_attention_words_stand_alone(which: int) -> None:
+def test_figure_without_attention_draws_log_probabilities_only(which: int) -> None:
     traces = [synthetic.trace(seed=0), synthetic.trace(seed=1)]
     traces[which] = synthetic.trace(seed=2, attention="none")
     compared = compare(*traces)
@@ -157,7 +157,7 @@ def test_without_attention_words_stand_alone(which: int) -> None:
 
 
 @given(source=TEXTS, target=TEXTS, seed=st.integers(0, 30))
-def test_tables_hold_every_number_of_the_picture(source: str, target: str, seed: int) -> None:
+def test_tables_have_every_number_of_the_figure(source: str, target: str, seed: int) -> None:
     one, two = synthetic.trace("The agreement was signed .", seed=seed), synthetic.trace(source, target, seed=seed + 1)
     compared = compare(one, two)
     table, words = figures.comparison_table(compared, NAMES), figures.compared_words_table(compared, NAMES)
@@ -170,7 +170,7 @@ def test_tables_hold_every_number_of_the_picture(source: str, target: str, seed:
 
 
 @given(text=texts)
-def test_names_and_words_are_drawn_as_they_stand(text: str) -> None:
+def test_markup_in_names_and_words_is_escaped(text: str) -> None:
     figure = figures.comparison(pair(other=f"The agreement {text} was signed ."), (text, "other"))
     drawn = figure.to_json()
     assert "<script" not in drawn.lower()
@@ -178,7 +178,7 @@ def test_names_and_words_are_drawn_as_they_stand(text: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["en", "fr"])
-def test_what_is_said_has_its_numbers(code: str) -> None:
+def test_comparison_sentences_contain_the_numbers(code: str) -> None:
     set_language(code)
     same = compare(synthetic.trace(), synthetic.trace())
     assert len(comparison_sentences(same, NAMES)) == 2
@@ -200,7 +200,7 @@ def test_what_is_said_has_its_numbers(code: str) -> None:
     assert comparison_caveat()
 
 
-def test_two_real_models_led_through_the_same_translation(translator: Translator) -> None:
+def test_equal_forced_translations_have_no_difference(translator: Translator) -> None:
     trace = translator.translate(SENTENCES[0], target=SENTENCES[1])
     again = translator.translate(SENTENCES[0], target=SENTENCES[1])
     compared = analysis.compare(trace, again)

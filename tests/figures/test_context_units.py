@@ -1,4 +1,4 @@
-"""The picture of the context's units: bars that begin where those above them end, and a chip that is all of it."""
+"""Figure and table of the context's units: stacked bars that add up to the context vector."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LONG = "The European agreement on economic questions was signed in August ."
 SOURCES = pytest.mark.parametrize("source", [LONG, "No ."])
 
 
-def traces_of(source: str, step: int) -> tuple[Any, Any]:
+def trace_and_figure(source: str, step: int) -> tuple[Any, Any]:
     trace = make_trace(source)
     return trace, context_units_figure(trace, step)
 
 
 @SOURCES
-def test_a_bar_begins_where_those_above_it_end(source: str) -> None:
-    trace, figure = traces_of(source, 2)
+def test_bars_are_stacked_up_to_the_context(source: str) -> None:
+    trace, figure = trace_and_figure(source, 2)
     found, added = context_units(trace, 2), figure.data[1]
     rows, count = len(found.terms) + 1, len(found.units)
     base, length = (np.reshape(added[name], (rows, count)) for name in ("base", "y"))
@@ -41,16 +41,16 @@ def test_a_bar_begins_where_those_above_it_end(source: str) -> None:
 
 
 @SOURCES
-def test_the_chip_is_the_whole_weight(source: str) -> None:
-    trace, figure = traces_of(source, 1)
+def test_the_weight_bar_adds_up_to_one(source: str) -> None:
+    trace, figure = trace_and_figure(source, 1)
     chip = figure.data[3]
     np.testing.assert_allclose(chip.x, context_units(trace, 1).weights)
     np.testing.assert_allclose(np.asarray(chip.base)[1:], np.cumsum(chip.x)[:-1])
     assert chip.base[-1] + chip.x[-1] == pytest.approx(1, abs=1e-5)
 
 
-def test_what_it_says_names_the_numbers() -> None:
-    trace, figure = traces_of(LONG, 2)
+def test_alt_text_and_tick_labels_contain_the_numbers() -> None:
+    trace, figure = trace_and_figure(LONG, 2)
     found = context_units(trace, 2)
     alt = figure.layout.meta["alt"]
     assert context_sentence(trace, found, 2) in alt
@@ -71,6 +71,6 @@ def test_the_table_has_terms_sum_and_mean() -> None:
     assert [int(unit) - 1 for unit in table.index[2:]] == found.units.tolist()
 
 
-def test_without_attention_it_is_lacking() -> None:
+def test_figure_is_unavailable_without_attention() -> None:
     assert STEP_FIGURES["units"].missing(Subject(make_trace(attention="none"), 0))
     assert not STEP_FIGURES["units"].missing(Subject(make_trace(), 0))

@@ -1,4 +1,4 @@
-"""The heatmap's faces as they are drawn: numbers, colours, hover text, margins, table and what is said of them."""
+"""Faces of the heatmap (before, after, difference): values, colours, hover text, margins and tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def weights(model_folder: Path) -> dict[str, np.ndarray]:
     return dict(analysis.load_weights(model_folder))
 
 
-def test_before_the_word_is_drawn_byte_for_byte_as_without_a_choice(trace: Trace, weights) -> None:
+def test_face_before_is_identical_to_the_default_heatmap(trace: Trace, weights) -> None:
     for choices in ({}, {"by": "pieces", "root": True}, {"margins": True, "end": False, "step": 1}):
         plain = figures.heatmap(trace, **choices).to_json()
         assert figures.translation_figure(trace, face="before", weights=weights, **choices).to_json() == plain
@@ -70,7 +70,7 @@ def test_the_hover_text_has_both_numbers(trace: Trace, weights, face) -> None:
         )
 
 
-def test_the_root_colours_a_difference_and_keeps_its_numbers(trace: Trace, weights) -> None:
+def test_root_scale_changes_only_the_colours_of_a_difference(trace: Trace, weights) -> None:
     plain, root = (
         figures.translation_figure(trace, face="difference", weights=weights, root=on).data[0] for on in (False, True)
     )
@@ -79,7 +79,7 @@ def test_the_root_colours_a_difference_and_keeps_its_numbers(trace: Trace, weigh
 
 
 @pytest.mark.usefixtures("each_language")
-def test_the_table_and_the_alternative_are_of_the_face(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
+def test_table_and_alt_text_describe_the_face(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
     tables = {face: figures.translation_table(trace, face=face, weights=weights, margins=True) for face in FACES}
     body = {face: table.to_numpy()[:-1, :-1] for face, table in tables.items()}
     np.testing.assert_allclose(body["after"] - body["before"], body["difference"], atol=1e-6)
@@ -92,7 +92,7 @@ def test_the_table_and_the_alternative_are_of_the_face(trace: Trace, weights, sn
     assert signed(body["difference"].max()) in alts[2]
 
 
-def test_a_large_difference_has_its_number_alone() -> None:
+def test_a_large_heatmap_has_short_hover_text() -> None:
     trace = synthetic.trace(" ".join(["a"] * 110), " ".join(["b"] * 110))
     posterior = np.roll(trace.alignment.astype(float), 1, axis=1)
     for face, symbol in (("after", "√α′ = "), ("difference", "α′ − α = ")):
@@ -100,7 +100,7 @@ def test_a_large_difference_has_its_number_alone() -> None:
         assert drawn.hovertemplate.startswith(symbol)
 
 
-def test_in_french_a_face_is_french(trace: Trace, weights) -> None:
+def test_a_face_is_drawn_in_french(trace: Trace, weights) -> None:
     set_language("fr")
     figure = figures.translation_figure(trace, face="difference", weights=weights, margins=True)
     assert "Avant le mot" in figure.data[0].text[0][0]
@@ -108,7 +108,7 @@ def test_in_french_a_face_is_french(trace: Trace, weights) -> None:
     assert "after" not in json.dumps(figure.layout.meta["alt"])
 
 
-def test_without_weights_or_attention_there_is_a_sentence(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
+def test_faces_are_refused_without_weights_or_attention(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
     for face in ("after", "difference"):
         with pytest.raises(AttnvizError) as error:
             figures.translation_figure(trace, face=face)

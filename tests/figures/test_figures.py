@@ -1,4 +1,4 @@
-"""Figures: they draw the numbers of the trace, at every size, and Plotly finds nothing wrong with them."""
+"""Figures of a translation and of a step: values, sizes, tables, and validation by Plotly."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ DRAWINGS: dict[str, Draw] = {
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_plotly_accepts_every_figure(name: str, kind: str, theme: ThemeName) -> None:
-    """Figures are built without Plotly's checks, for speed; here they are made."""
+def test_every_figure_is_valid(name: str, kind: str, theme: ThemeName) -> None:
+    """Figures are built without Plotly's validation, for speed; this test validates them."""
     figure = DRAWINGS[name](synthetic.trace(attention=kind), theme)
     checked = go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
     assert [trace.type for trace in checked.data] == [trace.type for trace in figure.data]
@@ -57,7 +57,7 @@ def test_the_heatmap_draws_alpha(by: str) -> None:
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
 
 
-def test_the_root_changes_the_colour_and_not_the_number() -> None:
+def test_root_scale_changes_only_the_colours() -> None:
     trace = synthetic.trace()
     plain, root = figures.heatmap(trace), figures.heatmap(trace, root=True)
     np.testing.assert_allclose(np.square(root.data[0].z), plain.data[0].z, atol=1e-6)
@@ -65,14 +65,14 @@ def test_the_root_changes_the_colour_and_not_the_number() -> None:
     assert f"α = {trace.words().alignment[0, 0]:.4f}" in plain.data[0].text[0][0]
 
 
-def test_without_the_end_mark_no_other_word_goes() -> None:
+def test_hiding_the_end_mark_removes_no_other_word() -> None:
     trace = synthetic.trace()
     whole, cut = grid(trace), grid(trace, end=False)
     assert (cut.source, cut.target) == (whole.source[:-1], whole.target[:-1])
     np.testing.assert_array_equal(cut.alpha, whole.alpha[:-1, :-1])
 
 
-def test_the_frame_and_the_clicks_name_the_same_rows() -> None:
+def test_frame_and_click_metadata_agree_on_rows() -> None:
     trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
     meta = figures.heatmap(trace).layout.meta
     for step in range(len(trace.target_pieces)):
@@ -84,7 +84,7 @@ def test_the_frame_and_the_clicks_name_the_same_rows() -> None:
 
 
 @pytest.mark.parametrize("count", [3, 20, 60, 200])
-def test_cells_stay_wide_and_high_enough_to_be_labelled(count: int) -> None:
+def test_cells_are_large_enough_for_labels(count: int) -> None:
     text = " ".join(f"mot{i}" for i in range(count))
     figure = figures.heatmap(synthetic.trace(text, text))
     plot = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
@@ -102,7 +102,7 @@ def test_a_thousand_pieces_can_be_drawn() -> None:
     assert figure.layout.meta["narrowest"] < 4300
 
 
-def test_markup_in_words_is_drawn_as_it_is() -> None:
+def test_markup_in_words_is_escaped() -> None:
     trace = synthetic.trace("<b>x</b> $y$", "<i>z</i> %{x}")
     figure = figures.heatmap(trace, by="pieces")
     for text in (*figure.layout.xaxis.ticktext, *figure.layout.yaxis.ticktext, figure.data[0].text[0][0]):
@@ -121,14 +121,14 @@ def test_bars_are_the_energies_and_weights_of_the_step() -> None:
     assert list(energies.marker.color) == signs
 
 
-def test_the_bars_name_their_peak_and_stay_narrow() -> None:
+def test_attention_bars_have_peak_and_width_metadata() -> None:
     trace = synthetic.trace(" ".join(["mot"] * 80), "un deux")
     meta = figures.attention_bars(trace, 1).layout.meta
     assert meta["peak"] == int(trace.alignment[1].argmax())
     assert meta["narrowest"] == 60 + 8 * 81
 
 
-def test_the_candidates_bars_begin_at_one_place() -> None:
+def test_candidate_bars_start_at_the_same_position_at_every_step() -> None:
     base = synthetic.trace()
     long = dataclasses.replace(base, top_pieces=(("▁" + "anticonstitutionnellement",) * 12, *base.top_pieces[1:]))
     margins = {figures.candidates(long, step).layout.margin.l for step in range(len(long.target_pieces))}
@@ -209,8 +209,8 @@ def test_unknown_choices_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("theme", "colours"), [("light", LIGHT), ("dark", DARK)])
-def test_the_page_and_the_pictures_share_their_colours(theme: str, colours: object) -> None:
-    """The theme file cannot import the palette, so the two are held equal here."""
+def test_the_streamlit_theme_matches_the_palette(theme: str, colours: object) -> None:
+    """The theme file cannot import the palette, so this test compares the two."""
     config = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"][theme]
     pairs = {
         "backgroundColor": "paper",

@@ -1,4 +1,4 @@
-"""What is drawn of a model without attention: one vector, made of the whole sentence, for every step."""
+"""Figures of a model without attention: one context vector of the whole sentence for every step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("by", ["words", "pieces"])
-def test_plotly_accepts_it_on_a_telephone_too(trace: Trace, by: str, theme: str) -> None:
+def test_figure_is_valid_and_fits_a_phone(trace: Trace, by: str, theme: str) -> None:
     figure = fixed_context(trace, by=by, step=1, theme=theme)
     go.Figure(json.loads(figure.to_json()))
     assert figure.layout.meta["narrowest"] <= 340
@@ -42,7 +42,7 @@ def test_the_strip_is_the_context_of_every_step(trace: Trace) -> None:
     np.testing.assert_array_equal(table(trace, FigureOptions()).to_numpy().ravel(), trace.contexts[0])
 
 
-def test_an_arrow_goes_to_each_target_word_and_a_click_finds_its_step(trace: Trace) -> None:
+def test_each_target_word_has_an_arrow_and_a_step(trace: Trace) -> None:
     figure = figures.translation_figure(trace)
     words = trace.words().target
     heads = next(one for one in figure.data if one.name == "heads")
@@ -52,12 +52,12 @@ def test_an_arrow_goes_to_each_target_word_and_a_click_finds_its_step(trace: Tra
     assert len(surface.z) == len(words)
 
 
-def test_with_attention_it_is_the_heatmap() -> None:
+def test_translation_figure_is_the_heatmap_with_attention() -> None:
     trace = synthetic.trace()
     assert figures.translation_figure(trace, root=True, step=1) == figures.heatmap(trace, root=True, step=1)
 
 
-def test_every_file_follows(trace: Trace, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_exports_use_the_fixed_context_figure(trace: Trace, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     for ending in ("csv", "html", "json"):
         save(trace, tmp_path / f"x.{ending}")
     for ending in ("tex", "pharaoh"):
@@ -87,7 +87,7 @@ def test_the_logit_attribution_has_one_row_for_the_sentence(trace: Trace) -> Non
     assert "xaxis2" not in figure.to_dict()["layout"]
 
 
-def test_its_step_has_no_pictures_of_looking(trace: Trace) -> None:
+def test_step_figures_exclude_those_of_attention(trace: Trace) -> None:
     offered = figures.step_figures(Subject(trace, 0))
     assert list(offered) == ["context", "state", "maxout", "candidates"]
     assert "no attention" in STEP_FIGURES["energy"].missing(Subject(trace, 0))

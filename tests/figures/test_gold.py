@@ -1,4 +1,4 @@
-"""Marks of links that people drew: in their cells, under a legend, on whatever the heatmap shows."""
+"""Marks of gold links on the heatmap: positions, legend, faces and contrast."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz import Trace
-from attnviz.analysis.gold import GoldLinks, counted_words, link_errors
+from attnviz.analysis.gold import GoldLinks, link_errors, linkable_words
 from attnviz.analysis.grid import FACES, Face
 from attnviz.figures.heatmap import heatmap
 from attnviz.palette import MARK, MARK_EDGE
@@ -23,17 +23,17 @@ def trace(translator: Translator) -> Trace:
     return translator.translate(SENTENCES[0], target=SENTENCES[1])
 
 
-def marked(figure: go.Figure, name: str) -> set[tuple[int, int]]:
+def marked_cells(figure: go.Figure, name: str) -> set[tuple[int, int]]:
     found = [one for one in figure.data if one.name == name]
     return {(row, column) for one in found for row, column in zip(one.y, one.x, strict=True)}
 
 
-def test_marks_stand_in_their_cells_and_false_links_are_crossed(trace: Trace) -> None:
+def test_gold_links_are_marked_and_false_links_are_crossed(trace: Trace) -> None:
     gold = GoldLinks(frozenset({(0, 1), (2, 3)}), frozenset({(1, 1)}))
     figure = heatmap(trace, gold=gold)
-    assert marked(figure, "sure") == marked(figure, "sure core") == {(1, 0), (3, 2)}
-    assert marked(figure, "possible") == {(1, 1)}
-    assert marked(figure, "false") == {(i, j) for j, i in link_errors(trace.words(), gold).false}
+    assert marked_cells(figure, "sure") == marked_cells(figure, "sure core") == {(1, 0), (3, 2)}
+    assert marked_cells(figure, "possible") == {(1, 1)}
+    assert marked_cells(figure, "false") == {(i, j) for j, i in link_errors(trace.words(), gold).false}
     (legend,) = figure.layout.annotations
     assert all(name in legend.text for name in ("◉\u00a0sure link", "○\u00a0possible link", "×\u00a0false link"))
     assert "2 sure links and 1 possible link" in figure.layout.meta["alt"]
@@ -43,28 +43,28 @@ def test_marks_stand_in_their_cells_and_false_links_are_crossed(trace: Trace) ->
 
 
 def test_a_link_of_words_marks_all_pieces_of_both(trace: Trace) -> None:
-    words, (source, target) = trace.words(), map(len, counted_words(trace.words()))
+    words, (source, target) = trace.words(), map(len, linkable_words(trace.words()))
     for link in itertools.product(range(source), range(target)):
         figure = heatmap(trace, by="pieces", end=False, gold=GoldLinks(frozenset({link})))
         expected = set(itertools.product(words.target_groups[link[1]], words.source_groups[link[0]]))
-        assert marked(figure, "sure") == expected
+        assert marked_cells(figure, "sure") == expected
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_after_the_word_its_links_are_crossed(trace: Trace, face: Face) -> None:
+def test_false_links_are_those_of_the_shown_face(trace: Trace, face: Face) -> None:
     posterior = np.roll(trace.alignment.astype(np.float64), 1, axis=1)
     words = trace.words()
     shares = words.alignment if face == "before" else words.merged(posterior)
     gold = GoldLinks(frozenset({(0, 0)}))
     figure = heatmap(trace, face=face, posterior=posterior, margins=True, gold=gold)
-    assert marked(figure, "false") == {(i, j) for j, i in link_errors(words, gold, shares).false}
+    assert marked_cells(figure, "false") == {(i, j) for j, i in link_errors(words, gold, shares).false}
     plain = heatmap(trace, face=face, posterior=posterior, margins=True)
     assert len(plain.data) < len(figure.data)
     assert figure.layout.height > plain.layout.height
     assert not plain.layout.annotations
 
 
-def test_the_edge_or_the_inside_stands_out_against_any_cell() -> None:
+def test_marks_have_enough_contrast_on_any_cell() -> None:
     """WCAG 2.2, 1.4.11: 3:1, on every brightness between black and white."""
 
     def luminance(colour: str) -> float:

@@ -1,4 +1,4 @@
-"""The pictures without formulas draw the numbers of the record, and tell no number that only an equation explains."""
+"""Figures at the level *Idea* (without formulas): they draw the numbers of the trace, without raw energies."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.transformers import random_transformer
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", list(IDEA_FIGURES))
-def test_each_is_a_figure_with_a_text_alternative(name: str, theme: ThemeName) -> None:
+def test_each_figure_is_valid_and_has_alt_text(name: str, theme: ThemeName) -> None:
     figure = IDEA_FIGURES[name].draw(Subject(synthetic.trace(), 1), theme=theme)
     go.Figure(json.loads(figure.to_json()))  # checks every property
     assert "2" in figure.layout.meta["alt"]
     assert figure.layout.meta["narrowest"] <= 260
 
 
-def test_the_bars_are_as_long_as_the_energies_whose_numbers_are_not_told() -> None:
+def test_energy_bars_show_no_numbers() -> None:
     trace = synthetic.trace()
     figure = IDEA_FIGURES["energy"].draw(Subject(trace, 1))
     (bars,) = figure.data
@@ -40,19 +40,19 @@ def test_the_bars_are_as_long_as_the_energies_whose_numbers_are_not_told() -> No
     assert "%{x" not in bars.hovertemplate
 
 
-def test_the_bars_of_the_look_are_the_weights_and_can_be_pulled() -> None:
+def test_softmax_bars_are_the_weights_and_can_be_dragged() -> None:
     trace = synthetic.trace()
     figure = IDEA_FIGURES["softmax"].draw(Subject(trace, 1))
-    bars, told = figure.data
+    bars, labels = figure.data
     np.testing.assert_array_equal(bars.x, trace.alignment[1])
-    for share, text in zip(trace.alignment[1].tolist(), told.text, strict=True):
+    for share, text in zip(trace.alignment[1].tolist(), labels.text, strict=True):
         assert text.strip() == (percent(share) if share >= 0.005 else "")
     meta = figure.layout.meta["weights"]
     assert meta["trace"] == 0
     assert len(meta["pieces"]) == len(trace.source_pieces)
 
 
-def test_what_is_kept_is_the_mean_of_the_update_gate() -> None:
+def test_state_bars_show_the_mean_of_the_update_gate() -> None:
     trace = synthetic.trace()
     kept, new = IDEA_FIGURES["state"].draw(Subject(trace, 2)).data
     assert kept.x[0] == pytest.approx(float(trace.update_gates[2].mean()))
@@ -67,7 +67,7 @@ def heads(tokenizer: Tokenizer) -> TransformerTrace:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", list(HEAD_IDEA_FIGURES))
-def test_each_of_a_transformer_is_a_figure_with_a_text_alternative(
+def test_each_transformer_figure_is_valid_and_has_alt_text(
     name: str, theme: ThemeName, heads: TransformerTrace
 ) -> None:
     figure = HEAD_IDEA_FIGURES[name].draw(Subject(heads, 1), theme=theme)
@@ -75,7 +75,7 @@ def test_each_of_a_transformer_is_a_figure_with_a_text_alternative(
     assert "2" in figure.layout.meta["alt"]
 
 
-def test_each_row_of_all_looks_is_a_head_and_the_opened_one_is_framed(heads: TransformerTrace) -> None:
+def test_each_row_is_a_head_and_the_opened_head_is_framed(heads: TransformerTrace) -> None:
     step, opened = 2, open_head(heads)
     figure = HEAD_IDEA_FIGURES["looks"].draw(Subject(heads, step))
     (image,) = figure.data
@@ -84,7 +84,7 @@ def test_each_row_of_all_looks_is_a_head_and_the_opened_one_is_framed(heads: Tra
     assert frame.y0 == opened.layer * 4 + opened.head - 0.5
 
 
-def test_bars_of_what_is_kept_are_as_long_as_what_was_added(heads: TransformerTrace) -> None:
+def test_stream_bars_are_the_norms_of_the_added_vectors(heads: TransformerTrace) -> None:
     (bars,) = HEAD_IDEA_FIGURES["stream"].draw(Subject(heads, 2)).data
     np.testing.assert_allclose(
         bars.x[1:], np.linalg.norm(np.diff(heads.decoder_streams, axis=0)[:, 2], axis=1), atol=1e-5

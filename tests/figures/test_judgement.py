@@ -1,4 +1,4 @@
-"""Decomposable attention drawn: what is drawn is what was computed, and a sentence in another order is the same bag."""
+"""Figures and tables of a judgement by decomposable attention, and its invariance to word order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.pair_attention import PairAttention, largest_difference, reordered, swapped
+from attnviz.analysis.pair_attention import PairAttention, largest_difference, matching_positions, with_words_swapped
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
 from attnviz.figures.judgement import (
@@ -43,19 +43,19 @@ def judgement(detector: Detector) -> Judgement:
     return detector.judge(ENGLISH, FRENCH)
 
 
-def test_both_ways_are_drawn_of_the_same_energies(judgement: Judgement) -> None:
-    for looks, weights in (
+def test_attention_is_drawn_in_both_directions(judgement: Judgement) -> None:
+    for attention, weights in (
         (PairAttention(judgement), judgement.target_alignment),
         (PairAttention(judgement, "source"), judgement.source_alignment),
     ):
-        assert looks.alignment is weights
-        figure = attend_figure(looks)
+        assert attention.alignment is weights
+        figure = attend_figure(attention)
         go.Figure(figure.to_plotly_json())  # checks every property
-        np.testing.assert_allclose(figure.data[0].z, looks.words().alignment, atol=1e-6)
-        assert len(figure.layout.yaxis.ticktext) == len(looks.words().target)
+        np.testing.assert_allclose(figure.data[0].z, attention.words().alignment, atol=1e-6)
+        assert len(figure.layout.yaxis.ticktext) == len(attention.words().target)
 
 
-def test_a_comparison_is_of_what_was_recorded(judgement: Judgement) -> None:
+def test_comparison_figure_draws_the_recorded_vectors(judgement: Judgement) -> None:
     for step in range(len(judgement.target_pieces)):
         figure = filled(compared_template(judgement, "dark"), compared_values(judgement, step))
         go.Figure(figure.to_plotly_json())
@@ -63,9 +63,9 @@ def test_a_comparison_is_of_what_was_recorded(judgement: Judgement) -> None:
         assert list(compared_table(judgement, step)["b"]) == list(judgement.target_projected[step])
 
 
-def test_a_swap_is_the_same_bag(detector: Detector, judgement: Judgement) -> None:
-    other = detector.judge(swapped(ENGLISH, 1, 4), FRENCH)
-    places = reordered(judgement, other)
+def test_swapping_words_leaves_the_bag_of_vectors_unchanged(detector: Detector, judgement: Judgement) -> None:
+    other = detector.judge(with_words_swapped(ENGLISH, 1, 4), FRENCH)
+    places = matching_positions(judgement, other)
     assert places is not None
     assert places != sorted(places)
     assert largest_difference(judgement, other, places) < 1e-4
@@ -77,7 +77,7 @@ def test_a_swap_is_the_same_bag(detector: Detector, judgement: Judgement) -> Non
     assert len(bag_table(judgement, other)) == 2 * (len(judgement.source_pieces) + 1)
 
 
-def test_before_a_swap_the_bag_is_the_english_alone(judgement: Judgement) -> None:
+def test_bag_figure_without_a_swap_shows_one_sentence(judgement: Judgement) -> None:
     figure = bag_figure(judgement)
     go.Figure(figure.to_plotly_json())
     (strips,) = figure.data
@@ -87,7 +87,7 @@ def test_before_a_swap_the_bag_is_the_english_alone(judgement: Judgement) -> Non
     assert len(bag_table(judgement)) == len(judgement.source_pieces) + 1
 
 
-def test_what_the_verdict_is_made_of_is_in_tables(judgement: Judgement) -> None:
+def test_tables_contain_the_sums_and_the_verdict(judgement: Judgement) -> None:
     sums, verdict = aggregated_table(judgement), verdict_table(judgement)
     np.testing.assert_allclose(sums["v₁"], judgement.source_comparisons.sum(axis=0), atol=1e-4)
     np.testing.assert_allclose(sums["v₂"], judgement.target_comparisons.sum(axis=0), atol=1e-4)
@@ -97,14 +97,14 @@ def test_what_the_verdict_is_made_of_is_in_tables(judgement: Judgement) -> None:
     assert verdict.loc["translation", "p"] == pytest.approx(judgement.probability)
 
 
-def test_other_words_are_another_bag_and_it_is_said(detector: Detector, judgement: Judgement) -> None:
+def test_swap_sentence_reports_different_words(detector: Detector, judgement: Judgement) -> None:
     other = detector.judge("Two cats play in the snow.", FRENCH)
-    assert reordered(judgement, other) is None
+    assert matching_positions(judgement, other) is None
     assert "bag of vectors changes" in swap_sentence(judgement, other, None, exact=False)
 
 
 @given(st.lists(st.text("ab", min_size=1, max_size=3), min_size=2, max_size=9), st.data())
-def test_a_swap_back_leaves_the_sentence(words: list[str], data: st.DataObject) -> None:
+def test_swapping_words_twice_restores_the_sentence(words: list[str], data: st.DataObject) -> None:
     one, other = (data.draw(st.integers(0, len(words) - 1)) for _ in range(2))
     text = " ".join(words)
-    assert swapped(swapped(text, one, other), one, other) == text
+    assert with_words_swapped(with_words_swapped(text, one, other), one, other) == text

@@ -1,4 +1,4 @@
-"""Pictures of the lab (answers, trials of a step, shuffled weights, firmness) and what is said of them."""
+"""Figures and sentences of attributions, perturbation tests, shuffled weights and minimal changes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from attnviz.text import Tokenizer
 from attnviz.wording.attribution_methods import (
     attribution_method_texts,
     attributions_caveat,
-    sentence_agreement,
-    step_agreement,
+    overall_agreement_sentence,
+    step_agreement_sentence,
 )
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal
@@ -33,7 +33,7 @@ from attnviz.wording.perturbation_tests import (
     perturbation_tests_sentence,
     shuffled_sentence,
 )
-from tests.analysis.given import KINDS, translated
+from tests.analysis.given import KINDS, forced_trace
 from tests.conftest import ModelFactory
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
 from tests.snapshots import without_numbers
@@ -42,10 +42,10 @@ STEP = 2
 
 
 class Lab:
-    """All that is asked of one translation."""
+    """All analyses of one translation."""
 
     def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str]) -> None:
-        self.trace, self.weights = translated(make_network, tokenizer, kind)
+        self.trace, self.weights = forced_trace(make_network, tokenizer, kind)
         self.attribution_methods = analysis.attribution_methods(
             self.trace, self.weights, Translator(make_network(*kind), tokenizer).attributions(self.trace)
         )
@@ -78,7 +78,7 @@ def lab(request: pytest.FixtureRequest, make_network: ModelFactory, tokenizer: T
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_plotly_accepts_them_and_all_that_is_drawn_stands_out(lab: Lab, theme: ThemeName) -> None:
+def test_figures_are_valid_and_have_enough_contrast(lab: Lab, theme: ThemeName) -> None:
     paper = palette(theme).paper
     for picture, figure in lab.drawn(theme).items():
         plain = json.loads(figure.to_json())
@@ -91,7 +91,7 @@ def test_plotly_accepts_them_and_all_that_is_drawn_stands_out(lab: Lab, theme: T
             assert contrast(colour, rgb(paper)) >= TEXT, f"{picture}: {name}"
 
 
-def test_every_answer_has_a_panel_of_the_same_axes_and_scale(lab: Lab) -> None:
+def test_every_method_has_a_panel_with_the_same_axes_and_scale(lab: Lab) -> None:
     figure, words = figures.attributions_figure(lab.trace, lab.attribution_methods, step=STEP), lab.trace.words()
     assert [panel.name for panel in figure.data] == [
         attribution_method_texts()[name].name for name in analysis.ATTRIBUTION_METHODS
@@ -127,7 +127,7 @@ def test_panels_do_not_overlap(lab: Lab) -> None:
                 assert right <= start or end <= left or high <= bottom or top <= low
 
 
-def test_the_trials_are_drawn_as_they_are(lab: Lab) -> None:
+def test_perturbation_tests_figure_draws_the_results(lab: Lab) -> None:
     figure = figures.perturbation_tests_figure(lab.trace, lab.perturbation_tests, lab.spelling, lab.best)
     bars = {trace.name: trace for trace in figure.data}
     assert figure.layout.meta["tests"] == [
@@ -148,7 +148,7 @@ def test_the_trials_are_drawn_as_they_are(lab: Lab) -> None:
     assert table["total variation"].iloc[3] <= 0.01
 
 
-def test_a_point_is_a_step(lab: Lab) -> None:
+def test_shuffled_figure_has_one_point_per_step(lab: Lab) -> None:
     points = figures.shuffled_figure(lab.trace, lab.shuffled).data[0]
     np.testing.assert_array_equal(points.x, lab.trace.alignment.max(axis=1).astype(float))
     assert [one[0] for one in points.customdata] == list(range(len(lab.trace.target_pieces)))
@@ -156,7 +156,7 @@ def test_a_point_is_a_step(lab: Lab) -> None:
     np.testing.assert_array_equal(figures.shuffled_table(lab.trace, lab.shuffled)["change when shuffled"], points.y)
 
 
-def test_a_bar_is_how_firm_a_step_is(lab: Lab) -> None:
+def test_minimal_change_figure_has_one_bar_per_step(lab: Lab) -> None:
     bars, written = figures.minimal_change_figure(lab.trace, lab.minimal_change, lab.spelling).data
     finite = np.isfinite(lab.minimal_change.distances)
     np.testing.assert_array_equal(np.array(bars.x)[finite], lab.minimal_change.distances[finite])
@@ -166,7 +166,7 @@ def test_a_bar_is_how_firm_a_step_is(lab: Lab) -> None:
     assert (table["then"] != "").tolist() == finite.tolist()
 
 
-def test_tables_have_every_number_of_the_answers(lab: Lab) -> None:
+def test_attribution_tables_have_every_number(lab: Lab) -> None:
     table = figures.attributions_table(lab.trace, lab.attribution_methods, STEP)
     assert len(table.columns) == 1 + len(analysis.ATTRIBUTION_METHODS)
     erased = table.columns[1 + analysis.ATTRIBUTION_METHODS.index("erased")]
@@ -181,48 +181,48 @@ def test_tables_have_every_number_of_the_answers(lab: Lab) -> None:
 
 
 @pytest.mark.usefixtures("each_language")
-def test_the_words_say_what_the_numbers_are(lab: Lab, snapshot: SnapshotAssertion) -> None:
+def test_sentences_contain_the_numbers(lab: Lab, snapshot: SnapshotAssertion) -> None:
     steps = len(lab.trace.target_pieces)
     found = analysis.agreement(lab.attribution_methods)
-    told = sentence_agreement(found, steps)
+    over_all = overall_agreement_sentence(found, steps)
     for name in (*found.together(), *found.apart()):
-        assert attribution_method_texts()[name].name in told
+        assert attribution_method_texts()[name].name in over_all
     first = Counter(int(matrix[STEP].argmax()) for matrix in lab.attribution_methods.matrices.values())
-    at_step = step_agreement(lab.trace, lab.attribution_methods, STEP)
+    at_step = step_agreement_sentence(lab.trace, lab.attribution_methods, STEP)
     assert re.findall(r"\d+", at_step)[0] == str(max(first.values()))
     tau = analysis.agreement(lab.attribution_methods, STEP).tau[np.triu_indices(6, 1)].mean()
     assert decimal(tau) in at_step
-    tried = perturbation_tests_sentence(lab.perturbation_tests, lab.spelling)
+    perturbation = perturbation_tests_sentence(lab.perturbation_tests, lab.spelling)
     kept = sum(trial.piece_id == lab.perturbation_tests.real.piece_id for trial in lab.perturbation_tests.permuted)
-    assert str(kept) in re.findall(r"\d+", tried)
+    assert str(kept) in re.findall(r"\d+", perturbation)
     best = best_sentence(lab.best, lab.perturbation_tests.real, lab.trace.target_ids[STEP], lab.trace, lab.spelling)
     assert best.endswith(f"{quoted_name(lab.trace.source_pieces[int(lab.best.weights.argmax())])}.")
     shuffled = shuffled_sentence(lab.shuffled)
     assert re.findall(r"\d+", shuffled)[:2] == [str(steps), str((lab.shuffled.kept > 0.5).sum())]
-    firm = [minimal_change_sentence(lab.minimal_change, step, lab.spelling) for step in range(steps)]
-    for sentence, distance in zip(firm, lab.minimal_change.distances, strict=True):
+    minimal_changes = [minimal_change_sentence(lab.minimal_change, step, lab.spelling) for step in range(steps)]
+    for sentence, distance in zip(minimal_changes, lab.minimal_change.distances, strict=True):
         assert (decimal(distance) in sentence) == np.isfinite(distance)
     sentences = {
-        "agreement": told,
+        "agreement": over_all,
         "agreement at the step": at_step,
-        "perturbation-tests": tried,
+        "perturbation-tests": perturbation,
         "best": best,
         "permuted": shuffled,
-        "minimal change": firm[STEP],
+        "minimal change": minimal_changes[STEP],
         "caveat of trials": perturbation_tests_caveat(),
         "caveat of answers": attributions_caveat(),
     }
     assert {name: without_numbers(sentence) for name, sentence in sentences.items()} == snapshot
 
 
-def test_it_is_all_said_in_french(lab: Lab) -> None:
+def test_alt_texts_are_translated_into_french(lab: Lab) -> None:
     english = [figure.layout.meta["alt"] for figure in lab.drawn("light").values()]
     set_language("fr")
     french = [figure.layout.meta["alt"] for figure in lab.drawn("light").values()]
     assert not set(french) & set(english)
 
 
-def test_the_trials_are_a_picture_of_a_step(lab: Lab) -> None:
+def test_perturbation_tests_are_a_step_figure(lab: Lab) -> None:
     picture = STEP_FIGURES["perturbation-tests"]
     subject = Subject(lab.trace, STEP, lab.weights)
     assert not picture.missing(subject)
@@ -232,8 +232,8 @@ def test_the_trials_are_a_picture_of_a_step(lab: Lab) -> None:
     assert "It is not available" in picture.missing(Subject(lab.trace, STEP))
 
 
-def test_a_piece_whose_name_is_unknown_goes_by_its_number(lab: Lab) -> None:
+def test_an_unknown_piece_is_named_by_its_id(lab: Lab) -> None:
     few: Trace = lab.trace
     subject = Subject(few, STEP, lab.weights)
-    assert subject.spelled(few.target_ids[0]) == few.target_pieces[0]
-    assert subject.spelled(99_999) == "#99999"
+    assert subject.piece_or_id(few.target_ids[0]) == few.target_pieces[0]
+    assert subject.piece_or_id(99_999) == "#99999"

@@ -1,4 +1,4 @@
-"""Pictures of a training: what they draw is what was measured, in files as in the browser."""
+"""Figures and tables of a training run: heatmaps of its snapshots, learning curves and baselines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from attnviz.figures.learning_heatmap import (
 )
 from attnviz.figures.template import fill, to_json
 from attnviz.trace.snapshots import Sentence, Snapshots
-from attnviz.wording.learning import SHAPES, SHARES
+from attnviz.wording.learning import LINK_MEASURES, ROW_MEASURES
 
 MOMENTS = (0, 10, 100, 2000)
 SENTENCE = Sentence(
@@ -37,7 +37,7 @@ def run(guidance: float = 0.0, seed: int = 0) -> Snapshots:
     draw = np.random.default_rng(seed)
     curves = {
         name: tuple(zip(MOMENTS, draw.uniform(0, 0.6, len(MOMENTS)).tolist(), strict=True))
-        for name in (*SHARES, *SHAPES, "loss", "bleu", "aer")
+        for name in (*LINK_MEASURES, *ROW_MEASURES, "loss", "bleu", "aer")
     } | {"training": ((50, 8.0), (100, 6.5), (2000, 2.0))}
     return Snapshots(
         "run",
@@ -47,7 +47,7 @@ def run(guidance: float = 0.0, seed: int = 0) -> Snapshots:
         (draw.dirichlet(np.ones(5), (4, 4)).astype(np.float32),),
         (("",), ("x",), ("y",), ("z",)),
         curves,
-        {name: {"alike": 0.07, "diagonal": 0.3, "links": 1.0} for name in (*SHARES, *SHAPES)},
+        {name: {"alike": 0.07, "diagonal": 0.3, "links": 1.0} for name in (*LINK_MEASURES, *ROW_MEASURES)},
         {"aer": 9},
     )
 
@@ -59,7 +59,7 @@ def valid(figure: go.Figure) -> go.Figure:
     return figure
 
 
-def test_the_heatmap_has_the_words_of_the_moment() -> None:
+def test_heatmap_and_table_have_the_weights_of_the_snapshot() -> None:
     found = run()
     words = SENTENCE.words(found.alignments[0][2])
     drawn = valid(learning_heatmap(found, 0, 2)).data[0]
@@ -70,7 +70,7 @@ def test_the_heatmap_has_the_words_of_the_moment() -> None:
     assert not any("<b>" in text for row in drawn.text for text in row)
 
 
-def test_what_the_browser_fills_is_what_python_draws() -> None:
+def test_filled_template_matches_the_heatmap() -> None:
     found = run()
     template = learning_template(found, 0, "dark")
     for moment in range(len(MOMENTS)):
@@ -80,23 +80,23 @@ def test_what_the_browser_fills_is_what_python_draws() -> None:
         drawn = learning_heatmap(found, 0, moment, theme="dark")
         np.testing.assert_array_equal(filled["data"][0]["z"], drawn.data[0].z)
         assert filled["layout"]["meta"]["alt"] == drawn.layout.meta["alt"]
-    assert "After 2000 updates" in learning_values(found, 0, 3)["alt"]
+    assert "after 2000 training updates" in learning_values(found, 0, 3)["alt"]
 
 
-def test_a_look_everywhere_alike_is_grey() -> None:
+def test_uniform_attention_is_visibly_grey() -> None:
     shares, greys = np.array([at for at, _ in ROOT_GREYS]), [int(colour[1:3], 16) for _, colour in ROOT_GREYS]
     assert (ROOT_GREYS[0], ROOT_GREYS[-1]) == ((0, "#000000"), (1, "#ffffff"))
     assert float(np.interp(1 / 14, shares, greys)) == pytest.approx(255 / np.sqrt(14), abs=3)
 
 
-def test_places_across_are_in_order_and_by_ratios_later() -> None:
+def test_update_positions_increase_and_become_logarithmic() -> None:
     places = update_positions([0, 1, 10, 100, 1000, 2000, 4000])
     assert (np.diff(places) > 0).all()
     assert places[-1] - places[-2] == pytest.approx(1, abs=0.01)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_curves_have_the_values_and_a_mark_for_each_moment(theme: str) -> None:
+def test_quality_curves_have_a_marker_for_each_moment(theme: str) -> None:
     runs = [run(), run(0.5, 1)]
     figure = valid(quality_figure(runs, MOMENTS, update=100, theme=theme))  # type: ignore[arg-type]
     solid = [trace for trace in figure.data if trace.mode == "lines+markers"]
@@ -111,10 +111,10 @@ def test_curves_have_the_values_and_a_mark_for_each_moment(theme: str) -> None:
     assert [trace.name for trace in solid if trace.showlegend] == ["Not guided", "Guided, weight 0.5"]
 
 
-def test_what_is_learnt_has_a_name_at_the_end_of_each_line_none_over_another() -> None:
+def test_learnt_figure_labels_its_lines_without_overlap() -> None:
     found = run()
-    figure = valid(learnt_figure(found, MOMENTS, beside=[run(0.5, 1)]))
-    for axis, names in (("y", SHARES), ("y2", SHAPES)):
+    figure = valid(learnt_figure(found, MOMENTS, other_runs=[run(0.5, 1)]))
+    for axis, names in (("y", LINK_MEASURES), ("y2", ROW_MEASURES)):
         lines = [trace for trace in figure.data if trace.yaxis == axis and trace.mode != "text"]
         texts = [trace for trace in figure.data if trace.yaxis == axis and trace.mode == "text"]
         assert len(lines) == len(texts) == len(names) + 1
@@ -125,12 +125,12 @@ def test_what_is_learnt_has_a_name_at_the_end_of_each_line_none_over_another() -
         assert (np.diff(heights) >= 0.12 * top / 1.03).all()
 
 
-def test_nothing_learnt_is_nothing_to_draw() -> None:
+def test_learnt_figure_is_refused_without_link_measures() -> None:
     with pytest.raises(ValueError, match="links"):
         learnt_figure(replace(run(), curves={"loss": ((0, 9.0),)}), MOMENTS)
 
 
-def test_a_run_that_has_measured_little_is_drawn_with_what_it_has() -> None:
+def test_an_incomplete_run_is_drawn() -> None:
     young = replace(run(), curves={"training": ((50, 8.0),)}, levels={}, counts={})
     figure = valid(quality_figure([young], (0,)))
     assert [trace.mode for trace in figure.data] == ["lines"]

@@ -1,4 +1,4 @@
-"""The heatmap's margins: sums of columns and entropies of rows, as bars that stand where the columns and rows do."""
+"""Margins of the heatmap: bars of column sums and row entropies, aligned with columns and rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def bars(figure: go.Figure) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("end", [True, False])
-def test_margins_by_pieces(theme, end: bool) -> None:
+def test_margins_of_pieces_are_coverage_and_entropy(theme, end: bool) -> None:
     trace = make_trace()
     figure = heatmap(trace, by="pieces", end=end, margins=True, step=1, theme=theme)
     go.Figure(figure.to_dict())  # Plotly's own check of every property
@@ -30,7 +30,7 @@ def test_margins_by_pieces(theme, end: bool) -> None:
     assert figure.layout.xaxis2.range[1] == pytest.approx(np.log2(len(trace.source_pieces)))
 
 
-def test_margins_by_words_sum_words_and_average_the_entropies_of_pieces() -> None:
+def test_margins_of_words_average_the_entropies_of_pieces() -> None:
     trace = make_trace("Extraordinary things happen .", "Des choses extraordinaires arrivent .")
     figure = heatmap(trace, margins=True)
     sums, bits = bars(figure)
@@ -43,7 +43,7 @@ def test_margins_by_words_sum_words_and_average_the_entropies_of_pieces() -> Non
     assert f"mean of its {len(words.target_groups[several])} pieces" in hover[several]
 
 
-def test_the_heatmap_itself_stays_as_it_was() -> None:
+def test_margins_leave_the_heatmap_unchanged() -> None:
     trace = make_trace()
     plain, more = heatmap(trace, step=2), heatmap(trace, step=2, margins=True)
     assert np.array_equal(plain.data[0].z, more.data[0].z)
@@ -55,7 +55,7 @@ def test_the_heatmap_itself_stays_as_it_was() -> None:
     assert more.layout.yaxis.domain[0] * (more.layout.height - 44 - more.layout.margin.t) == pytest.approx(52, abs=1)
 
 
-def test_a_cell_knows_its_source_pieces() -> None:
+def test_metadata_map_cells_to_source_pieces() -> None:
     trace = make_trace("Extraordinary things happen .")
     meta = heatmap(trace).layout.meta
     words = trace.words()
@@ -65,7 +65,7 @@ def test_a_cell_knows_its_source_pieces() -> None:
     assert heatmap(trace, end=False).layout.meta["columns"][-1] is None
 
 
-def test_one_source_piece_has_no_entropy() -> None:
+def test_a_single_source_piece_has_a_finite_entropy_axis() -> None:
     figure = heatmap(make_trace(""), margins=True)
     go.Figure(figure.to_dict())
     assert np.isfinite(figure.layout.xaxis2.range).all()

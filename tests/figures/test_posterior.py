@@ -1,4 +1,4 @@
-"""The three columns as they are drawn and told: numbers, marks, table, sentences, equation."""
+"""Figure, table, sentences and equation of posterior attention (prior, likelihood, posterior)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from attnviz.wording.posterior_attention import (
     texts_of_source,
     texts_of_step,
 )
-from tests.analysis.given import KINDS, translated
+from tests.analysis.given import KINDS, forced_trace
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
 from tests.snapshots import without_numbers
@@ -37,8 +37,8 @@ EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 LONG = " ".join(f"mot{k}" for k in range(70))
 
 
-def after(trace: Trace, likelihood: np.ndarray) -> PosteriorAttention:
-    """Return the columns of a trace whose likelihoods, (Ty, Tx), are given, with a reading of their squares."""
+def with_likelihood(trace: Trace, likelihood: np.ndarray) -> PosteriorAttention:
+    """Return posterior attention for given likelihoods, (Ty, Tx); the reading uses their square roots."""
     prior = trace.alignment.astype(float)
     joint, flat = prior * likelihood, prior * np.sqrt(likelihood)
     return PosteriorAttention(
@@ -46,15 +46,15 @@ def after(trace: Trace, likelihood: np.ndarray) -> PosteriorAttention:
     )
 
 
-def drawn(kind: tuple[str, str], make_network: ModelFactory, tokenizer: Tokenizer) -> Subject:
-    trace, weights = translated(make_network, tokenizer, kind)
+def subject_of(kind: tuple[str, str], make_network: ModelFactory, tokenizer: Tokenizer) -> Subject:
+    trace, weights = forced_trace(make_network, tokenizer, kind)
     return Subject(trace, 1, weights)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_columns_hold_the_numbers(make_network: ModelFactory, tokenizer: Tokenizer, kind, theme) -> None:
-    subject = drawn(kind, make_network, tokenizer)
+def test_columns_and_table_have_the_numbers(make_network: ModelFactory, tokenizer: Tokenizer, kind, theme) -> None:
+    subject = subject_of(kind, make_network, tokenizer)
     figure = step_figure(subject, "posterior").draw(subject, theme=theme)
     go.Figure(json.loads(figure.to_json()))  # Plotly's own check of every property
     prior, likelihood, posterior, mark = figure.data[:4]
@@ -76,17 +76,17 @@ def test_the_columns_hold_the_numbers(make_network: ModelFactory, tokenizer: Tok
     assert len(table) == len(subject.trace.source_pieces)
 
 
-def test_an_axis_of_likelihoods_ends_at_a_round_number() -> None:
+def test_the_likelihood_axis_ends_at_a_round_number() -> None:
     trace = synthetic.trace()
     for largest, end, name in ((0.97, 1, "1"), (0.5, 0.5, "0.5"), (0.031, 0.04, "0.04"), (2.1e-5, 3e-5, "3·10⁻⁵")):
-        figure = posterior_bars(trace, after(trace, np.full(trace.alignment.shape, largest)), 0)
+        figure = posterior_bars(trace, with_likelihood(trace, np.full(trace.alignment.shape, largest)), 0)
         assert figure.layout.xaxis2.tickvals[1] == pytest.approx(end)
         assert figure.layout.xaxis2.ticktext[1] == name
 
 
 def test_a_long_sentence_has_bars_without_numbers() -> None:
     trace = synthetic.trace(LONG)
-    found = after(trace, np.random.default_rng(0).uniform(size=trace.alignment.shape))
+    found = with_likelihood(trace, np.random.default_rng(0).uniform(size=trace.alignment.shape))
     figure = posterior_bars(trace, found, 0)
     assert len(figure.data) == 4
     assert figure.layout.meta["thinned"]
@@ -94,7 +94,7 @@ def test_a_long_sentence_has_bars_without_numbers() -> None:
 
 
 @EACH_LANGUAGE
-def test_what_is_said_of_the_word_is_what_the_columns_show(snapshot: SnapshotAssertion) -> None:
+def test_posterior_sentence_matches_the_columns(snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace()
     count = len(trace.source_pieces)
     row = np.full(count, 0.1 / (count - 2))
@@ -104,24 +104,26 @@ def test_what_is_said_of_the_word_is_what_the_columns_show(snapshot: SnapshotAss
     first, second = (quote(trace.source_pieces[j].lstrip("▁")) for j in (0, 1))
     rest = np.full(count, 0.001)
 
-    def told(*likely: float) -> str:
-        return posterior_sentence(trace, after(trace, np.tile(np.r_[likely, rest[2:]], (len(alignment), 1))), 0)
+    def sentence_for(*likely: float) -> str:
+        return posterior_sentence(
+            trace, with_likelihood(trace, np.tile(np.r_[likely, rest[2:]], (len(alignment), 1))), 0
+        )
 
-    other = told(0.02, 0.9)
+    other = sentence_for(0.02, 0.9)
     for text in (first, percent(0.6), second, percent(0.3), percent(0.96)):
         assert text in other
     assert other == snapshot(name="another piece")
-    same = told(0.9, 0.02)
+    same = sentence_for(0.9, 0.02)
     for text in (second, percent(0.02), first, percent(0.6), percent(0.99)):
         assert text in same
     assert same == snapshot(name="the same piece")
     rest = np.full(count, 0.5)
-    assert told(0.5, 0.5) == snapshot(name="little change")
+    assert sentence_for(0.5, 0.5) == snapshot(name="little change")
 
 
-def test_the_equation_multiplies_out() -> None:
+def test_numbers_of_the_equation_multiply_out() -> None:
     trace = synthetic.trace()
-    found = after(trace, np.random.default_rng(2).uniform(0.1, 1, size=trace.alignment.shape))
+    found = with_likelihood(trace, np.random.default_rng(2).uniform(0.1, 1, size=trace.alignment.shape))
     for i, j in ((0, 0), (2, 3)):
         cells = {name: row[j] for name, row in texts_of_cells(found, i).items()}
         template = posterior_equation(trace)
@@ -136,18 +138,18 @@ def test_the_equation_multiplies_out() -> None:
         assert f"α′ = {cells['reading']}" in filled.note
 
 
-def test_a_model_that_reads_from_the_new_state_says_that_the_annotation_goes_through_it(
+def test_the_equation_note_depends_on_the_readout_state(
     make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
-    notes = {kind: posterior_equation(translated(make_network, tokenizer, kind)[0]).note for kind in KINDS}
+    notes = {kind: posterior_equation(forced_trace(make_network, tokenizer, kind)[0]).note for kind in KINDS}
     by_state = {state: {note for (_, one), note in notes.items() if one == state} for state in READOUT_STATES}
     assert {state: sorted(found) for state, found in by_state.items()} == snapshot
     assert not set.intersection(*by_state.values())
 
 
-def test_in_french_the_columns_are_french(snapshot: SnapshotAssertion) -> None:
+def test_columns_and_sentence_are_in_french(snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace()
-    found = after(trace, np.full(trace.alignment.shape, 0.25))
+    found = with_likelihood(trace, np.full(trace.alignment.shape, 0.25))
     set_language("fr")
     figure, sentence = posterior_bars(trace, found, 0), posterior_sentence(trace, found, 0)
     cells = texts_of_cells(found, 0)
@@ -157,12 +159,14 @@ def test_in_french_the_columns_are_french(snapshot: SnapshotAssertion) -> None:
     assert cells["likelihood"][0] == "0{,}250"
 
 
-def test_what_is_lacking_is_said(make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
+def test_figure_is_refused_without_attention_or_weights(
+    make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
+) -> None:
     picture = STEP_FIGURES["posterior"]
     assert picture.missing(Subject(synthetic.trace(attention="none"), 0)) == snapshot(name="no attention")
     without_weights = picture.missing(Subject(synthetic.trace(), 0))
     assert without_weights == snapshot(name="no weights")
-    trace, weights = translated(make_network, tokenizer, KINDS[0])
+    trace, weights = forced_trace(make_network, tokenizer, KINDS[0])
     assert not picture.missing(Subject(trace, 0, weights))
     table = contents(trace, "csv", FigureOptions("posterior", step=1), weights).decode("utf-8-sig")
     assert table.splitlines()[0].split(",")[-2:] == ["posterior p(j | y)", "α′ of the heatmap"]

@@ -1,4 +1,4 @@
-"""The five stages of a step: their pictures hold the numbers of the trace, and their words tell the same numbers."""
+"""Stages of a step: figures have the numbers of the trace, and the narration states the same numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONG = " ".join(f"mot{k}" for k in range(70))
 
 
 def pairs_like(trace: Trace, step: int) -> np.ndarray:
-    """Return pairs whose larger ones are the readouts of the trace."""
+    """Return maxout pairs whose larger values are the readouts of the trace."""
     larger = trace.readouts[step]
     both = np.stack([larger, larger - 1], axis=1)
     both[::2] = both[::2, ::-1]
@@ -38,7 +38,7 @@ def pairs_like(trace: Trace, step: int) -> np.ndarray:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("source", ["One .", "The agreement was signed .", LONG])
-def test_plotly_accepts_every_picture(kind: str, theme: str, source: str) -> None:
+def test_every_figure_is_valid_and_fits_a_phone(kind: str, theme: str, source: str) -> None:
     trace = synthetic.trace(source, attention=kind)
     drawn = [
         energy_bars(trace, 1, theme=theme),
@@ -68,7 +68,7 @@ def test_the_bars_are_the_energies_and_the_weights() -> None:
 
 
 @pytest.mark.parametrize("source", ["One .", "The agreement was signed .", LONG])
-def test_the_first_three_share_their_rows(source: str) -> None:
+def test_the_first_three_figures_share_their_rows(source: str) -> None:
     trace = synthetic.trace(source)
     count = len(trace.source_pieces)
     drawn = (energy_bars(trace, 0), softmax_bars(trace, 0), context_frame(trace))
@@ -91,7 +91,7 @@ def test_the_energy_axis_is_the_same_at_every_step() -> None:
     assert high >= trace.energies.max()
 
 
-def test_the_order_is_that_of_the_weights_and_a_long_sentence_is_thinned() -> None:
+def test_rows_are_ordered_by_weight_and_thinned_when_too_many() -> None:
     trace = synthetic.trace(LONG)
     meta = energy_bars(trace, 1).layout.meta
     assert sorted(meta["order"]) == list(range(len(trace.source_pieces)))
@@ -101,14 +101,14 @@ def test_the_order_is_that_of_the_weights_and_a_long_sentence_is_thinned() -> No
     assert energy_bars(synthetic.trace(), 1).layout.meta["thinned"] is None
 
 
-def test_pieces_of_one_name_are_told_apart() -> None:
+def test_equal_pieces_get_distinct_names() -> None:
     names = row_names(synthetic.trace("a dog saw a <b> dog"))
     assert names[:5] == ["a₁", "dog₂", "saw", "a₄", "&lt;b&gt;"]
     assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_kept_and_what_is_new_add_up_to_the_state(kind: str) -> None:
+def test_kept_and_new_parts_add_up_to_the_state(kind: str) -> None:
     trace = synthetic.trace(attention=kind)
     names, rows = state_rows(trace, 2)
     assert len(names) == len(rows) == 7
@@ -117,7 +117,7 @@ def test_what_is_kept_and_what_is_new_add_up_to_the_state(kind: str) -> None:
     np.testing.assert_array_equal(state_table(trace, 2).to_numpy().T, rows)
 
 
-def test_the_strips_of_the_state_stand_in_the_order_of_the_gate() -> None:
+def test_state_strips_are_sorted_by_the_update_gate() -> None:
     trace = synthetic.trace()
     gates, states = state_strips(trace, 2).data
     assert (np.diff(gates.z[1]) >= 0).all()
@@ -139,17 +139,17 @@ def test_winners_and_losers_of_the_maxout_make_up_the_pairs() -> None:
     np.testing.assert_allclose(table[["first", "second"]].max(axis=1), table["larger"], rtol=1e-6)
 
 
-def test_each_kind_of_attention_tells_its_stages() -> None:
+def test_narration_has_the_stages_of_the_attention_kind() -> None:
     for kind, numbers in (("additive", [1, 2, 3, 4, 5]), ("general", [1, 2, 3, 4, 5]), ("none", [3, 4, 5])):
         trace = synthetic.trace(attention=kind)
         for step in range(len(trace.target_pieces)):
-            told = narrate(trace, step)
-            assert [stage.number for stage in told] == numbers
-            assert {stage.number: stage.title for stage in told} == stage_titles(trace)
-            assert all(stage.sentence.endswith((".", "…")) and stage.outcome for stage in told)
+            narration = narrate(trace, step)
+            assert [stage.number for stage in narration] == numbers
+            assert {stage.number: stage.title for stage in narration} == stage_titles(trace)
+            assert all(stage.sentence.endswith((".", "…")) and stage.outcome for stage in narration)
 
 
-def test_the_words_tell_the_numbers_of_the_step() -> None:
+def test_narration_contains_the_numbers_of_the_step() -> None:
     trace, step = synthetic.trace(), 2
     energy, softmax, context, state, word = narrate(trace, step)
     first, second = weight_order(trace, step)[:2]
@@ -166,7 +166,7 @@ def test_the_words_tell_the_numbers_of_the_step() -> None:
     assert word.outcome == f"“a”, {percent(float(trace.probabilities[step]))}"
 
 
-def test_a_word_that_was_not_the_likeliest_is_told() -> None:
+def test_narration_explains_a_word_that_was_not_the_likeliest() -> None:
     base = synthetic.trace()
     chosen = dataclasses.replace(base, target_ids=(base.top_ids[0][3],) * len(base.target_ids))
     assert "The search chose" in narrate(chosen, 0)[-1].sentence
@@ -179,11 +179,11 @@ def test_a_word_that_was_not_the_likeliest_is_told() -> None:
     ("share", "said"),
     [(0.0, "0 %"), (0.001, "less than 1 %"), (0.5, "50 %"), (0.999, "more than 99 %"), (1.0, "100 %")],
 )
-def test_a_share_is_never_said_to_be_all_or_nothing_when_it_is_not(share: float, said: str) -> None:
+def test_percent_gives_0_or_100_only_for_exact_values(share: float, said: str) -> None:
     assert percent(share) == said.replace(" %", "\u00a0%")
 
 
-def test_one_piece_gets_all_of_the_weight() -> None:
+def test_narration_of_a_single_source_piece() -> None:
     base = synthetic.trace()
     alone = dataclasses.replace(
         base,

@@ -1,4 +1,4 @@
-"""A picture is one template and the values of a step, and the browser fills it as Python does."""
+"""Templates of figures: Python and the browser fill a template with a step's values alike."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def unpacked(value: Any) -> Any:
     return None if isinstance(value, float) and np.isnan(value) else value
 
 
-def in_the_browser(work: list[tuple[str, str]], folder: Path) -> list[Any]:
-    """Return what the page's own program makes of each template and its values."""
+def fill_in_deno(work: list[tuple[str, str]], folder: Path) -> list[Any]:
+    """Return the figures that the page's JavaScript, run in Deno, makes of templates and values."""
     program = f'import {{ filled }} from "{PROGRAM.as_uri()}";'
     program += "\nconst plain = (_, part) => (part instanceof Float32Array ? Array.from(part) : part);"
     answer = "JSON.stringify(given.map(([one, of]) => filled(JSON.parse(one), JSON.parse(of))), plain)"
@@ -62,13 +62,13 @@ def in_the_browser(work: list[tuple[str, str]], folder: Path) -> list[Any]:
 
 
 def is_strip(value: Any) -> bool:
-    """Return whether these are rows of numbers."""
+    """Return whether the value is a list of rows of numbers."""
     rows = isinstance(value, list) and bool(value) and all(isinstance(row, list) for row in value)
     return rows and all(isinstance(number, float | None) for row in value for number in row)
 
 
 def close(one: Any, other: Any) -> bool:
-    """Return whether two figures are the same but for single precision, and for 16 bits in a strip."""
+    """Return whether two figures agree up to single precision, and up to 16 bits in a strip."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(close(one[name], other[name]) for name in one)
     if is_strip(other):
@@ -90,25 +90,23 @@ def test_a_template_is_the_same_at_every_step(subjects: list[Subject], theme: An
 
 
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
-def test_the_browser_makes_of_them_the_figure_that_python_draws(
-    subjects: list[Subject], theme: Any, tmp_path: Path
-) -> None:
-    """For every picture, with the template of the first step and the values of the first, a middle and the last one."""
+def test_browser_fills_templates_as_python_draws(subjects: list[Subject], theme: Any, tmp_path: Path) -> None:
+    """Use the template of the first step, and the values of the first, a middle and the last step."""
     work, drawn = [], []
-    tried = [subjects[0], subjects[len(subjects) // 2], subjects[-1]]
+    checked_subjects = [subjects[0], subjects[len(subjects) // 2], subjects[-1]]
     for figure in STEP_FIGURES.values():
         if figure.missing(subjects[0]):
             continue
         template = to_json(figure.picture.template(subjects[0], theme))
-        for subject in tried:
+        for subject in checked_subjects:
             work.append((template, to_json(figure.picture.values(subject, theme))))
             drawn.append(figure.draw(subject, theme=theme))
-    for made, expected in zip(in_the_browser(work, tmp_path), drawn, strict=True):
+    for made, expected in zip(fill_in_deno(work, tmp_path), drawn, strict=True):
         made["layout"].setdefault("template", {})
         assert close(unpacked(made), unpacked(json.loads(expected.to_json())))
 
 
-def test_what_differs_between_two_figures_is_seen(subjects: list[Subject]) -> None:
+def test_close_detects_different_figures(subjects: list[Subject]) -> None:
     one, other = (unpacked(json.loads(STEP_FIGURES["state"].draw(subjects[i]).to_json())) for i in (0, 1))
     assert close(one, one)
     assert not close(one, other)
@@ -131,7 +129,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("browser")
 
 
-def test_both_fill_any_template_alike(folder: Path) -> None:
+def test_browser_and_python_fill_any_template_alike(folder: Path) -> None:
     work: list[tuple[Any, Any]] = []
 
     @given(templates, values)
@@ -139,16 +137,16 @@ def test_both_fill_any_template_alike(folder: Path) -> None:
         work.append((template, of))
 
     collect()
-    made = in_the_browser([(to_json(template), to_json(of)) for template, of in work], folder)
+    made = fill_in_deno([(to_json(template), to_json(of)) for template, of in work], folder)
     assert made == [json.loads(to_json(fill(template, of))) for template, of in work]
 
 
-def test_a_place_without_a_value_is_an_error() -> None:
+def test_a_slot_without_a_value_is_an_error() -> None:
     with pytest.raises(KeyError):
         fill({"x": [Slot("here"), Slot("nowhere")]}, {"here": 1})
 
 
-def test_arrays_are_sent_in_single_precision_and_whole_numbers_as_they_are() -> None:
+def test_floats_are_sent_in_single_precision_and_integers_unchanged() -> None:
     sent = json.loads(
         to_json({"x": np.array([0.5, np.nan]), "y": np.arange(3), "z": np.float32(0.25), "none": np.array([])})
     )
@@ -158,7 +156,7 @@ def test_arrays_are_sent_in_single_precision_and_whole_numbers_as_they_are() -> 
         to_json({"x": object()})
 
 
-def test_a_strip_of_any_numbers_arrives_within_its_grain(folder: Path) -> None:
+def test_strips_are_quantised_within_their_resolution(folder: Path) -> None:
     numbers = st.floats(-1e6, 1e6, width=32) | st.just(float("nan"))
     tiny = np.full((1, 2), -1.175494e-38, dtype=np.float32)
     strips: list[np.ndarray] = [np.zeros((2, 3)), np.full((1, 2), np.nan), tiny]
@@ -168,7 +166,7 @@ def test_a_strip_of_any_numbers_arrives_within_its_grain(folder: Path) -> None:
         strips.append(np.array(rows, dtype=np.float32))
 
     collect()
-    made = in_the_browser([(to_json({"z": Slot("z")}), to_json({"z": one})) for one in strips], folder)
+    made = fill_in_deno([(to_json({"z": Slot("z")}), to_json({"z": one})) for one in strips], folder)
     for strip, got in zip(strips, made, strict=True):
         grain = float(np.nanmax(np.abs(strip), initial=0)) / FINEST
         np.testing.assert_allclose(np.array(got["z"], dtype=float), strip, rtol=1e-6, atol=0.51 * grain)

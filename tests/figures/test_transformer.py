@@ -1,4 +1,4 @@
-"""The heatmaps of a transformer: of any head of any layer, of their mean, and of no more than that."""
+"""Heatmaps, step figures and exports of a transformer: single heads, layers, and the mean of all heads."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def trace(tokenizer: Tokenizer) -> TransformerTrace:
 @pytest.mark.parametrize(("layer", "head"), [(None, None), (-1, None), (0, None), (0, 2), (1, 3)])
 def test_a_heatmap_has_the_weights_of_its_head(trace: TransformerTrace, layer: int | None, head: int | None) -> None:
     drawn = trace.heatmap(layer, head, by="pieces")
-    looks = trace.cross_weights if layer is None else trace.cross_weights[[layer]]
-    expected = looks.mean(axis=(0, 1)) if head is None else looks[0, head]
+    weights_of_layers = trace.cross_weights if layer is None else trace.cross_weights[[layer]]
+    expected = weights_of_layers.mean(axis=(0, 1)) if head is None else weights_of_layers[0, head]
     np.testing.assert_allclose(np.array(drawn.data[0].z), expected, atol=1e-6)
     by_words = trace.heatmap(layer, head)
     np.testing.assert_allclose(np.array(by_words.data[0].z), trace.words().merged(expected), atol=1e-6)
@@ -45,7 +45,7 @@ def test_a_heatmap_has_the_weights_of_its_head(trace: TransformerTrace, layer: i
     np.testing.assert_allclose(table.to_numpy(), trace.words().merged(expected), atol=1e-6)
 
 
-def test_unless_it_is_asked_for_a_head_it_draws_the_mean_of_all(trace: TransformerTrace) -> None:
+def test_the_default_heatmap_is_the_mean_of_all_heads(trace: TransformerTrace) -> None:
     assert trace.heatmap() == figures.heatmap(trace)
     assert trace._repr_html_() == export.heatmap_html(trace)
     assert trace.heatmap(0) != trace.heatmap(1)
@@ -64,10 +64,12 @@ def folder(tmp_path: Path, tokenizer: Tokenizer) -> Path:
     return tmp_path / "small"
 
 
-def test_files_of_it(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    given = ["figure", SENTENCES[0], "--model", str(folder), "--device", "cpu", "--beam", "1"]
+def test_figure_command_writes_files_and_refuses_other_figures(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["figure", SENTENCES[0], "--model", str(folder), "--device", "cpu", "--beam", "1"]
     for ending in ("csv", "tex", "json"):
-        assert main([*given, "-o", str(tmp_path / f"x.{ending}")]) == 0, capfd.readouterr().err
+        assert main([*arguments, "-o", str(tmp_path / f"x.{ending}")]) == 0, capfd.readouterr().err
     expected = Translator.load(folder, "cpu").translate(SENTENCES[0])
     assert TransformerTrace.load(tmp_path / "x.json").target_ids == expected.target_ids
     for refused in (
@@ -75,7 +77,7 @@ def test_files_of_it(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[
         ["--picture", "logit-attribution", "--step", "1"],
         ["--face", "after"],
     ):
-        assert main([*given, "-o", str(tmp_path / "x.csv"), *refused]) != 0
+        assert main([*arguments, "-o", str(tmp_path / "x.csv"), *refused]) != 0
         assert "is a transformer" in capfd.readouterr().err
 
 
@@ -88,7 +90,7 @@ def test_files_of_it(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[
         (["--layer", "2", "--head", "3"], 1, 2),
     ],
 )
-def test_a_file_is_of_the_heads_that_are_named(
+def test_files_contain_the_selected_heads(
     folder: Path,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
@@ -96,10 +98,10 @@ def test_a_file_is_of_the_heads_that_are_named(
     layer: int | None,
     head: int | None,
 ) -> None:
-    given = ["figure", SENTENCES[0], "--model", str(folder), "--device", "cpu", "--beam", "1", *options]
+    arguments = ["figure", SENTENCES[0], "--model", str(folder), "--device", "cpu", "--beam", "1", *options]
     seen = Translator.load(folder, "cpu").translate(SENTENCES[0]).seen_by(layer, head)
     for ending in ("csv", "pharaoh", "html", "json"):
-        assert main([*given, "-o", str(tmp_path / f"x.{ending}")]) == 0, capfd.readouterr().err
+        assert main([*arguments, "-o", str(tmp_path / f"x.{ending}")]) == 0, capfd.readouterr().err
     found = np.loadtxt((tmp_path / "x.csv").read_text("utf-8-sig").splitlines()[1:], delimiter=",", usecols=(1, 2, 3))
     np.testing.assert_allclose(found, seen.words().alignment[:, :3], atol=1e-6)
     assert (tmp_path / "x.pharaoh").read_text() == f"{pharaoh(seen.words())}\n"
@@ -110,7 +112,7 @@ def test_a_file_is_of_the_heads_that_are_named(
 
 
 @pytest.mark.parametrize("name", ["scores", "weights", "values", "stream", "candidates"])
-def test_a_picture_of_a_step_is_a_valid_figure_with_its_numbers(trace: TransformerTrace, name: str) -> None:
+def test_step_figures_are_valid_and_have_a_table(trace: TransformerTrace, name: str) -> None:
     for seen in (trace, trace.seen_by(0, 1)):
         for theme in ("light", "dark"):
             drawn = seen.step_figure(1, name, theme=theme)
@@ -121,7 +123,7 @@ def test_a_picture_of_a_step_is_a_valid_figure_with_its_numbers(trace: Transform
     assert len(figures.STEP_FIGURES[name].table(subject))
 
 
-def test_the_pictures_are_sums_that_add_up(trace: TransformerTrace) -> None:
+def test_terms_of_the_step_figures_add_up(trace: TransformerTrace) -> None:
     opened = open_head(trace.seen_by(0, 3))
     names, rows = stream_rows(opened.trace, 2)
     np.testing.assert_allclose(rows[:-1].sum(axis=0), rows[-1], atol=1e-4)
@@ -133,7 +135,7 @@ def test_the_pictures_are_sums_that_add_up(trace: TransformerTrace) -> None:
     np.testing.assert_allclose(scores["alpha"], scores["exp(s - max)"] / scores["exp(s - max)"].sum(), atol=1e-6)
 
 
-def test_what_there_is_not_of_either_kind_is_said(
+def test_figures_of_the_other_architecture_are_refused(
     trace: TransformerTrace, translator: Translator, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
@@ -147,7 +149,7 @@ def test_what_there_is_not_of_either_kind_is_said(
     assert str(error.value) == snapshot(name="faces of a transformer")
 
 
-def test_wrong_heads_on_the_command_line(
+def test_commands_refuse_invalid_heads(
     folder: Path,
     model_folder: Path,
     tmp_path: Path,
@@ -165,19 +167,19 @@ def test_wrong_heads_on_the_command_line(
             (model_folder, ["--layer", "1"]),
         ):
             assert main([*command, "--model", str(model), "--device", "cpu", *options]) != 0
-            said = capfd.readouterr().err.splitlines()[-1]
-            assert said == snapshot(name=" ".join([command[0], model.name, *options]))
+            last_line = capfd.readouterr().err.splitlines()[-1]
+            assert last_line == snapshot(name=" ".join([command[0], model.name, *options]))
 
 
-def test_links_are_those_of_the_heads(
+def test_align_command_uses_the_selected_heads(
     folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("\t".join(SENTENCES[:2]) + "\n")
-    given = ["align", str(pairs), "--model", str(folder), "--device", "cpu"]
+    arguments = ["align", str(pairs), "--model", str(folder), "--device", "cpu"]
     trace = Translator.load(folder, "cpu").translate(SENTENCES[0], target=SENTENCES[1])
     for options, seen in (([], trace), (["--before", "--layer", "1", "--head", "2"], trace.seen_by(0, 1))):
-        assert main([*given, *options]) == 0
+        assert main([*arguments, *options]) == 0
         assert capfd.readouterr().out == f"{pharaoh(seen.words())}\n"
-    assert main([*given, "--after"]) != 0
+    assert main([*arguments, "--after"]) != 0
     assert plain(capfd.readouterr().err, tmp_path).splitlines()[-1] == snapshot

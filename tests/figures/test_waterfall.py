@@ -1,4 +1,4 @@
-"""Logit attribution and energy decomposition as figures and tables: what is drawn adds up to what is computed."""
+"""Waterfall figures and tables of logit attribution and energy decomposition."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ import pytest
 
 from attnviz.analysis.energy_decomposition import EnergyDecomposition
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.figures.energy_decomposition import MARK, UNITS, energy_decomposition_figure, energy_decomposition_table
+from attnviz.figures.energy_decomposition import (
+    SATURATION_MARK,
+    UNITS,
+    energy_decomposition_figure,
+    energy_decomposition_table,
+)
 from attnviz.figures.logit_attribution import (
     SOURCES,
     logit_attribution_rows,
@@ -22,29 +27,29 @@ from tests.figures.synthetic import trace as make_trace
 LONG = " ".join(["word"] * 30)
 
 
-def account(count: int) -> LogitAttribution:
+def random_attribution(count: int) -> LogitAttribution:
     return LogitAttribution(2, 7, 0.5, -1.25, 0.75, np.random.default_rng(1).normal(size=count))
 
 
-def lens(size: int, bounded: bool = True) -> EnergyDecomposition:
+def random_decomposition(size: int, bounded: bool = True) -> EnergyDecomposition:
     query, key, score = np.random.default_rng(2).normal(size=(3, size)) * 2
     if bounded:
         return EnergyDecomposition(query, key, np.tanh(query + key), score)
     return EnergyDecomposition(query, key, query * key, np.ones(size), bounded=False)
 
 
-def named(figure: go.Figure, name: str):
+def trace_named(figure: go.Figure, name: str):
     return next(trace for trace in figure.data if trace.name == name)
 
 
 @pytest.mark.parametrize("source", ["one two three .", LONG])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_logit_attribution_is_drawn_whole(source: str, theme) -> None:
+def test_logit_attribution_bars_add_up_to_the_logit(source: str, theme) -> None:
     trace = make_trace(source)
-    entries = account(len(trace.source_pieces))
+    entries = random_attribution(len(trace.source_pieces))
     figure = logit_attribution_waterfall(trace, entries, "logit of <b>x</b> $y$", theme=theme)
     go.Figure(figure.to_dict())  # Plotly's own check of every property
-    bars = named(figure, "sum")
+    bars = trace_named(figure, "sum")
     assert sum(bars.x[:-1]) == pytest.approx(entries.logit)
     assert bars.x[-1] == pytest.approx(entries.logit)
     assert len(bars.x) == 3 + min(SOURCES, len(trace.source_pieces)) + (len(trace.source_pieces) > SOURCES) + 1
@@ -55,41 +60,41 @@ def test_a_logit_attribution_is_drawn_whole(source: str, theme) -> None:
     assert np.cumsum(bars.x[:-1]).max() <= high
 
 
-def test_attention_stands_beside_what_it_added() -> None:
+def test_attention_is_drawn_beside_the_contributions() -> None:
     trace = make_trace(LONG)
-    figure = logit_attribution_waterfall(trace, account(len(trace.source_pieces)))
-    alpha = named(figure, "alpha")
+    figure = logit_attribution_waterfall(trace, random_attribution(len(trace.source_pieces)))
+    alpha = trace_named(figure, "alpha")
     assert sum(alpha.x) == pytest.approx(1, abs=1e-5)
     assert list(alpha.y) == list(range(3, 3 + SOURCES + 1))
 
 
-def test_a_row_is_found_by_its_source_piece() -> None:
+def test_metadata_map_source_pieces_to_rows() -> None:
     trace = make_trace(LONG)
-    entries = account(len(trace.source_pieces))
+    entries = random_attribution(len(trace.source_pieces))
     figure = logit_attribution_waterfall(trace, entries)
     rows = figure.layout.meta["entries"]
     assert sorted(row for row in rows if row is not None) == list(range(3, 3 + SOURCES))
     for j, row in enumerate(rows):
         if row is not None:
-            assert named(figure, "sum").x[row] == entries.source[j]
+            assert trace_named(figure, "sum").x[row] == entries.source[j]
 
 
-def test_the_chosen_piece_has_a_row_however_little_it_adds() -> None:
+def test_the_chosen_piece_always_has_a_row() -> None:
     trace = make_trace(LONG)
-    entries = account(len(trace.source_pieces))
+    entries = random_attribution(len(trace.source_pieces))
     least = int(np.abs(entries.source).argmin())
     assert least not in logit_attribution_rows([entries])
     rows = logit_attribution_rows([entries], least)
     assert len(rows) == SOURCES
     assert list(rows) == sorted({*rows, least})
     figure = logit_attribution_waterfall(trace, entries, rows=rows)
-    assert named(figure, "sum").x[figure.layout.meta["entries"][least]] == entries.source[least]
-    assert named(figure, "sum").x[-1] == pytest.approx(entries.logit)
+    assert trace_named(figure, "sum").x[figure.layout.meta["entries"][least]] == entries.source[least]
+    assert trace_named(figure, "sum").x[-1] == pytest.approx(entries.logit)
 
 
 def test_a_logit_attribution_and_its_contrast_have_the_same_rows() -> None:
     trace = make_trace(LONG)
-    entries = account(len(trace.source_pieces))
+    entries = random_attribution(len(trace.source_pieces))
     contrast = LogitAttribution(2, 7, 0.0, 0.0, 0.0, np.where(np.arange(len(entries.source)) == 4, 9.0, 0.1))
     rows = logit_attribution_rows([entries, contrast])
     assert 4 in rows
@@ -105,7 +110,7 @@ def test_pieces_that_add_nothing_share_a_row() -> None:
     assert f"{len(trace.source_pieces) - 1} more" in labels[4]
 
 
-def test_without_attention_the_sentence_is_one_row() -> None:
+def test_the_sentence_is_one_row_without_attention() -> None:
     trace = make_trace(attention="none")
     entries = LogitAttribution(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
     labels = logit_attribution_waterfall(trace, entries).layout.yaxis.ticktext
@@ -113,17 +118,17 @@ def test_without_attention_the_sentence_is_one_row() -> None:
     assert "c, the sentence" in labels[3]
 
 
-def test_the_entry_through_the_new_state_is_called_that() -> None:
+def test_the_state_entry_is_labelled_by_the_readout_state() -> None:
     trace = make_trace()
     trace = dataclasses.replace(trace, config=trace.config | {"readout_state": "current"})
-    entries = account(len(trace.source_pieces))
+    entries = random_attribution(len(trace.source_pieces))
     assert "through sᵢ" in logit_attribution_waterfall(trace, entries).layout.yaxis.ticktext[1]
     assert logit_attribution_table(trace, entries)["entry"].iloc[1] == "through s_i"
 
 
 def test_the_table_of_a_logit_attribution_has_every_entry() -> None:
     trace = make_trace(LONG)
-    entries = account(len(trace.source_pieces))
+    entries = random_attribution(len(trace.source_pieces))
     table = logit_attribution_table(trace, entries)
     assert table["adds"].iloc[:-1].sum() == pytest.approx(entries.logit)
     assert table["alpha"].iloc[3:-1].to_numpy(dtype=float) == pytest.approx(trace.alignment[2])
@@ -133,11 +138,11 @@ def test_the_table_of_a_logit_attribution_has_every_entry() -> None:
 @pytest.mark.parametrize("size", [1, 3, UNITS, 40])
 @pytest.mark.parametrize("bounded", [True, False])
 @pytest.mark.parametrize("operands", [True, False])
-def test_a_energy_decomposition_is_drawn_whole(size: int, bounded: bool, operands: bool) -> None:
-    units = lens(size, bounded)
+def test_energy_decomposition_bars_add_up_to_the_energy(size: int, bounded: bool, operands: bool) -> None:
+    units = random_decomposition(size, bounded)
     figure = energy_decomposition_figure(units, operands=operands)
     go.Figure(figure.to_dict())
-    bars = named(figure, "sum")
+    bars = trace_named(figure, "sum")
     assert bars.x[-1] == pytest.approx(units.energy)
     assert sum(bars.x[:-1]) == pytest.approx(units.energy)
     low, high = figure.layout.xaxis.range
@@ -146,21 +151,21 @@ def test_a_energy_decomposition_is_drawn_whole(size: int, bounded: bool, operand
     table = energy_decomposition_table(units)
     assert table["running sum"].iloc[-1] == pytest.approx(units.energy)
     assert list(table["contribution"].abs()) == sorted(table["contribution"].abs(), reverse=True)
-    marked = sum(MARK in label for label in figure.layout.yaxis.ticktext)
+    marked = sum(SATURATION_MARK in label for label in figure.layout.yaxis.ticktext)
     assert marked == int(table["saturated"].iloc[:UNITS].sum())
     if not bounded:
         assert not table["saturated"].any()
 
 
 def test_the_operands_of_a_unit_give_its_contribution() -> None:
-    figure = energy_decomposition_figure(lens(40))
+    figure = energy_decomposition_figure(random_decomposition(40))
     query, key, together, activation, score = (
-        np.array(named(figure, name).x) for name in ("query", "key", "together", "activation", "score")
+        np.array(trace_named(figure, name).x) for name in ("query", "key", "together", "activation", "score")
     )
     assert query + key == pytest.approx(together)
     assert np.tanh(together) == pytest.approx(activation)
-    assert score * activation == pytest.approx(np.array(named(figure, "sum").x[:UNITS]))
-    product = energy_decomposition_figure(lens(40, bounded=False))
-    assert np.array(named(product, "query").x) * np.array(named(product, "key").x) == pytest.approx(
-        np.array(named(product, "sum").x[:UNITS])
+    assert score * activation == pytest.approx(np.array(trace_named(figure, "sum").x[:UNITS]))
+    product = energy_decomposition_figure(random_decomposition(40, bounded=False))
+    assert np.array(trace_named(product, "query").x) * np.array(trace_named(product, "key").x) == pytest.approx(
+        np.array(trace_named(product, "sum").x[:UNITS])
     )

@@ -1,4 +1,4 @@
-"""Pictures of the page *Why attention?*: what they show, that it can be read, and what is said of it."""
+"""Figures and text of the page *Why attention?*: values, contrast and sentences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from attnviz.text import Tokenizer
 from attnviz.trace.attributions import Signals
 from attnviz.wording.numbers import percent
 from attnviz.wording.why import gradient_decay_sentences, growth_sentence, length_sentence, small_length
-from attnviz.wording.why_story import by_length, forced, growth, opening, race, signals
+from attnviz.wording.why_story import by_length, forced, growth, opening, signals, translations_section
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.test_bleu_by_length import ROWS
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
@@ -44,8 +44,8 @@ GROWN = Growth(
 )
 
 
-class Led:
-    """Three models led through one translation, with their signals."""
+class ForcedModels:
+    """Three models forced through one translation, with their signals."""
 
     def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer) -> None:
         translators = [Translator(make_network(kind), tokenizer, name=kind) for kind in KINDS]
@@ -60,21 +60,21 @@ class Led:
             "signals": signals_figure(KINDS, self.signals, theme=theme),
             "signals, stacked": signals_figure(KINDS, self.signals, across=1, theme=theme),
             "growth": sentence_growth_figure(GROWN, step=1, theme=theme),
-            "by length": bleu_by_length(ROWS, theme, marked=4),
+            "by length": bleu_by_length(ROWS, theme, marked_length=4),
         }
 
 
 @pytest.fixture(scope="module")
-def led(make_network: ModelFactory, tokenizer: Tokenizer) -> Led:
-    return Led(make_network, tokenizer)
+def forced_models(make_network: ModelFactory, tokenizer: Tokenizer) -> ForcedModels:
+    return ForcedModels(make_network, tokenizer)
 
 
 @pytest.mark.parametrize("code", ["en", "fr"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_plotly_accepts_them_and_all_that_is_drawn_stands_out(led: Led, theme: ThemeName, code: str) -> None:
+def test_figures_are_valid_and_have_enough_contrast(forced_models: ForcedModels, theme: ThemeName, code: str) -> None:
     paper = palette(theme).paper
     set_language(code)
-    pictures = led.drawn(theme)
+    pictures = forced_models.drawn(theme)
     for picture, figure in pictures.items():
         go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
         assert len(figure.layout.meta["alt"]) > 40
@@ -86,20 +86,22 @@ def test_plotly_accepts_them_and_all_that_is_drawn_stands_out(led: Led, theme: T
                 assert contrast(colour, rgb(paper)) >= (TEXT if name.startswith("text of") else MARK), (picture, name)
 
 
-def test_a_line_has_the_probability_of_each_word(led: Led) -> None:
-    figure, table = forced_words_figure(led.words), forced_words_table(led.words)
-    for line, logs, model in zip(figure.data, led.words.log_probabilities, led.words.models, strict=True):
+def test_lines_are_the_probabilities_of_forced_words(forced_models: ForcedModels) -> None:
+    figure, table = forced_words_figure(forced_models.words), forced_words_table(forced_models.words)
+    for line, logs, model in zip(
+        figure.data, forced_models.words.log_probabilities, forced_models.words.models, strict=True
+    ):
         np.testing.assert_allclose(line.y, np.maximum(logs / np.log(10), -6))
         np.testing.assert_allclose(table[f"p, {model}"], np.exp(logs))
     assert list(figure.layout.xaxis.ticktext)[-1] == "&lt;/s&gt;"
     assert len({line.line.dash for line in figure.data}) == 3
 
 
-def test_a_panel_has_the_medians_of_both_ways(led: Led) -> None:
-    figure = signals_figure(KINDS, led.signals)
+def test_signal_panels_draw_the_medians_of_both_paths(forced_models: ForcedModels) -> None:
+    figure = signals_figure(KINDS, forced_models.signals)
     lines = [trace for trace in figure.data if "markers" in trace.mode]
     assert len(lines) == 6
-    for place, one in enumerate(led.signals):
+    for place, one in enumerate(forced_models.signals):
         found = gradient_quartiles(one)
         for line, values in zip(lines[2 * place : 2 * place + 2], (found.start, found.contexts), strict=True):
             np.testing.assert_allclose(line.y, np.log10(values[1]))
@@ -110,12 +112,12 @@ def test_a_panel_has_the_medians_of_both_ways(led: Led) -> None:
         "Additive attention",
     ]
     with pytest.raises(ValueError, match="a panel needs"):
-        signals_figure(KINDS[:2], led.signals)
+        signals_figure(KINDS[:2], forced_models.signals)
 
 
-def test_the_table_of_signals_has_every_pair(led: Led) -> None:
-    trace, one = led.traces[0], led.signals[0]
-    table = signals_table(trace, KINDS, led.signals)
+def test_the_table_of_signals_has_every_pair(forced_models: ForcedModels) -> None:
+    trace, one = forced_models.traces[0], forced_models.signals[0]
+    table = signals_table(trace, KINDS, forced_models.signals)
     assert len(table) == one.whole.size
     assert table.loc[(2, 3), "whole, none"] == one.whole[1, 2]
     assert table.loc[(2, 3), "steps between"] == 3
@@ -123,8 +125,8 @@ def test_the_table_of_signals_has_every_pair(led: Led) -> None:
 
 
 @EACH_LANGUAGE
-def test_the_sentences_of_the_signals_have_their_numbers(led: Led, snapshot: SnapshotAssertion) -> None:
-    found = gradient_quartiles(led.signals[0])
+def test_gradient_decay_sentences_contain_the_numbers(forced_models: ForcedModels, snapshot: SnapshotAssertion) -> None:
+    found = gradient_quartiles(forced_models.signals[0])
     _, fixed, dot, share = gradient_decay_sentences(("none", "general"), (found, found), ((0.25, 0.1), None)).split(
         "\n\n"
     )
@@ -140,7 +142,7 @@ def test_the_sentences_of_the_signals_have_their_numbers(led: Led, snapshot: Sna
 
 
 @EACH_LANGUAGE
-def test_growth_is_drawn_and_told(snapshot: SnapshotAssertion) -> None:
+def test_growth_figure_table_and_sentence_have_the_scores(snapshot: SnapshotAssertion) -> None:
     figure, table = sentence_growth_figure(GROWN, step=1), sentence_growth_table(GROWN)
     assert [list(line.y) for line in figure.data] == [[40, 10], [50, 45], [60, 55], [12, 15]]
     assert list(figure.data[0].x) == [4, 8]
@@ -155,14 +157,14 @@ def test_growth_is_drawn_and_told(snapshot: SnapshotAssertion) -> None:
 @pytest.mark.parametrize(
     ("words", "bucket"), [(1, "1-10"), (10, "1-10"), (11, "11-20"), (50, None), (51, ">50"), (0, None)]
 )
-def test_the_bucket_of_a_sentence(words: int, bucket: str | None) -> None:
+def test_bucket_of_a_sentence_length(words: int, bucket: str | None) -> None:
     assert bucket_of(words, ["1-10", "11-20", ">50"]) == bucket
 
 
-def test_a_sentence_is_marked_among_those_of_its_length() -> None:
-    marked, plain = bleu_by_length(ROWS, marked=7), bleu_by_length(ROWS)
-    assert (marked.layout.shapes[0].x0, marked.layout.shapes[0].x1) == (-0.5, 0.5)
-    assert marked.layout.annotations[0].text == "your sentence: 7 words"
+def test_the_sentence_length_is_marked_in_the_figure() -> None:
+    marked_length, plain = bleu_by_length(ROWS, marked_length=7), bleu_by_length(ROWS)
+    assert (marked_length.layout.shapes[0].x0, marked_length.layout.shapes[0].x1) == (-0.5, 0.5)
+    assert marked_length.layout.annotations[0].text == "your sentence: 7 words"
     assert not plain.layout.shapes
     table = bleu_by_length_table(ROWS)
     assert table.loc[("1-10", "a"), "BLEU"] == 30
@@ -170,21 +172,21 @@ def test_a_sentence_is_marked_among_those_of_its_length() -> None:
     assert "11.5" in length_sentence(7, "1-10", {"none": 11.5})
 
 
-def test_the_story_is_told_in_both_languages() -> None:
-    def told() -> list[str]:
-        passages = [
+def test_sections_are_translated_into_french() -> None:
+    def section_texts() -> list[str]:
+        sections = [
             opening(),
-            race(),
+            translations_section(),
             forced("m", given=False),
             forced("m", given=True),
             signals(),
             by_length(),
             growth(),
         ]
-        return [text for one in passages for text in (one.heading, *one.paragraphs)]
+        return [text for one in sections for text in (one.heading, *one.paragraphs)]
 
-    english = told()
+    english = section_texts()
     set_language("fr")
-    french = told()
+    french = section_texts()
     assert len(english) == len(french)
     assert all(one != other for one, other in zip(english, french, strict=True))

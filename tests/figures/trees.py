@@ -1,4 +1,4 @@
-"""Trees of beam searches made by hand, with numbers that can be reckoned in the head."""
+"""Beam search trees built by hand, with numbers that are easy to check."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Made-up and damaged input of every kind: `python -m tests.fuzzing`."""
+"""Fuzzing with random and damaged input of every kind: `python -m tests.fuzzing`."""

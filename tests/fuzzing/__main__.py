@@ -1,4 +1,4 @@
-"""Tries made-up and damaged input of every kind and reports what fails: `python -m tests.fuzzing --cases 100000`.
+"""Run every fuzzer and report failures: `python -m tests.fuzzing --cases 100000`.
 
 A case fails with an exception that is not a sentence of the program, with more than 5 seconds of the processor's time,
 or where memory goes over 2 GB. It is tried again with `--only KIND --first N --cases 1`.

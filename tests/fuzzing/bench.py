@@ -1,10 +1,11 @@
-"""What input is tried on: tiny models and what is made with them, and the pages, which find all that they can show."""
+"""What the fuzzers run on: tiny models, saved files made with them, and the pages of the app."""
 
 from __future__ import annotations
 
 import contextlib
 import random
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,8 +23,9 @@ from attnviz.text import Tokenizer
 from attnviz.trace.snapshots import FOLDER
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE
 from attnviz.ui.learns.runs import RUNS_VARIABLE
+from attnviz.ui.page_state.parameters import VIEW_PARAMETERS
 from attnviz.ui.resources import MODELS_VARIABLE
-from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, TRANSFORMER
+from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from tests.detectors import random_detector
 from tests.fuzzing.mutations import Mutation
 from tests.transformers import random_transformer
@@ -37,14 +39,34 @@ SENTENCES = (
 PAGES = ("translate", "lab", "why", "transformer", "corpus", "learns")
 TABLES = ("plain", "drawn")
 """Of corpora that the pages offer: one of more rows than are sent at once, and one of pairs with links."""
-SNAPSHOTS = Path(__file__).parents[2] / "models" / ADDITIVE / FOLDER
+SNAPSHOTS = Path(__file__).parents[2] / "models" / ADDITIVE_MODEL / FOLDER
 """Of trainings, that come with the program."""
 _OPENED_WITH = {"step": "2", "word": "1", "depth": "everything", "table": "plain"}
 
 
+class _RecordedParameters(dict[str, str]):
+    """Parameters of a link, which record the names that are read."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        super().__init__(given)
+        self.read: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.read.add(name)
+        return super().get(name, default)
+
+    def __getitem__(self, name: str) -> str:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        self.read.add(str(name))
+        return super().__contains__(name)
+
+
 @dataclass(frozen=True)
 class Bench:
-    """A tiny model and what is made with it, in a folder of its own."""
+    """A tiny model and files made with it, in a folder of its own."""
 
     folder: Path
 
@@ -71,20 +93,14 @@ class Bench:
 
     @cached_property
     def parameters(self) -> dict[str, tuple[str, ...]]:
-        """Every address parameter that a page asks for, by the page, where a link names many."""
-        asked: dict[str, set[str]] = {page: set() for page in PAGES}
-
-        def noting(page: str, real: Any) -> Any:
-            def noted(self: QueryParamsProxy, name: str, *default: Any) -> Any:
-                asked[page].add(name)
-                return real(self, name, *default)
-
-            return noted
-
+        """The URL parameters that each page reads, by page."""
+        asked: dict[str, set[str]] = {}
         for page in PAGES:
-            ways = {way: noting(page, getattr(QueryParamsProxy, way)) for way in ("get", "__getitem__", "__contains__")}
-            with mock.patch.multiple(QueryParamsProxy, **ways):
+            parameters = _RecordedParameters(_OPENED_WITH)
+            with mock.patch.object(QueryParamsProxy, "to_dict", lambda _, given=parameters: given):
                 self.open(page, _OPENED_WITH)
+            asked[page] = parameters.read
+        asked["translate"] |= {one.name for one in VIEW_PARAMETERS if one.owner == "browser"}
         return {page: tuple(sorted(names)) for page, names in asked.items()}
 
     @cached_property
@@ -98,17 +114,23 @@ class Bench:
 
     @cached_property
     def _shown(self) -> dict[str, str]:
-        """Return environment variables that tell the pages where their data are.
+        """Return environment variables that point the pages to their data.
 
         These are models of every kind, snapshots of trainings, a run, and tables of corpora.
         """
         models, runs, tables = self.model.parent, self.folder / "runs", self.folder / "tables"
-        for name, attention in ((FIXED, "none"), (DOT, "general"), (ADDITIVE, "additive")):
+        for name, attention in (
+            (FIXED_CONTEXT_MODEL, "none"),
+            (GENERAL_MODEL, "general"),
+            (ADDITIVE_MODEL, "additive"),
+        ):
             save_model(models / name, self._network(attention), self._tokenizer)
         size = len(self._tokenizer)
-        save_model(models / TRANSFORMER, random_transformer(TransformerConfig(size, 8, 2, 2, 8), 1), self._tokenizer)
+        save_model(
+            models / TRANSFORMER_MODEL, random_transformer(TransformerConfig(size, 8, 2, 2, 8), 1), self._tokenizer
+        )
         save_model(models / "detector", random_detector(DecomposableConfig(size, 6, 6), 1), self._tokenizer)
-        for folder in (models / ADDITIVE, models / DOT, runs / "mine" / "model"):
+        for folder in (models / ADDITIVE_MODEL, models / GENERAL_MODEL, runs / "mine" / "model"):
             shutil.copytree(SNAPSHOTS, folder / FOLDER)
         for name in TABLES:
             self.table(name)

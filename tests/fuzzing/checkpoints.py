@@ -1,4 +1,4 @@
-"""Other people's checkpoints, damaged: before they are imported, and after."""
+"""Fuzzing of imported checkpoints, damaged before and after the import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of input that are tried: each is a function of chance that does what a user does with such input."""
+"""The fuzzers by kind of input: each uses a random generator and does what a user does with such input."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tests.fuzzing.shelves import snapshots, tables, vectors
 
 
 def strings(bench: Bench, chance: random.Random) -> None:
-    """Translate anything."""
+    """Translate a random string."""
     bench.translator.translate(text(chance), beam=chance.choice((1, 1, 2, 5)))
 
 
 def targets(bench: Bench, chance: random.Random) -> None:
-    """Force anything, as text or as ids of pieces."""
+    """Force-decode a random target, as text or as piece ids."""
     ids = [chance.choice((0, 1, 2, 3, 7, 79, 80, -1, 10**20)) for _ in range(chance.randrange(6))]
     bench.translator.translate(SENTENCES[0], target=chance.choice((text(chance), ids)))
 
@@ -145,9 +145,9 @@ def refused(function: Callable[[Bench, random.Random], None], bench: Bench, chan
     try:
         function(bench, chance)
     except AttnvizError as error:
-        said = str(error)
+        message = str(error)
     else:
         return False
-    assert 10 <= len(said) <= 1000, said[:2000]
-    assert "Traceback" not in said
+    assert 10 <= len(message) <= 1000, message[:2000]
+    assert "Traceback" not in message
     return True

@@ -1,4 +1,4 @@
-"""Links with anything in any parameter, followed to every page."""
+"""Fuzzing of links: random values in any URL parameter of every page."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ def _value(name: str, chance: random.Random) -> str:
         return chance.choice(_MEANT[name])
     value = (
         chance.choice(_VALUES) if chance.random() < 0.6 else text(chance)[:200]
-    )  # models of random weights write on and on
+    )  # models with random weights write endlessly
     return value.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""What goes wrong with files: bits that flip, ends that are missing, values of another kind; and texts of any kind."""
+"""Mutations of files (flipped bits, missing ends, values of another type) and random strings."""
 
 from __future__ import annotations
 
@@ -99,19 +99,19 @@ def flip(content: bytearray, chance: random.Random) -> bytearray:
 
 
 def flip_early(content: bytearray, chance: random.Random) -> bytearray:
-    """Flip where the lengths and the headers are."""
+    """Change a few bytes at the start, where lengths and headers are."""
     for _ in range(chance.choice((1, 2, 4))):
         content[chance.randrange(min(len(content), 200))] = chance.randrange(256)
     return content
 
 
 def cut(content: bytearray, chance: random.Random) -> bytearray:
-    """Lose the end."""
+    """Cut off the end."""
     return content[: chance.randrange(len(content))]
 
 
 def repeat(content: bytearray, chance: random.Random) -> bytearray:
-    """Write a part twice."""
+    """Repeat a part."""
     start, end = sorted(chance.randrange(len(content)) for _ in range(2))
     return content[:end] + content[start:]
 

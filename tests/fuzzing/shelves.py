@@ -1,4 +1,4 @@
-"""What the owner of a server puts there for its pages, damaged: tables of corpora, their vectors, snapshots."""
+"""Fuzzing of files that a server's owner provides: corpus tables, their vectors, snapshots of trainings."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 
 from attnviz.analysis.neighbours import nearest, principal_map
 from attnviz.analysis.vectors import VECTOR_KINDS, Vectors
-from attnviz.corpora.table_parts import about
+from attnviz.corpora.table_parts import table_metadata
 from attnviz.corpora.vectors import vectors_of_pairs
 from attnviz.figures.learning_curves import learning_table, learnt_figure, quality_figure
 from attnviz.figures.learning_heatmap import learning_heatmap
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.corpus.table import PRESETS, Choice, drawn_rows, known_measures, listed_rows, measures_of, pair_of
-from attnviz.ui.learns.learning_figures import has_learnt
+from attnviz.ui.corpus.table import PRESETS, Choice, known_measures, listed_rows, load_table, matching_rows, pair_of
+from attnviz.ui.learns.learning_figures import has_link_measures
 from tests.fuzzing.bench import SENTENCES, SNAPSHOTS, Bench
 from tests.fuzzing.mutations import ANY, JSON, replace_value
 
@@ -21,11 +21,11 @@ from tests.fuzzing.mutations import ANY, JSON, replace_value
 def tables(bench: Bench, chance: random.Random) -> None:
     """Show a damaged table of a corpus, and open a pair of it."""
     path = bench.damaged(bench.table("drawn").read_bytes(), "shelved.parquet", ANY, chance)
-    about(path)
-    whole = measures_of(path)
+    table_metadata(path)
+    whole = load_table(path)
     choice = Choice(preset=chance.choice(PRESETS), query=chance.choice(("", "dogs")), sort="entropy")
     known_measures(whole)
-    for row in listed_rows(drawn_rows(whole, choice), choice).part(0).to_pylist():
+    for row in listed_rows(matching_rows(whole, choice), choice).part(0).to_pylist():
         pair_of(path, row["number"], row["source"], row["target"])
 
 
@@ -48,6 +48,6 @@ def snapshots(bench: Bench, chance: random.Random) -> None:
     found = Snapshots.load(bench.damaged(path.read_bytes(), "snapshots.json", several, chance))
     learning_heatmap(found, 0, found.moment(20))
     quality_figure([found], found.updates, update=20)
-    if has_learnt(found):
-        learnt_figure(found, found.updates, beside=[found], update=20)
+    if has_link_measures(found):
+        learnt_figure(found, found.updates, other_runs=[found], update=20)
     learning_table([found])

@@ -1,4 +1,4 @@
-"""Made-up and damaged input: whatever it is, it is used or refused in a sentence."""
+"""Random and damaged input is either used or refused with an error message."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_is_used_or_refused_in_a_sentence(bench: Bench, kind: str) -> None:
+def test_input_is_used_or_refused(bench: Bench, kind: str) -> None:
     count = sum(refused(KINDS[kind][0], bench, random.Random(f"{kind} {seed}")) for seed in range(CASES.get(kind, 60)))
     if kind not in ("addresses", "pairs"):  # a link opens what it can, and a damaged line is skipped
         assert count > CASES.get(kind, 60) // 5
 
 
-def test_what_is_tried_reaches_the_pages(bench: Bench) -> None:
+def test_bench_knows_every_page_and_its_parameters(bench: Bench) -> None:
     assert set(PAGES) == {one.name for one in pkgutil.iter_modules(pages.__path__)}
     for page, wanted in {
         "translate": {"sentence", "step", "depth", "lang", "model", "search", "source", "word"},
@@ -46,15 +46,15 @@ def test_what_is_tried_reaches_the_pages(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_sentence_names_the_file(bench: Bench, name: str) -> None:
+def test_error_message_names_damaged_file(bench: Bench, name: str) -> None:
     folder = shutil.copytree(bench.model, bench.folder / f"without {name}")
     whole = (folder / name).read_bytes()
-    said = []
+    named = []
     for seed in range(150):
         bench.damaged(whole, f"without {name}/{name}", JSON, random.Random(seed))
         try:
             Translator.load(folder, device="cpu")
         except AttnvizError as error:
-            said.append(name in str(error))
-    assert len(said) > 50
-    assert all(said)
+            named.append(name in str(error))
+    assert len(named) > 50
+    assert all(named)

@@ -1,4 +1,4 @@
-"""Small attention files, two of each format, written by the rules of the programs' own code, and what they hold."""
+"""Example attention files, two for each format, written by the rules of the programs' own code, with their contents."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def _links(name: str, form: str, text: str, *remarks: str, **others: Any) -> Fil
 
 def _soft(name: str, form: str, content: str | bytes, *remarks: str, ends: bool = True, **others: Any) -> File:
     data = content.encode() if isinstance(content, str) else content
-    told = (*(("source-end", "target-end") if ends else ()), *remarks)
-    return File(name, form, data, told, matrices=[weights(n, ends) for n in (0, 1)], **others)
+    all_remarks = (*(("source-end", "target-end") if ends else ()), *remarks)
+    return File(name, form, data, all_remarks, matrices=[weights(n, ends) for n in (0, 1)], **others)
 
 
 BOTH = {"source": SOURCES, "target": TARGETS}

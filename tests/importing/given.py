@@ -1,4 +1,4 @@
-"""Attention as other programs write it: files made by the rules of their own writing code."""
+"""Functions that write attention in other programs' formats, following those programs' own code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recurrent translator as Joey NMT builds it, in torch, under its names: what its checkpoints are of."""
+"""A recurrent translator in PyTorch with Joey NMT's structure and names, to write checkpoints for the tests."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class Model(nn.Module):
             nn.init.normal_(parameter, std=0.5)
 
     @torch.no_grad()
-    def led(self, source: Sequence[int], target: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """Return logits and weights of each step, the decoder being led through `target`, `</s>` included."""
+    def force_decode(self, source: Sequence[int], target: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Return logits and attention weights of each step of forced decoding of `target`, which includes `</s>`."""
         factors = [6**0.5, 5**0.5] if self.kind.scale else [1, 1]
         seen, last = self.encoder.rnn(self.src_embed.lut(torch.tensor(source)) * factors[0])
         ends = (last[0] if self.kind.rnn == "lstm" else last)[-2:].flatten()

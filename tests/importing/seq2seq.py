@@ -1,4 +1,4 @@
-"""The recurrent translator of the seq2seq tutorial in torch, put together as its readers do: checkpoints are of it."""
+"""The recurrent translator of the PyTorch seq2seq tutorial, to write checkpoints for the tests."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Seq2Seq(nn.Module):
             nn.init.normal_(parameter, std=0.6)
 
     @torch.no_grad()
-    def led(self, source: Sequence[int], target: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """Return logits and energies of each step, the decoder being led through `target`, `<eos>` included."""
+    def force_decode(self, source: Sequence[int], target: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Return logits and energies of each step of forced decoding of `target`, which includes `<eos>`."""
         seen, state = self.encoder(torch.tensor(source))
         rows = []
         for word in (2, *target[:-1]):

@@ -1,4 +1,4 @@
-"""Small files that would cost much are refused soon, and before their content fills the memory."""
+"""Small files that would need much memory or time are refused quickly and cheaply."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def npy(array: np.ndarray) -> bytes:
     return file.getvalue()
 
 
-def packed(**members: bytes) -> bytes:
+def npz(**members: bytes) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, content in members.items():
@@ -41,8 +41,8 @@ def zeros(megabytes: int) -> bytes:
     return npy(np.zeros((megabytes, 1 << 17)))
 
 
-def claiming(content: bytes, size: int) -> bytes:
-    """Return an archive of one member that says that it has so many bytes, in both of its headers."""
+def with_claimed_size(content: bytes, size: int) -> bytes:
+    """Return an archive of one member whose two headers claim a size of `size` bytes."""
     content = bytearray(content)
     central = content.index(b"PK\x01\x02")
     struct.pack_into("<I", content, 22, size)
@@ -50,13 +50,13 @@ def claiming(content: bytes, size: int) -> bytes:
     return bytes(content)
 
 
-def stretched() -> bytes:
+def expanded_tensor() -> bytes:
     file = io.BytesIO()
     torch.save(torch.zeros(1).expand(1 << 14, 1 << 14), file)
     return file.getvalue()
 
 
-def repacked(content: bytes) -> bytes:
+def recompressed(content: bytes) -> bytes:
     file = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(content)) as old,
@@ -70,25 +70,25 @@ def repacked(content: bytes) -> bytes:
 def compressed_tensor() -> bytes:
     file = io.BytesIO()
     torch.save(torch.zeros(1 << 20), file)
-    return repacked(file.getvalue())
+    return recompressed(file.getvalue())
 
 
 FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "lies about its size": ("npz", lambda: claiming(packed(matrix=zeros(300)), 1000)),
-    "is as large as it says": ("npz", lambda: packed(matrix=zeros(300))),
-    "many large members": ("npz", lambda: packed(**{f"arr_{k}": zeros(60) for k in range(5)})),
+    "lies about its size": ("npz", lambda: with_claimed_size(npz(matrix=zeros(300)), 1000)),
+    "is as large as it says": ("npz", lambda: npz(matrix=zeros(300))),
+    "many large members": ("npz", lambda: npz(**{f"arr_{k}": zeros(60) for k in range(5)})),
     "four million tokens": (
         "npz",
-        lambda: packed(matrix=npy(MATRIX), source=npy(np.full(4_000_000, "a")), target=npy(np.array(["x", "y"]))),
+        lambda: npz(matrix=npy(MATRIX), source=npy(np.full(4_000_000, "a")), target=npy(np.array(["x", "y"]))),
     ),
     "many small numbers": ("npy", lambda: npy(np.zeros((1 << 13, 1 << 12), dtype=np.int8))),
-    "a number without end": ("pt", stretched),
+    "a number without end": ("pt", expanded_tensor),
     "a compressed tensor": ("pt", compressed_tensor),
 }
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_what_would_cost_much_is_refused_at_little_cost(tmp_path: Path, name: str, snapshot: SnapshotAssertion) -> None:
+def test_expensive_files_are_refused_cheaply(tmp_path: Path, name: str, snapshot: SnapshotAssertion) -> None:
     ending, make = FILES[name]
     path = tmp_path / f"file.{ending}"
     path.write_bytes(make())
@@ -106,7 +106,7 @@ def test_what_would_cost_much_is_refused_at_little_cost(tmp_path: Path, name: st
     assert plain(error.value, tmp_path) == snapshot
 
 
-def test_an_archive_within_the_bounds_is_read(tmp_path: Path) -> None:
+def test_archive_within_bounds_is_read(tmp_path: Path) -> None:
     path = tmp_path / "file.npz"
     np.savez_compressed(path, matrix=MATRIX, source=np.array(["a", "b", "c"]), target=np.array(["x", "y"]))
     record = read_attention(path)[0]

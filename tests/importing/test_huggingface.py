@@ -1,4 +1,4 @@
-"""Hugging Face's encoder-decoder models: what is shown is what the model computed, by each head and by their means."""
+"""Hugging Face encoder-decoder models: the imported attention equals the model's own, by head, layer and mean."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tokenizer() -> Any:
     )
 
 
-def tiny(kind: str) -> Any:
+def random_model(kind: str) -> Any:
     """Return a model of two layers and two heads, its weights at random."""
     torch.manual_seed(3)
     common = {"vocab_size": len(WORDS), "pad_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 0}
@@ -66,12 +66,12 @@ def tiny(kind: str) -> Any:
 
 @pytest.fixture(scope="module", params=["t5", "bart"])
 def model(request: pytest.FixtureRequest) -> Any:
-    return tiny(request.param)
+    return random_model(request.param)
 
 
-def weights_of(model: Any, tokenizer: Any, written: list[int]) -> np.ndarray:
-    """Return the cross-attention (L, H, Ty, Tx) as the model itself has it of what it wrote."""
-    plain = tiny("t5" if "t5" in type(model).__name__.lower() else "bart")
+def cross_attention_of(model: Any, tokenizer: Any, written: list[int]) -> np.ndarray:
+    """Return the cross-attention (L, H, Ty, Tx) that the model itself returns for what it wrote."""
+    plain = random_model("t5" if "t5" in type(model).__name__.lower() else "bart")
     plain.set_attn_implementation("eager")
     given = tokenizer(TEXT, return_tensors="pt")
     with torch.no_grad():
@@ -83,9 +83,9 @@ def weights_of(model: Any, tokenizer: Any, written: list[int]) -> np.ndarray:
     return np.stack([layer[0].numpy() for layer in found.cross_attentions])
 
 
-def test_every_head_every_layer_and_the_mean_of_all(model: Any, tokenizer: Any) -> None:
+def test_attention_by_head_by_layer_and_mean(model: Any, tokenizer: Any) -> None:
     target = "▁la ▁maison ▁ver te"
-    expected = weights_of(model, tokenizer, tokenizer(target)["input_ids"])
+    expected = cross_attention_of(model, tokenizer, tokenizer(target)["input_ids"])
     for layer in range(2):
         for head in range(2):
             found = from_huggingface(model, tokenizer, TEXT, target=target, layer=layer, head=head)
@@ -101,22 +101,22 @@ def test_every_head_every_layer_and_the_mean_of_all(model: Any, tokenizer: Any) 
     assert whole.states.shape == (5, 16)
 
 
-def test_what_it_writes_itself_and_nothing_of_the_model_is_changed(model: Any, tokenizer: Any) -> None:
+def test_generated_text_and_unchanged_model(model: Any, tokenizer: Any) -> None:
     before = model.config._attn_implementation
     model.train()
     for beam in (1, 2):
         found = from_huggingface(model, tokenizer, TEXT, beam=beam)
         ids = tokenizer.convert_tokens_to_ids([piece if piece in WORDS else piece[1:] for piece in found.target_pieces])
-        assert np.allclose(found.alignment, weights_of(model, tokenizer, ids).mean(axis=(0, 1)), atol=1e-5)
+        assert np.allclose(found.alignment, cross_attention_of(model, tokenizer, ids).mean(axis=(0, 1)), atol=1e-5)
     assert model.training
     assert model.config._attn_implementation == before
     model.eval()
 
 
-def test_its_record_is_saved_and_drawn(model: Any, tokenizer: Any) -> None:
+def test_imported_attention_is_saved_and_drawn(model: Any, tokenizer: Any) -> None:
     found = from_huggingface(model, tokenizer, TEXT, target="▁la fr_XX te", layer=0, head=1)
     assert type(found).from_json(found.to_json()).fingerprint == found.fingerprint
-    assert found.target_pieces == ("▁la", "▁fr_XX", "te", "</s>"), "the code of a language is a word"
+    assert found.target_pieces == ("▁la", "▁fr_XX", "te", "</s>"), "a language code is a word of its own"
     assert found.origin.endswith("layer 1, head 2")
     assert found.heatmap().layout.meta["alt"]
 
@@ -130,7 +130,7 @@ def test_its_record_is_saved_and_drawn(model: Any, tokenizer: Any) -> None:
         pytest.param({"head": 0}, id="head-without-layer"),
     ],
 )
-def test_what_there_is_not_is_told(
+def test_missing_layers_and_heads_are_refused(
     model: Any, tokenizer: Any, chosen: dict[str, int], snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
@@ -138,7 +138,7 @@ def test_what_there_is_not_is_told(
     assert str(error.value) == snapshot
 
 
-def test_other_models_and_texts_are_told(model: Any, tokenizer: Any, snapshot: SnapshotAssertion) -> None:
+def test_unsupported_models_and_texts_are_refused(model: Any, tokenizer: Any, snapshot: SnapshotAssertion) -> None:
     config = transformers.GPT2Config(vocab_size=12, n_embd=8, n_layer=1, n_head=1)
     with pytest.raises(AttnvizError) as error:
         from_huggingface(transformers.GPT2Model(config), tokenizer, TEXT)

@@ -1,4 +1,4 @@
-"""Imported checkpoints as model folders of this program.
+"""Imported checkpoints as model folders of attnviz.
 
 They compute the numbers of their own network, all of which are verified, and interrupted reading or writing leaves
 nothing incomplete.
@@ -53,12 +53,12 @@ TUTORIAL = ("ein mann schläft im park .", "a man sleeps in the park .")
 JOEY = ("der hund schläft im park .", "the dog sleeps in park .")
 
 
-def _written(folder: Path, kind: joey_nmt.Kind | None, seed: int = 0) -> Any:
+def _write_peer(folder: Path, kind: joey_nmt.Kind | None, seed: int = 0) -> Any:
     return seq2seq.write_checkpoint(folder, seed) if kind is None else joey_nmt.write_model(folder, kind, seed)
 
 
-def _imported(folder: Path, kind: joey_nmt.Kind | None, seed: int = 0, *options: str) -> tuple[Any, Path]:
-    peer, made = _written(folder, kind, seed), folder / "models" / "mine"
+def _import_peer(folder: Path, kind: joey_nmt.Kind | None, seed: int = 0, *options: str) -> tuple[Any, Path]:
+    peer, made = _write_peer(folder, kind, seed), folder / "models" / "mine"
     assert main(["import", str(folder), "-o", str(made), *options]) == 0
     return peer, made
 
@@ -68,22 +68,22 @@ def _texts(kind: joey_nmt.Kind | None) -> tuple[str, str]:
 
 
 def _peers_logits(peer: Any, kind: joey_nmt.Kind | None) -> np.ndarray[Any, Any]:
-    """Return the logits of the peer's own network, led through the target, its own ids."""
+    """Return the logits of the peer's own network by forced decoding of the target, with its own ids."""
     source, target = (text.split() for text in _texts(kind))
     known = seq2seq if kind is None else joey_nmt
     read = [*map(known.SOURCE.index, source), 3]
-    logits, _ = peer.led([2, *read] if kind is None else read, [*map(known.TARGET.index, target), 3])
+    logits, _ = peer.force_decode([2, *read] if kind is None else read, [*map(known.TARGET.index, target), 3])
     return np.asarray(logits.numpy())
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_logits_are_the_peers_own_in_torch_and_in_numpy(tmp_path: Path, kind: joey_nmt.Kind | None) -> None:
-    peer, made = _imported(tmp_path, kind)
+def test_logits_equal_peer_logits_in_torch_and_numpy(tmp_path: Path, kind: joey_nmt.Kind | None) -> None:
+    peer, made = _import_peer(tmp_path, kind)
     expected, (source, target) = _peers_logits(peer, kind), _texts(kind)
     translator = Translator.load(made, device="cpu")
     trace = translator.translate(source, target=target)
     known = seq2seq.TARGET if kind is None else joey_nmt.TARGET
-    order = [1, 0, 2, 3, *range(4, len(known))]  # PAD comes first here
+    order = [1, 0, 2, 3, *range(4, len(known))]  # in attnviz, PAD comes first
     network, _ = load_model(made)
     previous = torch.tensor([trace.previous_ids])
     with torch.inference_mode():
@@ -94,8 +94,8 @@ def test_logits_are_the_peers_own_in_torch_and_in_numpy(tmp_path: Path, kind: jo
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_every_number_of_a_translation_is_verified_and_kept(tmp_path: Path, kind: joey_nmt.Kind | None) -> None:
-    _, made = _imported(tmp_path, kind)
+def test_every_number_is_verified_and_saved(tmp_path: Path, kind: joey_nmt.Kind | None) -> None:
+    _, made = _import_peer(tmp_path, kind)
     translator, weights, (source, target) = Translator.load(made, device="cpu"), load_weights(made), _texts(kind)
     for options in ({}, {"beam": 3}, {"target": target}, {"interventions": [ForceWord(5, 0)]}):
         trace: Any = translator.translate(source, **options)  # type: ignore[arg-type]
@@ -119,8 +119,8 @@ def test_every_number_of_a_translation_is_verified_and_kept(tmp_path: Path, kind
     place=st.integers(0, 10**6),
 )
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_number_that_was_altered_is_found(tmp_path_factory: Any, name: str, place: int) -> None:
-    trace, weights = _one(tmp_path_factory)
+def test_altered_number_is_detected(tmp_path_factory: Any, name: str, place: int) -> None:
+    trace, weights = _cached_translation(tmp_path_factory)
     array = getattr(trace, name).copy()
     array.flat[place % array.size] += 0.01
     altered = dataclasses.replace(trace, **{name: array})
@@ -129,20 +129,22 @@ def test_a_number_that_was_altered_is_found(tmp_path_factory: Any, name: str, pl
     assert name in wrong
 
 
-_KEPT: dict[str, Any] = {}
+_CACHED: dict[str, Any] = {}
 
 
-def _one(tmp_path_factory: Any) -> tuple[Seq2SeqTrace, Any]:
+def _cached_translation(tmp_path_factory: Any) -> tuple[Seq2SeqTrace, Any]:
     """Return one translation of Joey NMT's, made once, with the weights."""
-    if not _KEPT:
-        _, made = _imported(tmp_path_factory.mktemp("joey"), KINDS[2])
+    if not _CACHED:
+        _, made = _import_peer(tmp_path_factory.mktemp("joey"), KINDS[2])
         translator = Translator.load(made, device="cpu")
-        _KEPT.update(trace=translator.translate(*_texts(KINDS[2])[:1], target="the dog ."), weights=load_weights(made))
-    return _KEPT["trace"], _KEPT["weights"]
+        _CACHED.update(
+            trace=translator.translate(*_texts(KINDS[2])[:1], target="the dog ."), weights=load_weights(made)
+        )
+    return _CACHED["trace"], _CACHED["weights"]
 
 
-def test_every_symbol_of_the_tutorials_equations_has_a_place_in_the_machine(tmp_path: Path) -> None:
-    _, made = _imported(tmp_path, None)
+def test_every_equation_symbol_is_in_the_diagram(tmp_path: Path) -> None:
+    _, made = _import_peer(tmp_path, None)
     trace: Any = Translator.load(made, device="cpu").translate(_texts(None)[0])
     symbols, found = (
         symbols_of(step_texts(trace).equation_templates(trace, "light"), 1),
@@ -153,8 +155,8 @@ def test_every_symbol_of_the_tutorials_equations_has_a_place_in_the_machine(tmp_
     assert {"Wa", "ba", "x2", "r2", "bo"} <= symbols & found
 
 
-def test_the_logit_attribution_of_a_linear_readout_adds_up_to_the_logit(tmp_path: Path) -> None:
-    _, made = _imported(tmp_path, None)
+def test_logit_attribution_of_linear_readout_sums_to_logit(tmp_path: Path) -> None:
+    _, made = _import_peer(tmp_path, None)
     trace: Any = Translator.load(made, device="cpu").translate(TUTORIAL[0], target=TUTORIAL[1])
     weights = load_weights(made)
     logits = recompute(weights, trace.config, trace.source_ids, trace.target_ids)["logits"]
@@ -168,17 +170,15 @@ def test_the_logit_attribution_of_a_linear_readout_adds_up_to_the_logit(tmp_path
     )
 
 
-def test_where_tanh_stands_between_there_is_no_logit_attribution(
-    tmp_path_factory: Any, snapshot: SnapshotAssertion
-) -> None:
-    trace, weights = _one(tmp_path_factory)
+def test_logit_attribution_through_tanh_is_refused(tmp_path_factory: Any, snapshot: SnapshotAssertion) -> None:
+    trace, weights = _cached_translation(tmp_path_factory)
     with pytest.raises(ValueError, match="tanh") as error:
         logit_attribution(trace, weights, 0, 4)
     assert str(error.value) == snapshot
 
 
-def test_posterior_attention_and_attributions_are_refused_by_name(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    _, made = _imported(tmp_path, None)
+def test_posterior_attention_and_attributions_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    _, made = _import_peer(tmp_path, None)
     translator = Translator.load(made, device="cpu")
     trace: Any = translator.translate(TUTORIAL[0])
     with pytest.raises(AttnvizError) as of_posterior:
@@ -188,8 +188,8 @@ def test_posterior_attention_and_attributions_are_refused_by_name(tmp_path: Path
     assert [str(of_posterior.value), str(of_attributions.value)] == snapshot
 
 
-def test_it_is_a_model_of_the_program_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, made = _imported(tmp_path, None)
+def test_imported_model_works_in_every_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, made = _import_peer(tmp_path, None)
     assert [folder.name for folder in model_folders(made.parent)] == ["mine"]
     pairs, model = tmp_path / "pairs.tsv", ["--model", str(made)]
     pairs.write_text("\t".join(TUTORIAL) + "\n", encoding="utf-8")
@@ -219,20 +219,20 @@ def test_it_is_a_model_of_the_program_by_name(tmp_path: Path, capsys: pytest.Cap
     assert "imported" in capsys.readouterr().err
 
 
-def test_what_is_typed_is_cut_into_the_words_it_knows(tmp_path: Path) -> None:
-    _, made = _imported(tmp_path, None)
+def test_typed_text_is_split_into_known_words(tmp_path: Path) -> None:
+    _, made = _import_peer(tmp_path, None)
     translator = Translator.load(made, device="cpu")
     trace = translator.translate("Ein Hund, schläft zuhause im Park.")
     assert trace.words().source == ("<s>", "ein", "hund", ",", "schläft", "zuhause", "im", "park", ".", "</s>")
     assert trace.unknown_characters == (",", "zuhause")
-    assert set(translator.translate("<s> <unk>").source_ids[1:-1]) == {1}  # nobody types a mark
+    assert set(translator.translate("<s> <unk>").source_ids[1:-1]) == {1}  # special tokens cannot be typed
     for text in ("", "\u200b", "ein " * 300):
         with pytest.raises(AttnvizError):
             translator.translate(text)
 
 
-def test_a_token_that_goes_on_is_one_word_with_the_next(tmp_path: Path) -> None:
-    _written(tmp_path, None)
+def test_continued_token_joins_the_next_into_one_word(tmp_path: Path) -> None:
+    _write_peer(tmp_path, None)
     tokens = [f"{token}@@" if token in ("sleeps", "schläft") else token for token in seq2seq.TARGET]
     (tmp_path / "target.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")
     assert main(["import", str(tmp_path), "-o", str(tmp_path / "mine")]) == 0
@@ -241,8 +241,8 @@ def test_a_token_that_goes_on_is_one_word_with_the_next(tmp_path: Path) -> None:
     assert trace.translation == "a sleeps@@ dog ."
 
 
-def test_its_attention_cannot_be_changed_and_its_words_can(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    _, made = _imported(tmp_path, None)
+def test_attention_cannot_be_changed_but_words_can(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    _, made = _import_peer(tmp_path, None)
     translator = Translator.load(made, device="cpu")
     with pytest.raises(AttnvizError) as error:
         translator.translate("ein mann", interventions=[ExcludePosition(0)])
@@ -250,16 +250,16 @@ def test_its_attention_cannot_be_changed_and_its_words_can(tmp_path: Path, snaps
     assert translator.translate("ein mann", interventions=[ForceWord(6, 0)]).target_ids[0] == 6
 
 
-def test_half_the_space_rounds_the_weights(tmp_path: Path) -> None:
-    _, made = _imported(tmp_path, None, 0, "--half")
+def test_half_option_rounds_weights_to_float16(tmp_path: Path) -> None:
+    _, made = _import_peer(tmp_path, None, 0, "--half")
     assert {array.dtype for array in load_weights(made).values()} == {np.dtype(np.float16)}
     trace = Translator.load(made, device="cpu").translate("ein mann")
     assert verifier_of(trace, load_weights(made)).verify(0).holds
 
 
 @pytest.mark.nightly
-def test_again_and_after_a_kill_the_bytes_are_the_same(tmp_path: Path) -> None:
-    _, made = _imported(tmp_path, None)
+def test_import_is_reproducible_and_resumes_after_kill(tmp_path: Path) -> None:
+    _, made = _import_peer(tmp_path, None)
     files = {path.name: path.read_bytes() for path in made.iterdir()}
     assert set(files) < set(EVERY_FILE)
     command = [sys.executable, "-m", "attnviz", "import", str(tmp_path), "-o", str(tmp_path / "other")]
@@ -274,8 +274,8 @@ def test_again_and_after_a_kill_the_bytes_are_the_same(tmp_path: Path) -> None:
         assert {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".tmp"} == files
 
 
-def test_a_model_of_the_program_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _written(tmp_path, None)
+def test_import_does_not_overwrite_own_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _write_peer(tmp_path, None)
     (tmp_path / "own").mkdir()
     record = {"format": "attnviz-model", "version": 1, "model": {"vocabulary_size": 10}}
     (tmp_path / "own" / "config.json").write_text(json.dumps(record))
@@ -297,10 +297,10 @@ def test_a_model_of_the_program_is_not_overwritten(tmp_path: Path, capsys: pytes
         ),
     ],
 )
-def test_a_damaged_folder_is_told(
+def test_damaged_folder_is_refused(
     tmp_path: Path, damage: Callable[[Path], object], snapshot: SnapshotAssertion
 ) -> None:
-    _, made = _imported(tmp_path, None)
+    _, made = _import_peer(tmp_path, None)
     damage(made)
     with pytest.raises(AttnvizError) as error:
         Translator.load(made, device="cpu")

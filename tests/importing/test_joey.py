@@ -1,4 +1,4 @@
-"""Checkpoints of Joey NMT: the numbers of their own network in every kind that a configuration may choose."""
+"""Joey NMT checkpoints: the imported network computes the peer's numbers for every configuration."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ KINDS = (
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_logits_and_weights_are_the_peers_own(tmp_path: Path, kind: Kind) -> None:
+def test_logits_and_weights_equal_those_of_peer(tmp_path: Path, kind: Kind) -> None:
     model = write_model(tmp_path, kind)
-    logits, weights = model.led([*map(SOURCE.index, SENTENCE), 3], ids := [*map(TARGET.index, WRITTEN), 3])
+    logits, weights = model.force_decode([*map(SOURCE.index, SENTENCE), 3], ids := [*map(TARGET.index, WRITTEN), 3])
     found = load_checkpoint(tmp_path).course(SENTENCE, WRITTEN)
     assert found.target_ids == tuple(ids)
     assert np.abs(found.logits - logits.numpy()).max() < 1e-5
@@ -53,16 +53,16 @@ def test_logits_and_weights_are_the_peers_own(tmp_path: Path, kind: Kind) -> Non
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_greedy_search_writes_the_likeliest_that_is_allowed(tmp_path: Path, seed: int) -> None:
+def test_greedy_search_writes_likeliest_allowed_token(tmp_path: Path, seed: int) -> None:
     model = write_model(tmp_path, Kind(), seed)
     found = load_checkpoint(tmp_path).course(SENTENCE)
-    logits, _ = model.led([*map(SOURCE.index, SENTENCE), 3], found.target_ids)
+    logits, _ = model.force_decode([*map(SOURCE.index, SENTENCE), 3], found.target_ids)
     logits[:, [1, 2]] = -torch.inf
     logits[0, 3] = -torch.inf
     assert found.target_ids == tuple(logits.argmax(dim=1).tolist())
 
 
-def test_its_attention_is_a_record(tmp_path: Path) -> None:
+def test_attention_of_checkpoint(tmp_path: Path) -> None:
     write_model(tmp_path, Kind())
     model = load_checkpoint(tmp_path)
     found = model.attention("Der Hund schläft .", "the dog sleeps .")
@@ -103,7 +103,7 @@ def _config(text: str) -> Callable[[Path], object]:
         pytest.param(lambda folder: (folder / "trg_vocab.txt").unlink(), id="no-target-vocabulary"),
     ],
 )
-def test_another_structure_and_damage_are_told(
+def test_other_structures_and_damage_are_refused(
     tmp_path: Path, damage: Callable[[Path], object], snapshot: SnapshotAssertion
 ) -> None:
     write_model(tmp_path, Kind())
@@ -113,7 +113,7 @@ def test_another_structure_and_damage_are_told(
     assert plain(error.value, tmp_path) == snapshot
 
 
-def test_the_command_draws_it(tmp_path: Path) -> None:
+def test_figure_command_draws_checkpoint(tmp_path: Path) -> None:
     write_model(tmp_path, Kind())
     made = tmp_path / "made.csv"
     assert main(["figure", "der hund .", "--checkpoint", str(tmp_path), "--target", "the dog .", "-o", str(made)]) == 0
@@ -125,7 +125,7 @@ def test_the_command_draws_it(tmp_path: Path) -> None:
     st.lists(st.tuples(st.integers(0, 40), st.lists(st.integers(0, 30), max_size=3)), min_size=1, max_size=2),
     st.sampled_from(KINDS),
 )
-def test_whatever_the_shapes_it_translates_or_is_refused(
+def test_any_tensor_shapes_translate_or_are_refused(
     joeys: bool, changes: list[tuple[int, list[int]]], kind: Kind
 ) -> None:
     network = Model(kind) if joeys else Seq2Seq()

@@ -1,4 +1,4 @@
-"""Checkpoints that other people's own programs trained: their own networks' logits, here and as a model of the page."""
+"""Checkpoints trained by other programs: the imported model computes their networks' logits and attention."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if not os.environ.get("CI"):
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
-def _said(folder: Path) -> list[dict[str, Any]]:
-    """Return what the peer's network said of each sentence: its texts, logits (Ty, K) and weights (Ty, Tx)."""
-    with np.load(folder / "peer.npz") as kept:
-        return [{name: kept[f"{name}{n}"] for name in ("source", "target", "logits", "attention")} for n in range(3)]
+def _peer_outputs(folder: Path) -> list[dict[str, Any]]:
+    """Return the peer's output for each sentence: texts, logits (Ty, K) and attention weights (Ty, Tx)."""
+    with np.load(folder / "peer.npz") as arrays:
+        return [{name: arrays[f"{name}{n}"] for name in ("source", "target", "logits", "attention")} for n in range(3)]
 
 
 @pytest.mark.parametrize("name", ["tutorial", "joey"])
-def test_its_numbers_are_those_of_the_program_that_trained_it(name: str, tmp_path: Path) -> None:
+def test_numbers_equal_those_of_training_program(name: str, tmp_path: Path) -> None:
     checkpoint = load_checkpoint(FIXTURES / name)
     assert main(["import", str(FIXTURES / name), "-o", str(tmp_path / "mine")]) == 0
     translator, weights = Translator.load(tmp_path / "mine", device="cpu"), load_weights(tmp_path / "mine")
     network, _ = load_model(tmp_path / "mine")
-    for said in _said(FIXTURES / name):
-        source, target = str(said["source"]), str(said["target"])
+    for output in _peer_outputs(FIXTURES / name):
+        source, target = str(output["source"]), str(output["target"])
         course = checkpoint.course(source.split(), target.split())
-        _near(course.logits, said["logits"])
-        _near(course.alignment, said["attention"])
+        _assert_close(course.logits, output["logits"])
+        _assert_close(course.alignment, output["attention"])
         trace = translator.translate(source, target=target)
-        _near(trace.alignment, said["attention"])
+        _assert_close(trace.alignment, output["attention"])
         assert verifier_of(trace, weights).verify(1).holds  # type: ignore[arg-type]
         with torch.inference_mode():
             logits = network.logits(
@@ -50,9 +50,9 @@ def test_its_numbers_are_those_of_the_program_that_trained_it(name: str, tmp_pat
                 torch.tensor([len(trace.source_ids)]),
                 torch.tensor([trace.previous_ids]),
             )[0].numpy()
-        _near(logits, said["logits"][:, [1, 0, *range(2, logits.shape[1])]])  # where the padding comes first
+        _assert_close(logits, output["logits"][:, [1, 0, *range(2, logits.shape[1])]])  # in attnviz, PAD comes first
 
 
-def _near(found: NDArray[Any], expected: NDArray[Any]) -> None:
+def _assert_close(found: NDArray[Any], expected: NDArray[Any]) -> None:
     assert found.shape == expected.shape
     assert np.abs(found - expected).max() < 1e-5

@@ -1,4 +1,4 @@
-"""Files of other programs: what is read is what they wrote, what lacks tokens says so, and nothing fails otherwise."""
+"""Reading attention files of other programs, with and without tokens, and refusing the rest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.importing.given import SOURCE, TARGET, logged, marian, matrix, npy, n
 from tests.snapshots import plain
 
 
-def test_marian_soft_alignments(snapshot: SnapshotAssertion) -> None:
+def test_read_marian_soft_alignments(snapshot: SnapshotAssertion) -> None:
     file = read_bytes("\n".join([marian(matrix(1)), marian(matrix(2))]).encode())
     assert (file.format, len(file)) == ("marian", 2)
     found = file.attention(1, " ".join(SOURCE))
@@ -34,21 +34,21 @@ def test_marian_soft_alignments(snapshot: SnapshotAssertion) -> None:
     assert str(error.value) == snapshot
 
 
-def test_marian_n_best_lists_with_scores() -> None:
+def test_read_marian_n_best_lists_with_scores() -> None:
     line = f"0 ||| {marian(matrix())} ||| WordScores= -0.10000 -0.20000 ||| F0= -1.2 ||| -0.4"
     found = read_bytes(line.encode()).attention(0, SOURCE)
     assert np.allclose(found.alignment, matrix(), atol=1e-6)
     assert found.translation == " ".join(TARGET).replace("@@ ", "")
 
 
-def test_hard_alignments_share_a_row() -> None:
+def test_several_links_of_a_word_share_its_row() -> None:
     found = read_bytes(b"La zone ||| 0-0 2-1 1-1 3-2").attention(0, "The economic area")
     assert found.target_pieces[-1] == found.source_pieces[-1] == "</s>", "Marian links the ends of both sentences"
     assert found.alignment.tolist() == [[1, 0, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0, 1]]
     assert found.remarks == ("linked-source-end", "linked-target-end", "links")
 
 
-def test_pharaoh_links_alone_and_as_this_program_prints_them(snapshot: SnapshotAssertion) -> None:
+def test_read_pharaoh_links_with_and_without_sentences(snapshot: SnapshotAssertion) -> None:
     bare = read_bytes(b"0-0 2-1\n1-0\n")
     assert bare.attention(0, "a b c", "x y z").remarks == ("empty-rows", "links")
     with pytest.raises(AttnvizError) as error:
@@ -59,7 +59,7 @@ def test_pharaoh_links_alone_and_as_this_program_prints_them(snapshot: SnapshotA
 
 
 @pytest.mark.parametrize("starred", [False, True])
-def test_logs_of_opennmt_and_eole(starred: bool) -> None:
+def test_read_logs_of_opennmt_and_eole(starred: bool) -> None:
     rows, columns = (*TARGET, "</s>"), (*SOURCE, "</s>")
     table = logged(rows, columns, matrix(), starred=starred)
     log = f"[2026-11-22 10:00:00,123 INFO] Loading …\n[2026-11-22 10:00:01,123 INFO] {table}\nPRED SCORE: -0.1\n{table}"
@@ -68,24 +68,24 @@ def test_logs_of_opennmt_and_eole(starred: bool) -> None:
     found = file.attention(0)
     assert np.allclose(found.alignment, matrix(), atol=1e-7)
     assert found.target_pieces == ("▁La", "▁zone", "▁économ", "ique", "▁a", "▁été", "▁signée", "▁.", "</s>")
-    assert found.source_pieces[1] == "▁economi", "as the file has it"
+    assert found.source_pieces[1] == "▁economi", "cut as in the file"
     assert found.remarks == ("cut-names",)
 
 
-def test_numbers_of_a_log_may_touch() -> None:
+def test_read_log_numbers_without_space_between() -> None:
     found = read_bytes(b"    a       b\nx 0.75000000.2500000\ny *1.0000000 0.0000000\n\n").attention(0)
     assert found.alignment.tolist() == [[0.75, 0.25], [1, 0]]
 
 
-def test_a_verbose_log_has_names_in_full() -> None:
+def test_verbose_log_gives_full_token_names() -> None:
     columns = (*SOURCE, "</s>")
-    told = f"\nSENT 1: {list(columns)}\nPRED 1: {' '.join(TARGET)}\nPRED SCORE: -0.4242\n\n"
-    found = read_bytes((told + logged((*TARGET, "</s>"), columns, matrix())).encode()).attention(0)
+    header = f"\nSENT 1: {list(columns)}\nPRED 1: {' '.join(TARGET)}\nPRED SCORE: -0.4242\n\n"
+    found = read_bytes((header + logged((*TARGET, "</s>"), columns, matrix())).encode()).attention(0)
     assert found.words().source == (*SOURCE, "</s>")
     assert found.remarks == ()
 
 
-def test_numpy_arrays_alone_and_with_tokens(snapshot: SnapshotAssertion) -> None:
+def test_read_numpy_arrays_with_and_without_tokens(snapshot: SnapshotAssertion) -> None:
     alone = read_bytes(npy(matrix()))
     with pytest.raises(AttnvizError) as error:
         alone.attention(0)
@@ -95,17 +95,17 @@ def test_numpy_arrays_alone_and_with_tokens(snapshot: SnapshotAssertion) -> None
     assert np.allclose(named.attention(0).energies, np.log(matrix()), atol=1e-6)
 
 
-def test_joey_nmt_pads_the_sentences_of_a_batch() -> None:
+def test_padding_of_joey_nmt_batch_is_removed() -> None:
     padded = np.zeros((1, 12, 10), np.float32)
     padded[0, :9, :7] = matrix()
-    padded[0, 9:, 0] = 1  # what the decoder went on with after its end
+    padded[0, 9:, 0] = 1  # the decoder continues after its end
     file = read_bytes(npz(source=SOURCE, tokens=(*TARGET, "</s>"), attention_probs=padded))
     found = file.attention(0)
     assert np.allclose(found.alignment, matrix(), atol=1e-6)
     assert set(found.remarks) == {"padding", "source-end"}
 
 
-def test_the_open_format_one_several_and_a_line_each(tmp_path: Path) -> None:
+def test_read_open_format_as_object_list_and_json_lines(tmp_path: Path) -> None:
     record = attention(SOURCE, TARGET, matrix(), sure=[(1, 2)])
     bare = {"source": list(SOURCE), "target": list(TARGET), "matrix": matrix().tolist()}
     line = json.dumps(bare)
@@ -118,7 +118,7 @@ def test_the_open_format_one_several_and_a_line_each(tmp_path: Path) -> None:
     assert read_bytes(record.to_json().encode()).attention(0).fingerprint == record.fingerprint
 
 
-def test_tokens_given_by_hand_are_in_the_place_of_the_files() -> None:
+def test_given_tokens_replace_those_of_file() -> None:
     record = attention("a b", "x", [[0.5, 0.5]])
     found = read_bytes(record.to_json().encode()).attention(0, "c@@ d", "y")
     assert found.words().source == ("cd",)
@@ -143,13 +143,13 @@ def test_tokens_given_by_hand_are_in_the_place_of_the_files() -> None:
         pytest.param(b"0-0 " * 10_001, id="too-many-links"),
     ],
 )
-def test_what_cannot_be_read_is_told(content: bytes, snapshot: SnapshotAssertion) -> None:
+def test_unreadable_content_is_refused(content: bytes, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         read_bytes(content).attention(0)
     assert plain(error.value) == snapshot
 
 
-def test_no_array_claims_more_than_its_file_has_and_nothing_is_unpickled(snapshot: SnapshotAssertion) -> None:
+def test_oversized_and_pickled_arrays_are_refused(snapshot: SnapshotAssertion) -> None:
     huge = npy(np.zeros(1)).replace(b"(1,)", b"(9999999999,)".ljust(4))
     pickled = BytesIO()
     np.save(pickled, np.array([{}], dtype=object), allow_pickle=True)
@@ -162,7 +162,7 @@ def test_no_array_claims_more_than_its_file_has_and_nothing_is_unpickled(snapsho
         assert plain(error.value) == snapshot
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_missing_file_is_named(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         read_attention(tmp_path / "none.txt")
     assert plain(error.value, tmp_path) == snapshot
@@ -185,7 +185,7 @@ _KINDS = (
     st.sampled_from([None, "a b c", " ".join(SOURCE)]),
     st.booleans(),
 )
-def test_whatever_a_file_holds_it_opens_or_is_refused_with_a_sentence(
+def test_any_file_content_is_read_or_refused(
     content: bytes, changes: list[tuple[int, bytes]], source: str | None, normalise: bool
 ) -> None:
     for place, put in changes:

@@ -1,4 +1,4 @@
-"""`read_attention`: every format's files are read as what they hold, what was assumed is said, others are refused."""
+"""`read_attention`: files of every format are read, assumptions are reported, other files are refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from syrupy.assertion import SnapshotAssertion
 import attnviz
 import attnviz.export
 from attnviz import AttnvizError, attention, read_attention
-from attnviz.export.attention_files import several
+from attnviz.export.attention_files import attention_file_content
 from attnviz.export.files import FigureOptions
 from attnviz.importing.formats import FORMATS
 from attnviz.text import SPACE
@@ -36,7 +36,7 @@ def _tokens(pieces: tuple[str, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{n}-{case['file']}" for n, case in enumerate(CASES)])
-def test_every_case_is_read_as_expected_or_refused(case: dict[str, Any]) -> None:
+def test_fixture_is_read_as_expected_or_refused(case: dict[str, Any]) -> None:
     given = {side: case[side] for side in ("source", "target") if side in case}
     path = FIXTURES / case["file"]
     if case["expect"] == "refuse":
@@ -64,7 +64,7 @@ def test_every_case_is_read_as_expected_or_refused(case: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_two_files_of_every_format_are_read_as_what_they_hold(file: File, tmp_path: Path) -> None:
+def test_example_file_is_read_with_its_format_and_content(file: File, tmp_path: Path) -> None:
     path = tmp_path / file.name
     path.write_bytes(CONTENTS[file.name])
     records = read_attention(path, **file.given)
@@ -86,7 +86,7 @@ def test_two_files_of_every_format_are_read_as_what_they_hold(file: File, tmp_pa
     assert records[0].possible == tuple(file.possible)
 
 
-def test_every_format_has_two_files() -> None:
+def test_every_format_has_two_example_files() -> None:
     names = [file.format for file in FILES]
     assert {one.name for one in FORMATS} == {*names}
     assert min(map(names.count, names)) >= 2
@@ -97,7 +97,7 @@ def test_the_guide_lists_every_format() -> None:
     assert {*listed} - {"--format"} == {one.name for one in FORMATS}
 
 
-def _said(call: Callable[[], Any], folder: Path) -> str:
+def _error_message(call: Callable[[], Any], folder: Path) -> str:
     with pytest.raises(AttnvizError) as error:
         call()
     return plain(error.value, folder)
@@ -130,15 +130,13 @@ NEAR_MISSES = {
 
 
 @pytest.mark.parametrize("name", NEAR_MISSES)
-def test_a_near_miss_is_told_what_it_resembles_and_lacks(
-    name: str, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_near_miss_error_names_closest_format(name: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     path = tmp_path / "file"
     path.write_bytes(NEAR_MISSES[name])
-    assert _said(lambda: list(read_attention(path, ["a b c"], ["d e f"])), tmp_path) == snapshot
+    assert _error_message(lambda: list(read_attention(path, ["a b c"], ["d e f"])), tmp_path) == snapshot
 
 
-def test_the_encoding_can_be_named(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_encoding_option(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     path, source = tmp_path / "links.txt", tmp_path / "source.txt"
     path.write_bytes("\u00e9t\u00e9 ||| 0-0\n".encode("latin-1"))
     source.write_bytes("\u00dcber\n".encode("latin-1"))
@@ -147,34 +145,36 @@ def test_the_encoding_can_be_named(tmp_path: Path, snapshot: SnapshotAssertion) 
     wide = tmp_path / "wide.txt"
     wide.write_bytes("a b ||| 0-0 1-1\n".encode("utf-16"))
     assert read_attention(wide, ["c d"], encoding="utf-16")[0].links == ((0, 0), (1, 1))
-    assert _said(lambda: read_attention(path, source, encoding="klingon"), tmp_path) == snapshot(name="unknown")
-    assert _said(lambda: read_attention(path, source, encoding="hex"), tmp_path) == snapshot(name="no text")
+    assert _error_message(lambda: read_attention(path, source, encoding="klingon"), tmp_path) == snapshot(
+        name="unknown"
+    )
+    assert _error_message(lambda: read_attention(path, source, encoding="hex"), tmp_path) == snapshot(name="no text")
 
 
-def test_what_does_not_fit_is_told(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    def said(content: bytes, **given: Any) -> str:
+def test_mismatched_sentences_and_options_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    def message(content: bytes, **given: Any) -> str:
         path = tmp_path / "file"
         path.write_bytes(content)
-        return _said(lambda: list(read_attention(path, **given)), tmp_path)
+        return _error_message(lambda: list(read_attention(path, **given)), tmp_path)
 
     links, pairs = CONTENTS["pharaoh.txt"], {"source": SOURCES, "target": TARGETS}
-    assert said(links, source=SOURCES[:1], target=TARGETS) == snapshot(name="too few sentences")
-    assert said(links, source=["a", "it rains"], target=TARGETS) == snapshot(name="too few tokens")
-    assert said(links, source=SOURCES) == snapshot(name="no target")
-    assert said(links, format="nonsense") == snapshot(name="no such format")
-    assert said(links, **pairs, format="fairseq") == snapshot(name="not in this format")
-    assert said(CONTENTS["batch.npy"], source=SOURCES * 2, target=TARGETS * 2) == snapshot(name="not of a batch")
-    assert said(CONTENTS["one.npy"], source=SOURCES[:1], target=TARGETS[:1], head=1) == snapshot(name="no heads")
+    assert message(links, source=SOURCES[:1], target=TARGETS) == snapshot(name="too few sentences")
+    assert message(links, source=["a", "it rains"], target=TARGETS) == snapshot(name="too few tokens")
+    assert message(links, source=SOURCES) == snapshot(name="no target")
+    assert message(links, format="nonsense") == snapshot(name="no such format")
+    assert message(links, **pairs, format="fairseq") == snapshot(name="not in this format")
+    assert message(CONTENTS["batch.npy"], source=SOURCES * 2, target=TARGETS * 2) == snapshot(name="not of a batch")
+    assert message(CONTENTS["one.npy"], source=SOURCES[:1], target=TARGETS[:1], head=1) == snapshot(name="no heads")
     heads = npy(np.full((2, 3, 4, 4), 0.25))
-    assert said(heads, source=["a b c"], target=["a b c"], head=3) == snapshot(name="no such head")
+    assert message(heads, source=["a b c"], target=["a b c"], head=3) == snapshot(name="no such head")
     turned = npy(np.array([[0.9, 0.4], [0.1, 0.6]]))
     for normalise in (False, True):
-        assert said(turned, source=["a b"], target=["c d"], normalise=normalise) == snapshot(name="transposed")
-    assert said(npy(np.ones((1, 1, 1, 1, 1, 1)))) == snapshot(name="six dimensions")
-    assert said(b"1 1 1\n", source=["a"], target=["b"], format="sockeye") == snapshot(name="other format")
+        assert message(turned, source=["a b"], target=["c d"], normalise=normalise) == snapshot(name="transposed")
+    assert message(npy(np.ones((1, 1, 1, 1, 1, 1)))) == snapshot(name="six dimensions")
+    assert message(b"1 1 1\n", source=["a"], target=["b"], format="sockeye") == snapshot(name="other format")
 
 
-def test_a_transposed_matrix_can_be_turned(tmp_path: Path) -> None:
+def test_transpose_option(tmp_path: Path) -> None:
     path = tmp_path / "turned.npy"
     np.save(path, weights(0).T)
     record = read_attention(path, SOURCES[:1], TARGETS[:1], transpose=True)[0]
@@ -182,7 +182,7 @@ def test_a_transposed_matrix_can_be_turned(tmp_path: Path) -> None:
     assert "transposed" in record.remarks
 
 
-def test_layers_and_heads_are_chosen_by_numbers_from_0(tmp_path: Path) -> None:
+def test_layer_and_head_count_from_0(tmp_path: Path) -> None:
     path, array = tmp_path / "heads.npy", np.random.default_rng(1).random((2, 3, 4, 5))
     array /= array.sum(axis=-1, keepdims=True)
     np.save(path, array)
@@ -191,12 +191,12 @@ def test_layers_and_heads_are_chosen_by_numbers_from_0(tmp_path: Path) -> None:
     assert np.allclose(read_attention(path, **given, layer=-1)[0].alignment, array[1].mean(axis=0))
     assert np.allclose(read_attention(path, **given, head=0)[0].alignment, array[:, 0].mean(axis=0))
     assert np.allclose(read_attention(path, **given)[0].alignment, array.mean(axis=(0, 1)))
-    batch = np.stack([array, array[:, :, ::-1]], axis=1)  # layer, batch, head, as Hugging Face's
-    several = {"source": given["source"] * 2, "target": given["target"] * 2}
-    assert np.allclose(read_attention(batch, **several, layer=0, head=1)[1].alignment, array[0, 1, ::-1])
+    batch = np.stack([array, array[:, :, ::-1]], axis=1)  # dimensions: layer, batch, head, as in Hugging Face models
+    attention_file_content = {"source": given["source"] * 2, "target": given["target"] * 2}
+    assert np.allclose(read_attention(batch, **attention_file_content, layer=0, head=1)[1].alignment, array[0, 1, ::-1])
 
 
-def test_a_count_from_1_is_told_by_the_whole_file(tmp_path: Path) -> None:
+def test_counting_from_1_is_detected_from_the_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "links.txt"
     path.write_text("1-1\n\n1-1 2-2 3-3\n", encoding="utf-8")
     sides = {"source": ["a b c"] * 3, "target": ["d e f"] * 3}
@@ -209,23 +209,23 @@ def test_a_count_from_1_is_told_by_the_whole_file(tmp_path: Path) -> None:
     assert "counted-from-0-assumed" in unclear.remarks
 
 
-def test_links_survive_the_way_through_a_file(tmp_path: Path) -> None:
+def test_links_survive_export_and_import(tmp_path: Path) -> None:
     path, again = tmp_path / "links.txt", tmp_path / "again.pharaoh"
     path.write_text("0-0 0-1 1?1 2-1\n\n", encoding="utf-8")
     sides = {"source": ["a b c", "d"], "target": ["e f g", "h"]}
     records = read_attention(path, **sides)
-    again.write_bytes(several(list(records), "pharaoh"))
+    again.write_bytes(attention_file_content(list(records), "pharaoh"))
     assert [(one.links, one.possible) for one in read_attention(again, **sides)] == [
         (one.links, one.possible) for one in records
     ]
     saved = tmp_path / "again.json"
-    saved.write_bytes(several(list(records), "json"))
+    saved.write_bytes(attention_file_content(list(records), "json"))
     assert [(one.links, one.possible) for one in read_attention(saved)] == [
         (one.links, one.possible) for one in records
     ]
 
 
-def test_what_this_program_exports_goes_back_in(tmp_path: Path) -> None:
+def test_exported_attention_is_read_back(tmp_path: Path) -> None:
     record = attention("a red ca@@ r", "une voiture", [[0.5, 0.25, 0.125, 0.125], [0, 0.5, 0.25, 0.25]])
     for margins in (False, True):
         attnviz.export.save(record, tmp_path / "a.csv", FigureOptions(margins=margins))
@@ -239,7 +239,7 @@ def test_what_this_program_exports_goes_back_in(tmp_path: Path) -> None:
     assert found.source_text == trace.source_text
 
 
-def test_escapes_of_moses_are_undone_when_asked_for(tmp_path: Path) -> None:
+def test_unescape_option_undoes_moses_escapes(tmp_path: Path) -> None:
     path = tmp_path / "links.txt"
     path.write_text("it &apos;s a well @-@ known &quot; rock &amp; roll\tx\t0-0\n", encoding="utf-8")
     assert "&apos;s" in read_attention(path)[0].words().source
@@ -248,7 +248,7 @@ def test_escapes_of_moses_are_undone_when_asked_for(tmp_path: Path) -> None:
     assert "unescaped" in found.remarks
 
 
-def test_records_are_made_when_they_are_asked_for(tmp_path: Path) -> None:
+def test_records_are_created_on_access(tmp_path: Path) -> None:
     path = tmp_path / "soft.txt"
     path.write_text("a ||| 1,0\nb ||| 0.5,0.1\nc ||| 1,0\n", encoding="utf-8")
     records = read_attention(path, ["d"] * 3)

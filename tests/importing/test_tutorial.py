@@ -1,4 +1,4 @@
-"""Checkpoints of the seq2seq tutorial: their network's numbers, an exact logit attribution, no other structure."""
+"""Checkpoints of the seq2seq tutorial: numbers equal the peer's, other structures are refused."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def peer(tmp_path: Path) -> Seq2Seq:
 
 @given(st.lists(st.sampled_from(TARGET[3:]), min_size=1, max_size=8), st.integers(0, 2))
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_logits_energies_and_weights_are_the_peers_own(tmp_path: Path, target: list[str], seed: int) -> None:
+def test_logits_energies_and_weights_equal_those_of_peer(tmp_path: Path, target: list[str], seed: int) -> None:
     peer = write_checkpoint(tmp_path, seed)
     found = load_checkpoint(tmp_path).course(SENTENCE, target)
     ids = [*(TARGET.index(token) for token in target), 3]
-    logits, energies = peer.led(READ, ids)
+    logits, energies = peer.force_decode(READ, ids)
     assert found.target_ids == tuple(ids)
     assert np.abs(found.logits - logits.numpy()).max() < 1e-5
     assert np.abs(found.energies - energies.numpy()).max() < 1e-5
@@ -44,13 +44,13 @@ def test_logits_energies_and_weights_are_the_peers_own(tmp_path: Path, target: l
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_writes_what_the_peer_writes(tmp_path: Path, seed: int) -> None:
+def test_greedy_translation_equals_that_of_peer(tmp_path: Path, seed: int) -> None:
     peer = write_checkpoint(tmp_path, seed)
     found = load_checkpoint(tmp_path).course(SENTENCE)
     assert list(found.target_ids) == peer.greedy(READ, 2 * len(READ) + 20)
 
 
-def test_its_attention_is_a_record_with_energies_and_states(peer: Seq2Seq, tmp_path: Path) -> None:
+def test_attention_has_energies_and_states(peer: Seq2Seq, tmp_path: Path) -> None:
     found = load_checkpoint(tmp_path).attention("Ein Mann schläft zuhause .", "a man sleeps .")
     assert found.words().source == ("<s>", "ein", "mann", "schläft", "<unk>", ".", "</s>")
     assert found.states.shape == (5, 12)
@@ -58,7 +58,7 @@ def test_its_attention_is_a_record_with_energies_and_states(peer: Seq2Seq, tmp_p
     assert type(found).from_json(found.to_json()).fingerprint == found.fingerprint
 
 
-def test_older_names_and_wrapped_tensors_are_understood(peer: Seq2Seq, tmp_path: Path) -> None:
+def test_older_names_and_wrapped_tensors_are_read(peer: Seq2Seq, tmp_path: Path) -> None:
     expected = load_checkpoint(tmp_path).course(SENTENCE).logits
     older = {
         "module." + name.replace("attn_fc", "attn").replace("v_fc", "v"): tensor
@@ -100,7 +100,7 @@ def _saved(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], objec
         pytest.param(lambda f: (f / "source.txt").write_text("\n".join("abcdefghijkl")), id="no-unk"),
     ],
 )
-def test_another_structure_and_damage_are_told(
+def test_other_structures_and_damage_are_refused(
     peer: Seq2Seq, tmp_path: Path, damage: Callable[[Path], object], snapshot: SnapshotAssertion
 ) -> None:
     damage(tmp_path)
@@ -110,7 +110,7 @@ def test_another_structure_and_damage_are_told(
 
 
 @pytest.mark.parametrize(("text", "target"), [("", None), ("ein", " "), ("ein " * 1000, None)])
-def test_too_few_or_too_many_tokens_are_told(
+def test_too_few_or_too_many_tokens_are_refused(
     peer: Seq2Seq, tmp_path: Path, text: str, target: str | None, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
@@ -118,13 +118,13 @@ def test_too_few_or_too_many_tokens_are_told(
     assert plain(error.value, tmp_path) == snapshot
 
 
-def test_the_command_draws_it(peer: Seq2Seq, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_figure_command_draws_checkpoint(peer: Seq2Seq, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = tmp_path / "made.csv"
     assert main(["figure", "ein mann .", "--checkpoint", str(tmp_path), "--target", "a man .", "-o", str(made)]) == 0
     assert "5 </s>" in made.read_text(encoding="utf-8-sig")
     assert main(["figure", "--checkpoint", str(tmp_path), "--attention", "x", "-o", str(made)]) == 2
     assert main(["figure", "ein", "--checkpoint", str(tmp_path / "none"), "-o", str(made)]) == 2
     assert main(["figure", "ein", "--checkpoint", str(tmp_path), "--model", str(tmp_path), "-o", str(made)]) == 2
-    said = capsys.readouterr().err
-    assert "--checkpoint or --model" in said
-    assert "Traceback" not in said
+    errors = capsys.readouterr().err
+    assert "--checkpoint or --model" in errors
+    assert "Traceback" not in errors

@@ -1,6 +1,6 @@
-"""The page's JavaScript is kept as its Python is: formatted, linted, and type-checked, as the files are.
+"""Quality of the JavaScript modules: formatting, lint, types, exports and import cycles.
 
-Deno, which comes as a wheel, does all three; it asks no network.
+Deno, installed as a wheel, does the first three without a network.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from deno import find_deno_bin
 
 from attnviz.browser_modules import as_one_script, imported
-from attnviz.ui.modules import module_of
+from attnviz.ui.modules import module_path
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGE = REPOSITORY / "attnviz"
@@ -27,9 +27,9 @@ WRITTEN = sorted(
     if path.name.endswith((".js", ".d.ts")) and path.parent.name != "browser_programs"
 )
 MODULES = [path for path in WRITTEN if path.suffix == ".js"]
-COMPONENTS = [module_of(path.parent.name) for path in (PACKAGE / "ui" / "components").glob("*/__init__.py")]
+COMPONENTS = [module_path(path.parent.name) for path in (PACKAGE / "ui" / "components").glob("*/__init__.py")]
 ENTRIES = [*COMPONENTS, PACKAGE / "ui" / "components" / "mount.js", ASSETS / "lecture.js", ASSETS / "story.js"]
-"""What is imported by no other module."""
+"""Entry points: modules that no other module imports."""
 
 
 def _deno(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -40,16 +40,16 @@ def _deno(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[s
     )
 
 
-def _check(folder: Path, *files: Path) -> subprocess.CompletedProcess[str]:
+def _type_check(folder: Path, *files: Path) -> subprocess.CompletedProcess[str]:
     """Type-check modules."""
     return _deno(folder, "check", "--no-remote", "--no-npm", "--no-lock", "--config", CONFIG, *files)
 
 
-def test_every_module_is_well_typed(tmp_path: Path) -> None:
-    """Also, that it imports and defines nothing that it does not use."""
+def test_every_module_passes_the_type_check(tmp_path: Path) -> None:
+    """The check includes unused imports and definitions."""
     types = {CONFIG.parent.joinpath(path).resolve() for path in _settings()["types"]}
     assert types == {path for path in WRITTEN if path.suffix == ".ts"}, "list them in deno.json"
-    checked = _check(tmp_path, *MODULES)
+    checked = _type_check(tmp_path, *MODULES)
     assert checked.returncode == 0, checked.stderr
 
 
@@ -61,21 +61,21 @@ WRONG = {
     "unknown": ("nowhere();", "TS2304"),  # no such name
     "mistaken": ("write(document.body, 1);", "TS2345"),  # an argument of another type
     "untyped": ("export function untyped(value) { return value; }", "TS7006"),  # a parameter without a type
-    "misspelt": ("chooseIn(document.body, { stepp: 1 });", "TS2561"),  # a property that the type lacks
+    "misspelt": ("sendChoice(document.body, { stepp: 1 });", "TS2561"),  # a property that the type lacks
     "absent": ("window.Plotly.purge(document.body);", "TS18048"),  # may be undefined
     "unused": ("const unused = 1;", "TS6133"),
     "missing": ('import { missing } from "./view.js";\nmissing();', "TS2305"),  # no such export
 }
 
 
-def test_the_check_finds_what_is_wrong(tmp_path: Path) -> None:
+def test_type_check_finds_each_kind_of_error(tmp_path: Path) -> None:
     shared = (PACKAGE / "ui" / "components").as_uri()
-    names = {"write": "shared", "chooseIn": "view"}
+    names = {"write": "shared", "sendChoice": "view"}
     for name, (line, _) in WRONG.items():
         needed = [f'import {{ {one} }} from "{shared}/{module}.js";\n' for one, module in names.items() if one in line]
         text = "".join(needed) + line.replace("./view.js", f"{shared}/view.js")
         (tmp_path / f"{name}.js").write_text(f"{text}\n", encoding="utf-8")
-    checked = _check(tmp_path, *(tmp_path / f"{name}.js" for name in WRONG))
+    checked = _type_check(tmp_path, *(tmp_path / f"{name}.js" for name in WRONG))
     found = set()
     for block in checked.stderr.split("\n\n"):
         code, at = re.search(r"(TS\d+) \[ERROR\]", block), re.findall(r"/(\w+)\.js:\d+:\d+", block)
@@ -83,7 +83,7 @@ def test_the_check_finds_what_is_wrong(tmp_path: Path) -> None:
     assert found == {(name, code) for name, (_, code) in WRONG.items()}
 
 
-def test_nothing_is_exported_in_vain() -> None:
+def test_every_export_is_imported_somewhere() -> None:
     wanted: set[tuple[Path, str]] = set()
     for module in MODULES:
         text = module.read_text(encoding="utf-8")
@@ -99,8 +99,8 @@ def test_nothing_is_exported_in_vain() -> None:
     assert exported - wanted == {(PACKAGE / "ui" / "components" / "mount.js", "mountable")}  # the stubs import that
 
 
-def test_every_module_is_imported_and_none_imports_itself() -> None:
-    """Of modules that import one another, one is run before what it imports: then its constants are not there yet."""
+def test_every_module_is_imported_and_imports_have_no_cycle() -> None:
+    """In an import cycle, one module runs before the module it imports, whose constants do not exist yet."""
     rest = {module: set(imported(module)) for module in MODULES}
     assert {one for needed in rest.values() for one in needed} | set(ENTRIES) == set(MODULES)
     while free := {module for module, needed in rest.items() if not needed & rest.keys()}:
@@ -109,19 +109,19 @@ def test_every_module_is_imported_and_none_imports_itself() -> None:
 
 
 @pytest.mark.parametrize("name", ["lecture", "story"])
-def test_an_exported_page_is_one_script(name: str, tmp_path: Path) -> None:
+def test_exported_page_modules_share_one_scope_without_conflicts(name: str, tmp_path: Path) -> None:
     """Its modules share one scope: a name that two of them define is an error."""
     script = tmp_path / f"{name}.js"
     script.write_text(f"export {{}};\n{as_one_script(ASSETS / f'{name}.js')}", encoding="utf-8")
-    codes = set(re.findall(r"(TS\d+) \[ERROR\]", _check(tmp_path, script).stderr))
+    codes = set(re.findall(r"(TS\d+) \[ERROR\]", _type_check(tmp_path, script).stderr))
     assert codes <= {"TS6133"}  # one of the pages may use less
 
 
-def test_the_linter_finds_nothing(tmp_path: Path) -> None:
+def test_modules_pass_the_linter(tmp_path: Path) -> None:
     linted = _deno(tmp_path, "lint", "--config", CONFIG, *MODULES)
     assert linted.returncode == 0, linted.stderr
 
 
-def test_it_is_formatted(tmp_path: Path) -> None:
+def test_modules_are_formatted(tmp_path: Path) -> None:
     checked = _deno(tmp_path, "fmt", "--check", "--config", CONFIG, *WRITTEN)
     assert checked.returncode == 0, f"deno fmt --config tests/javascript/deno.json FILE\n{checked.stderr}"

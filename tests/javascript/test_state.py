@@ -1,4 +1,4 @@
-"""What a view shows has one owner, the browser: its store, the address and the history, run by Deno."""
+"""The JavaScript state of a view, its URL and its history, run in Deno."""
 
 from __future__ import annotations
 
@@ -27,28 +27,32 @@ const address = await import("{(COMPONENTS / "address.js").as_uri()}");
 const {{ acknowledge, default: mount }} = await import("{(COMPONENTS / "outbox" / "outbox.js").as_uri()}");
 const shown = (view) => view.attnvizView.now;
 const sent = [];
-const show = (view, record) => {{
-  address.givePage(record.page.entry, record.page.parameters);
-  openView(view, record);
+const show = (view, payload) => {{
+  address.setPage(payload.page.entry, payload.page.parameters);
+  openView(view, payload);
 }};
 const seen = [];
 const note = (view) => seen.push({{ ...shown(view), ...stage.here() }});
-const [one, other] = RECORDS;
+const [one, other] = PAYLOADS;
 const view = stage.root();
 """
 
 
-def told(seed: int, sentence: str | None = "A dog.") -> dict[str, Any]:
-    """Return what the server tells the browser of a translation."""
+def server_payload(seed: int, sentence: str | None = "A dog.") -> dict[str, Any]:
+    """Return the payload of a translation that the server sends to the browser."""
     session: dict[Any, Any] = {}
     view = View(MAIN, synthetic.trace(seed=seed))
     set_page_address(session, view.identity, {"sentence": sentence})
     return view_payload(session, view, tour=True) | {"family": f"sentence {seed // 10}"}
 
 
-def played(folder: Path, acts: str, query: str = "", records: tuple[dict[str, Any], ...] = ()) -> list[dict[str, Any]]:
-    """Return what was noted in a browser that does `acts`, after a link with this query."""
-    begin = BEGIN.replace("QUERY", json.dumps(query)).replace("RECORDS", json.dumps(records or (told(0), told(10))))
+def run_in_deno(
+    folder: Path, acts: str, query: str = "", payloads: tuple[dict[str, Any], ...] = ()
+) -> list[dict[str, Any]]:
+    """Run the JavaScript `acts` in Deno after opening `query`; return the states that it noted."""
+    begin = BEGIN.replace("QUERY", json.dumps(query)).replace(
+        "PAYLOADS", json.dumps(payloads or (server_payload(0), server_payload(10)))
+    )
     script = folder / "acts.js"
     script.write_text(f"{begin}\n{acts}\nconsole.log(JSON.stringify(seen));\nDeno.exit();", encoding="utf-8")
     command = [find_deno_bin(), "run", "--no-remote", "--no-npm", "--no-lock", "--allow-read", script]
@@ -58,23 +62,23 @@ def played(folder: Path, acts: str, query: str = "", records: tuple[dict[str, An
     return found
 
 
-def test_a_link_is_opened_and_what_it_names_that_is_not_there_is_not_chosen(tmp_path: Path) -> None:
+def test_link_parameters_are_applied_and_invalid_ones_ignored(tmp_path: Path) -> None:
     acts = "show(view, one); address.writeAddress(); note(view);"
-    (seen,) = played(tmp_path, acts, "?step=3&source=2&word=7&typed_word=x&stage=4&order=strongest")
+    (seen,) = run_in_deno(tmp_path, acts, "?step=3&source=2&word=7&typed_word=x&stage=4&order=strongest")
     assert (seen["step"], seen["chosen"], seen["word"], seen["typedWord"]) == (2, 1, 7, "x")
     assert (seen["stage"], seen["ordered"]) == (4, "strongest")
     assert seen["query"]["step"] == "3"
-    (seen,) = played(tmp_path, acts, "?step=400&source=99&word=-1&stage=9&order=up&tour=9&foil=x")
-    assert seen["step"] == one_less_than_steps()
+    (seen,) = run_in_deno(tmp_path, acts, "?step=400&source=99&word=-1&stage=9&order=up&tour=9&foil=x")
+    assert seen["step"] == last_step()
     assert [seen[name] for name in ("chosen", "word", "foil", "stage", "ordered", "tour")] == [None] * 6
 
 
-def one_less_than_steps() -> int:
-    return int(told(0)["steps"]) - 1
+def last_step() -> int:
+    return int(server_payload(0)["steps"]) - 1
 
 
-def test_steps_replace_the_entry_another_translation_pushes_one_and_back_shows_what_was_left(tmp_path: Path) -> None:
-    seen = played(
+def test_steps_replace_and_translations_push_history_entries(tmp_path: Path) -> None:
+    seen = run_in_deno(
         tmp_path,
         """show(view, one); address.writeAddress(); note(view);
         change(view, { step: 3 }); change(view, { source: 2, word: 9 }); address.writeAddress(); note(view);
@@ -93,15 +97,15 @@ def test_steps_replace_the_entry_another_translation_pushes_one_and_back_shows_w
     assert (back["step"], back["chosen"], back["word"]) == (3, 2, 9)
 
 
-def test_a_step_lets_go_of_the_words_and_a_what_if_keeps_the_step(tmp_path: Path) -> None:
-    same = (told(0), told(1))  # two translations of one sentence
-    words, step, tried = played(
+def test_step_clears_chosen_words_and_what_if_keeps_the_step(tmp_path: Path) -> None:
+    same = (server_payload(0), server_payload(1))  # two translations of one sentence
+    words, step, tried = run_in_deno(
         tmp_path,
         """show(view, one); change(view, { word: 9, foil: 8, typedFoil: "voiture", source: 3 }); note(view);
         change(view, { step: 2 }); note(view);
         show(view, other); address.writeAddress(); note(view);
         """,
-        records=same,
+        payloads=same,
     )
     assert (words["word"], words["foil"], words["typedFoil"], words["chosen"]) == (9, 8, "voiture", 3)
     assert (step["word"], step["foil"], step["typedFoil"], step["chosen"]) == (None, None, "", 3)
@@ -109,27 +113,27 @@ def test_a_step_lets_go_of_the_words_and_a_what_if_keeps_the_step(tmp_path: Path
 
 
 @pytest.mark.parametrize("steps", [[], [1], [3, 0], [2, 2]])
-def test_when_the_tour_ends_all_is_as_it_was(tmp_path: Path, steps: list[int]) -> None:
+def test_end_of_the_tour_restores_the_view(tmp_path: Path, steps: list[int]) -> None:
     between = "".join(f"change(view, {{ step: {step}, source: null }});" for step in steps)
-    before, toured, after = played(
+    before, toured, after = run_in_deno(
         tmp_path,
         f"""show(view, one); change(view, {{ step: 2, source: 1 }}); address.writeAddress(); note(view);
         change(view, {{ tour: 1 }}); {between} change(view, {{ tour: 4 }}); address.writeAddress(); note(view);
         change(view, {{ tour: null }}); address.writeAddress(); note(view);
         """,
     )
-    assert toured["query"] == before["query"] | {"tour": "4"}, "the link has what was before"
-    assert toured["entries"] > before["entries"], "Back leads out of it"
+    assert toured["query"] == before["query"] | {"tour": "4"}, "the URL keeps the state from before the tour"
+    assert toured["entries"] > before["entries"], "Back leaves the tour"
     for name in ("step", "chosen", "word", "tour"):
         assert after[name] == before[name]
     assert after["query"] == before["query"]
 
 
-def test_a_page_that_is_left_takes_its_parameters_out_and_brings_them_back(tmp_path: Path) -> None:
-    here, gone, back = played(
+def test_page_parameters_are_removed_on_leaving_and_restored_on_return(tmp_path: Path) -> None:
+    here, gone, back = run_in_deno(
         tmp_path,
         """show(view, one); change(view, { step: 4 }); address.writeAddress(); note(view);
-        closeView(view); address.givePage("elsewhere", { page: "elsewhere" }); address.writeAddress(); note(view);
+        closeView(view); address.setPage("elsewhere", { page: "elsewhere" }); address.writeAddress(); note(view);
         const again = stage.root(); show(again, one); address.writeAddress(); note(again);
         """,
     )
@@ -138,20 +142,20 @@ def test_a_page_that_is_left_takes_its_parameters_out_and_brings_them_back(tmp_p
     assert back["step"] == 4
 
 
-def test_the_sentence_is_in_the_link_as_soon_as_something_is_chosen(tmp_path: Path) -> None:
-    bare, chosen = played(
+def test_url_gets_the_sentence_with_the_first_choice(tmp_path: Path) -> None:
+    bare, chosen = run_in_deno(
         tmp_path,
         """show(view, one); address.writeAddress(); note(view);
         change(view, { step: 1 }); address.writeAddress(); note(view);
         """,
-        records=(told(0, None), told(10)),
+        payloads=(server_payload(0, None), server_payload(10)),
     )
     assert "sentence" not in bare["query"]
     assert chosen["query"]["sentence"] == synthetic.trace(seed=0).source_text
 
 
-def test_a_step_just_before_back_is_there_again_after_forward(tmp_path: Path) -> None:
-    back, forward = played(
+def test_step_just_before_back_is_restored_by_forward(tmp_path: Path) -> None:
+    back, forward = run_in_deno(
         tmp_path,
         """show(view, one); address.writeAddress(); show(view, other); address.writeAddress();
         change(view, { step: 2 });                    // not written yet
@@ -163,10 +167,10 @@ def test_a_step_just_before_back_is_there_again_after_forward(tmp_path: Path) ->
     assert (forward["step"], forward["query"]["step"]) == (2, "3")
 
 
-def test_a_link_is_followed_also_where_the_page_writes_the_address_before_the_view_is_there(tmp_path: Path) -> None:
-    (seen,) = played(
+def test_link_is_applied_when_the_page_writes_the_url_before_the_view(tmp_path: Path) -> None:
+    (seen,) = run_in_deno(
         tmp_path,
-        """address.givePage(one.page.entry, one.page.parameters); address.writeAddress();
+        """address.setPage(one.page.entry, one.page.parameters); address.writeAddress();
         show(view, one); address.writeAddress(); note(view);
         """,
         "?step=3&order=strongest",
@@ -174,13 +178,13 @@ def test_a_link_is_followed_also_where_the_page_writes_the_address_before_the_vi
     assert (seen["step"], seen["ordered"], seen["query"]["step"]) == (2, "strongest", "3")
 
 
-def test_what_is_written_while_a_page_is_being_left_takes_nothing_from_its_entry(tmp_path: Path) -> None:
-    (back,) = played(
+def test_url_writes_while_leaving_a_page_keep_its_history_entry(tmp_path: Path) -> None:
+    (back,) = run_in_deno(
         tmp_path,
         """show(view, one); change(view, { step: 2 }); address.writeAddress();
         closeView(view);                              // its room is emptied first
-        address.give("lecture", { lecture: "1" }); address.writeAddress();
-        address.givePage("elsewhere", { page: "elsewhere" }); acknowledge({}); address.writeAddress();
+        address.setParameters("lecture", { lecture: "1" }); address.writeAddress();
+        address.setPage("elsewhere", { page: "elsewhere" }); acknowledge({}); address.writeAddress();
         stage.go(-1);
         const again = stage.root(); show(again, one); note(again);
         """,
@@ -204,46 +208,46 @@ mount({
 });
 const connect = (now) => { state.now = now; connection(); };
 const tick = () => new Promise((then) => setTimeout(then, 5));
-const told = () => seen.push(structuredClone({ sent: sent.at(-1), search: location.search }));
+const noteSent = () => seen.push(structuredClone({ sent: sent.at(-1), search: location.search }));
 """
 
 
-def test_a_server_that_has_begun_again_is_told_the_address_which_stays_until_it_is_followed(tmp_path: Path) -> None:
-    told_first, resumed, unanswered, answered = played(
+def test_restarted_server_receives_the_url_and_the_url_stays(tmp_path: Path) -> None:
+    before_restart, resumed, unanswered, answered = run_in_deno(
         tmp_path,
         OUTBOX
-        + """show(view, one); acknowledge({}, "before"); change(view, { step: 2 }); await tick(); told();
-        connect("LOST"); change(view, { step: 3 }); connect("CONNECTED"); await tick(); told();
+        + """show(view, one); acknowledge({}, "before"); change(view, { step: 2 }); await tick(); noteSent();
+        connect("LOST"); change(view, { step: 3 }); connect("CONNECTED"); await tick(); noteSent();
         const { tab } = sent.at(-1), last = sent.at(-1).requests.at(-1).seq;
-        address.givePage("other", { page: "other" }); acknowledge({}, "after"); await tick(); told();
+        address.setPage("other", { page: "other" }); acknowledge({}, "after"); await tick(); noteSent();
         show(view, one); acknowledge({ [tab]: last }, "after"); await tick();
-        const { ask } = await import(OUTBOX_MODULE); ask("page", "lab"); await tick(); told();
+        const { sendRequest } = await import(OUTBOX_MODULE); sendRequest("page", "lab"); await tick(); noteSent();
         """.replace("OUTBOX_MODULE", json.dumps((COMPONENTS / "outbox" / "outbox.js").as_uri())),
     )
-    assert "step=3" in told_first["search"]
+    assert "step=3" in before_restart["search"]
     (request,) = resumed["sent"]["requests"]
     assert (request["name"], request["value"]["memory"], resumed["sent"]["memory"]) == ("resume", "before", "")
     assert request["value"]["query"] == resumed["search"]
-    assert "step=4" in resumed["search"], "what was chosen without a server is in it"
-    assert unanswered["search"] == resumed["search"], "what a server that knows nothing shows is not written"
+    assert "step=4" in resumed["search"], "the URL has the choice made while disconnected"
+    assert unanswered["search"] == resumed["search"], "the state of a restarted server is not written to the URL"
     assert answered["sent"]["memory"] == "after"
     assert [one["name"] for one in answered["sent"]["requests"]] == ["page"]
 
 
 @pytest.mark.parametrize(("entry", "asked"), [("corpus", ["follow"]), ("first", [])])
-def test_back_before_the_page_could_hear_of_it_is_followed(tmp_path: Path, entry: str, asked: list[str]) -> None:
-    (seen,) = played(
+def test_back_before_the_page_listens_is_followed(tmp_path: Path, entry: str, asked: list[str]) -> None:
+    (seen,) = run_in_deno(
         tmp_path,
         OUTBOX
         + f"""history.replaceState({{ attnvizEntry: "{entry}" }}, "", "http://page.test/?page={entry}");
-        address.givePage("first", {{}}); acknowledge({{}}, "server"); await tick(); told();
+        address.setPage("first", {{}}); acknowledge({{}}, "server"); await tick(); noteSent();
         """,
     )
     assert [one["name"] for one in (seen.get("sent") or {"requests": []})["requests"]] == asked
 
 
-def test_the_address_is_written_at_once_unless_often(tmp_path: Path) -> None:
-    few, many, kept = played(
+def test_url_is_written_immediately_and_frequent_writes_are_throttled(tmp_path: Path) -> None:
+    few, many, last = run_in_deno(
         tmp_path,
         """const begun = performance.now(), { replaceState } = history;
         let writings = 0;
@@ -260,7 +264,7 @@ def test_the_address_is_written_at_once_unless_often(tmp_path: Path) -> None:
         count();
         """,
     )
-    steps = one_less_than_steps() + 1
+    steps = last_step() + 1
     assert few["query"]["step"] == str(9 % steps + 1)
-    assert many["writings"] <= many["most"], "a browser lets nobody write it so often"
-    assert kept["query"].get("step", "1") == str(89 % steps + 1)
+    assert many["writings"] <= many["most"], "browsers limit how often the URL may change"
+    assert last["query"].get("step", "1") == str(89 % steps + 1)

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from tests.killing.kinds import KINDS
-from tests.killing.runs import PerturbedStep
+from tests.killing.runs import KillTrial
 
 
 def main() -> int:
@@ -29,10 +29,10 @@ def main() -> int:
     differing = 0
     for name in options.kinds:
         with tempfile.TemporaryDirectory() as folder:
-            trial = PerturbedStep(KINDS[name], Path(folder), random.Random(f"{name} {options.seed}"))
+            trial = KillTrial(KINDS[name], Path(folder), random.Random(f"{name} {options.seed}"))
             while trial.kills < options.times or trial.under_way:
                 print(f"{name}: {trial.kills} kills, {trial.ended} runs ended", end="\r", file=sys.stderr, flush=True)
-                for difference in trial.go_on(kill=trial.kills < options.times):
+                for difference in trial.resume(kill=trial.kills < options.times):
                     differing += 1
                     print(f"{name}, --seed {options.seed}, after {trial.kills} kills: {difference}", flush=True)
             table.append(f"{name:8}{trial.kills:7}{trial.at_files:11}{trial.ended:12}{trial.differing:8}")

@@ -1,4 +1,4 @@
-"""The commands that are killed: each with what it works on, and what of its result must be the same in the end."""
+"""The commands that are killed: their input, and the files that must be equal in the end."""
 
 from __future__ import annotations
 

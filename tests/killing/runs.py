@@ -1,4 +1,4 @@
-"""A command that is killed and started again until it is done."""
+"""A command that is killed and restarted until it finishes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.conftest import REPOSITORY
 from tests.killing.kinds import Kind
 
 
-class PerturbedStep:
-    """What became of a kind of command that is killed again and again."""
+class KillTrial:
+    """A command that is killed and restarted repeatedly, and the counts of kills and differing results."""
 
     def __init__(self, kind: Kind, folder: Path, chance: random.Random) -> None:
-        """Run it once undisturbed: what it makes is what it must make, and how long it takes bounds the moments."""
+        """Run the command once without a kill, for the expected files and for its duration."""
         self._kind, self._chance, self._bench, self._folder = kind, chance, folder / "bench", folder / "killed"
         self._bench.mkdir()
         self.kills = self.at_files = self.ended = self.differing = 0
@@ -32,8 +32,8 @@ class PerturbedStep:
         self._seconds = time.monotonic() - started
         self._expected = kind.result(whole)
 
-    def go_on(self, *, kill: bool) -> list[str]:
-        """Start the command and kill it, or let it end; return what differs where it did end, in words."""
+    def resume(self, *, kill: bool) -> list[str]:
+        """Start the command, then kill it or let it end; return descriptions of the files that differ."""
         at_file = self._chance.random() < 0.5
         self.under_way = True
         if self._run(self._folder, self._moment(at_file) if kill else None):
@@ -52,7 +52,7 @@ class PerturbedStep:
         return differences
 
     def _moment(self, at_file: bool) -> Iterator[bool]:
-        """Yield whether the moment has come, again and again: at any time, or a moment after a file changed."""
+        """Yield False until the time to kill has come, then True: at a random time, or soon after a file changes."""
         if at_file:
             changes, seen = self._chance.randint(1, 6), _state(self._folder)
             while changes:
@@ -65,7 +65,7 @@ class PerturbedStep:
         yield True
 
     def _run(self, folder: Path, moment: Iterator[bool] | None) -> bool:
-        """Run the command in a folder, until it ends or the moment has come; return whether it was killed."""
+        """Run the command in a folder until it ends or `moment` yields True; return whether it was killed."""
         folder.mkdir(exist_ok=True)
         process = subprocess.Popen(
             [sys.executable, "-m", "attnviz", *self._kind.arguments(self._bench, folder)],
@@ -82,16 +82,16 @@ class PerturbedStep:
                 process.communicate()
                 return True
             time.sleep(0.001)
-        _, said = process.communicate()
+        _, errors = process.communicate()
         if process.returncode:
-            raise AssertionError(f"the command ended with {process.returncode}: {said[-2000:]}")
+            raise AssertionError(f"the command ended with {process.returncode}: {errors[-2000:]}")
         return False
 
 
 def _state(folder: Path) -> dict[str, int]:
-    """Return when each file was changed."""
+    """Return the modification time of each file."""
     found = {}
-    with contextlib.suppress(OSError):  # what goes in this moment changes the state, too
+    with contextlib.suppress(OSError):  # a file that disappears meanwhile changes the state, too
         for path in folder.rglob("*"):
             found[str(path)] = path.stat().st_mtime_ns
     return found

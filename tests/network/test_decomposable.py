@@ -1,4 +1,4 @@
-"""Decomposable attention against NumPy float64, padding, order, and its config."""
+"""The decomposable attention network: NumPy recomputation, padding, order of pieces, config."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ IDS = st.lists(st.integers(4, 29), min_size=0, max_size=7).map(lambda ids: [*ids
 
 
 @given(config=sizes(), source=IDS, target=IDS, seed=st.integers(0, 99))
-def test_it_computes_the_equations(config: DecomposableConfig, source: list[int], target: list[int], seed: int) -> None:
+def test_network_equals_numpy_recomputation(
+    config: DecomposableConfig, source: list[int], target: list[int], seed: int
+) -> None:
     network = random_detector(config, seed).double()
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     expected = recompute_decomposable(weights, source, target).by_name()
@@ -32,7 +34,7 @@ def test_it_computes_the_equations(config: DecomposableConfig, source: list[int]
 
 
 @given(source=IDS, target=IDS, seed=st.integers(0, 99), random=st.randoms(use_true_random=False))
-def test_the_order_of_the_pieces_changes_nothing(
+def test_order_of_pieces_does_not_change_output(
     source: list[int], target: list[int], seed: int, random: object
 ) -> None:
     orders = [random.sample(range(len(side)), len(side)) for side in (source, target)]  # type: ignore[attr-defined]
@@ -49,11 +51,11 @@ def test_the_order_of_the_pieces_changes_nothing(
     torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
 
 
-def test_padding_is_what_a_tokenizer_calls_it() -> None:
+def test_padding_id_equals_that_of_tokenizer() -> None:
     assert PADDING == PAD
 
 
-def test_a_piece_more_does_change_it() -> None:
+def test_additional_piece_changes_logits() -> None:
     network = random_detector(DecomposableConfig(30, 6, 7), 1)
     one, other = (network(torch.tensor([[5, 6, EOS]]), torch.tensor([ids])).logits for ids in ([7, EOS], [7, 7, EOS]))
     assert not torch.allclose(one, other)
@@ -61,7 +63,7 @@ def test_a_piece_more_does_change_it() -> None:
 
 @settings(max_examples=FEW)
 @given(pairs=st.lists(st.tuples(IDS, IDS), min_size=2, max_size=4), seed=st.integers(0, 99))
-def test_pairs_judged_together_are_judged_as_alone(pairs: list[tuple[list[int], list[int]]], seed: int) -> None:
+def test_batched_pairs_equal_single_pairs(pairs: list[tuple[list[int], list[int]]], seed: int) -> None:
     network = random_detector(DecomposableConfig(30, 6, 7), seed).double()
     sides = []
     for side in zip(*pairs, strict=True):
@@ -82,7 +84,7 @@ def test_every_weight_has_a_gradient() -> None:
         assert parameter.grad.any(), name
 
 
-def test_half_precision_gives_nearly_the_same() -> None:
+def test_bfloat16_probabilities_are_close() -> None:
     network = random_detector(DecomposableConfig(30, 8, 8), 2)
     source, target = torch.tensor([[5, 6, 7, EOS]]), torch.tensor([[8, 9, EOS]])
     whole = torch.softmax(network(source, target).logits, -1)
@@ -91,7 +93,7 @@ def test_half_precision_gives_nearly_the_same() -> None:
     torch.testing.assert_close(whole, half, rtol=0, atol=0.1)
 
 
-def test_the_same_seed_draws_the_same_weights_and_both_languages_begin_alike() -> None:
+def test_equal_seeds_give_equal_weights_for_both_languages() -> None:
     one, other = (build(DecomposableConfig(30, 8, 6)) for _ in range(2))
     for network in (one, other):
         network.initialise(torch.Generator().manual_seed(4))
@@ -114,19 +116,19 @@ def test_the_same_seed_draws_the_same_weights_and_both_languages_begin_alike() -
         ("heads", 2),
     ],
 )
-def test_settings_that_make_no_sense_are_named(field: str, value: object) -> None:
+def test_invalid_settings_are_refused_by_name(field: str, value: object) -> None:
     fields = DecomposableConfig(30, 8, 6).to_dict()
     with pytest.raises(ValueError, match=field):
         read_fields(fields | {field: value})
 
 
-def test_a_config_survives_json() -> None:
+def test_config_json_round_trip() -> None:
     config = DecomposableConfig(30, 8, 6, 0.1)
     assert read_fields(config.to_dict()) == config
     assert dataclasses.replace(config, model_size=2) != config
 
 
-def test_it_is_small() -> None:
+def test_network_has_under_a_million_weights() -> None:
     network = Decomposable(DecomposableConfig(8000))
     outside = sum(weight.numel() for name, weight in network.named_parameters() if not name.startswith("embedding"))
     assert outside < 1_000_000

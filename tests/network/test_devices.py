@@ -1,4 +1,4 @@
-"""The network as on a GPU, with fake tensors that claim to be on `cuda`.
+"""The recurrent network on a simulated GPU: fake tensors that claim to be on `cuda`.
 
 Any operation that mixes devices fails, and nothing may be computed in float64, which MPS does not support.
 """
@@ -140,7 +140,7 @@ def test_gradients_stay_on_the_device(network: RNNsearch, monkeypatch: pytest.Mo
     batch = Batch(source=_ids(B, TX), source_lengths=_ids(B), previous=_ids(B, TY), target=_ids(B, TY))
     with KeepAll():
         Objective(network, 0.1)(batch)
-    by_hand = network.config.attention != "location-aware"  # of the weights before: torch finds its gradient
+    by_hand = network.config.attention != "location-aware"  # torch computes the gradient of its location features
     assert len(ran) == 2 + by_hand
     for function, context, result in ran:
         results = result if isinstance(result, tuple) else (result,)
@@ -177,13 +177,13 @@ def test_interventions_stay_on_the_device(network: RNNsearch) -> None:
 
 
 @pytest.mark.parametrize(("attention", "readout_state"), [("additive", "previous")])
-def test_what_is_left_on_the_cpu_is_found(network: RNNsearch) -> None:
+def test_tensor_on_cpu_raises(network: RNNsearch) -> None:
     lengths = torch.ones(B, dtype=torch.long)
     with pytest.raises(RuntimeError, match="device"):
         network(_ids(B, TX), lengths, _ids(B, TY))
 
 
-def test_float64_is_found() -> None:
+def test_float64_is_detected() -> None:
     with CountFloat64() as counted:
         torch.ones(2).double()
     assert counted.found

@@ -1,4 +1,4 @@
-"""The encoder as it is used computes what the encoder of training computes."""
+"""The prepared encoder of inference computes what the encoder of training computes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PIECES = 12
 
 
 @given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=7), seed=st.integers(0, 2**31))
-def test_annotations_are_those_of_training(lengths: list[int], seed: int) -> None:
+def test_prepared_encoder_equals_training_encoder(lengths: list[int], seed: int) -> None:
     """In a batch of any order, where some pieces occur often; padding has none."""
     generator = torch.Generator().manual_seed(seed)
     network = RNNsearch(ModelConfig(PIECES, 5, 6, 4, 3)).eval()

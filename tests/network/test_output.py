@@ -1,4 +1,4 @@
-"""The likeliest piece is the one that all logits say, and probabilities are those of the logits."""
+"""The output layer: the likeliest piece and log probabilities match those of all logits."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FIRST = 3
 
 
 @pytest.fixture(autouse=True)
-def every_processor_sifts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let processors without instructions for bfloat16 take the same way."""
+def select_in_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Select candidates in bfloat16 also on processors without instructions for it."""
     monkeypatch.setattr(output, "choose_precision", lambda *_: "bf16")
 
 
@@ -52,7 +52,7 @@ def assert_likeliest(layer: OutputLayer, readouts: Tensor) -> None:
     nearness=st.sampled_from([0.0, 1e-7, 1e-5, 1e-3, 1.0]),
     size=st.sampled_from([1e-6, 1.0, 1e4]),
 )
-def test_the_likeliest_piece_is_that_of_all_logits(
+def test_likeliest_piece_has_largest_logit(
     seed: int, pieces: int, units: int, spread: float, nearness: float, size: float
 ) -> None:
     """Rows of very unequal lengths, rows that are nearly one another's copies, and readouts of any size."""
@@ -69,13 +69,13 @@ def test_the_likeliest_piece_is_that_of_all_logits(
     assert_likeliest(layer_of(weight, bias), size * normal(9, units))
 
 
-def test_pieces_that_are_all_alike_and_readouts_of_nothing() -> None:
+def test_likeliest_piece_of_equal_rows_and_zero_readouts() -> None:
     for bias in (torch.zeros(2000), torch.randn(2000)):
         assert_likeliest(layer_of(torch.ones(2000, 8), bias), torch.zeros(9, 8))
         assert_likeliest(layer_of(torch.zeros(2000, 8), bias), torch.ones(9, 8))
 
 
-def test_pieces_too_near_for_bfloat16_are_told_apart() -> None:
+def test_likeliest_piece_among_rows_equal_in_bfloat16() -> None:
     """Of a hundred rows that bfloat16 cannot tell from one another, the sieve finds the likeliest all the same."""
     source = torch.Generator().manual_seed(1)
     weight = torch.randn(2000, 64, generator=source)
@@ -87,13 +87,13 @@ def test_pieces_too_near_for_bfloat16_are_told_apart() -> None:
     assert_likeliest(layer, readouts)
 
 
-def test_a_network_that_came_to_nothing_still_says_something() -> None:
-    """As a diverging run does in a validation: every number is NaN."""
+def test_likeliest_piece_of_nan_readouts() -> None:
+    """A diverging run validates with NaN in every number."""
     layer = layer_of(torch.randn(100, 8), torch.zeros(100))
     assert len(layer.likeliest(torch.full((9, 8), float("nan")), FIRST)) == 9
 
 
-def test_log_probabilities_are_those_of_the_logits() -> None:
+def test_log_probabilities_equal_log_softmax_of_logits() -> None:
     layer = layer_of(torch.randn(50, 6), torch.randn(50))
     readouts = torch.randn(3, 6)
     exact = readouts.double() @ layer.weight.double().t() + layer.bias.double()

@@ -1,4 +1,4 @@
-"""A product with a fixed matrix is the product, on every processor and for few rows as for many."""
+"""Products with a fixed matrix, on every kind of processor and for few or many rows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from attnviz.network import products
 from attnviz.network.products import FixedProduct
 
 
-@pytest.mark.parametrize("mkl_is_slow", [True, False])
+@pytest.mark.parametrize("onednn_is_faster", [True, False])
 @pytest.mark.parametrize("rows", [1, 4, 5, 33])
-def test_the_product_is_that_of_double_precision(mkl_is_slow: bool, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if mkl_is_slow and not torch.backends.mkldnn.is_available():
+def test_product_equals_double_precision_product(
+    onednn_is_faster: bool, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if onednn_is_faster and not torch.backends.mkldnn.is_available():
         pytest.skip("torch was built without oneDNN")
-    monkeypatch.setattr(products, "mkl_is_slow", lambda: mkl_is_slow)
+    monkeypatch.setattr(products, "onednn_is_faster", lambda: onednn_is_faster)
     source = torch.Generator().manual_seed(rows)
     weight, bias = torch.randn(37, 21, generator=source), torch.randn(37, generator=source)
     wide = torch.randn(rows, 50, generator=source)

@@ -1,4 +1,4 @@
-"""The hand-written gradients against finite differences, and the encoder against torch's own GRU."""
+"""Hand-written GRU gradients against finite differences, and the encoder against torch's GRU."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _seed() -> None:
     torch.manual_seed(3)
 
 
-def test_gru_gradients() -> None:
+def test_gru_gradients_equal_finite_differences() -> None:
     steps, directions, batch, n = 4, 2, 3, 3
     arguments = (
         _random(steps, directions, batch, 3 * n),
@@ -33,7 +33,7 @@ def test_gru_gradients() -> None:
 
 
 @pytest.mark.parametrize("additive", [True, False])
-def test_attentive_gru_gradients(additive: bool) -> None:
+def test_attentive_gru_gradients_equal_finite_differences(additive: bool) -> None:
     steps, batch, length, n = 3, 2, 4, 3
     size = 5 if additive else n
     mask = torch.zeros(batch, length, dtype=torch.float64)

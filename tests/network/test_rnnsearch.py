@@ -1,4 +1,4 @@
-"""The network against the NumPy float64 recomputation, and padding that must not matter."""
+"""The RNNsearch network against its NumPy recomputation, padding, gradients and config."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(produc
 
 
 @every_kind
-def test_forward_equals_the_recomputation(make_network: ModelFactory, attention: str, readout_state: str) -> None:
+def test_forward_pass_equals_numpy_recomputation(
+    make_network: ModelFactory, attention: str, readout_state: str
+) -> None:
     network = make_network(attention, readout_state)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     expected = recompute(weights, network.config.to_dict(), SOURCE, TARGET)
@@ -36,9 +38,7 @@ def test_forward_equals_the_recomputation(make_network: ModelFactory, attention:
 
 
 @every_kind
-def test_a_padded_batch_gives_each_sentence_what_it_gets_alone(
-    make_network: ModelFactory, attention: str, readout_state: str
-) -> None:
+def test_padded_batch_equals_single_sentences(make_network: ModelFactory, attention: str, readout_state: str) -> None:
     network = make_network(attention, readout_state)
     sources = [SOURCE, (9, EOS), (40, 41, 42, 43, EOS)]
     lengths = torch.tensor([len(source) for source in sources])
@@ -55,9 +55,7 @@ def test_a_padded_batch_gives_each_sentence_what_it_gets_alone(
 
 
 @every_kind
-def test_what_stands_in_the_padding_changes_nothing(
-    make_network: ModelFactory, attention: str, readout_state: str
-) -> None:
+def test_padding_content_changes_nothing(make_network: ModelFactory, attention: str, readout_state: str) -> None:
     network = make_network(attention, readout_state)
     lengths, previous = torch.tensor([3]), torch.tensor([(BOS, 8, 9)])
     padded = network.logits(torch.tensor([[5, 6, EOS, 0, 0]]), lengths, previous)
@@ -100,7 +98,7 @@ def test_gradients_reach_every_weight(make_network: ModelFactory, attention: str
         ("dropout", float("nan")),
     ],
 )
-def test_a_bad_config_names_the_field(field: str, value: object) -> None:
+def test_invalid_config_names_the_field(field: str, value: object) -> None:
     with pytest.raises(ValueError, match=rf"^{field} "):
         ModelConfig.from_dict({"vocabulary_size": 10, field: value})
 

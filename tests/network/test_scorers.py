@@ -1,4 +1,4 @@
-"""The kinds of attention keep to their interface: nothing outside the scorers asks which one it deals with."""
+"""The interface of attention scorers: no other module asks which kind of attention it has."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ for room in ("network", "decoding", "analysis"):
     FREE_OF_BRANCHES += (path for path in PACKAGE.glob(f"{room}/*.py") if path.name != "scorers.py")
 
 
-def test_only_the_scorers_know_the_kinds_of_attention() -> None:
+def test_only_scorer_modules_name_attention_kinds() -> None:
     assert [path for path in FREE_OF_BRANCHES if ASKING.search(path.read_text(encoding="utf-8"))] == []
 
 
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)
-def test_the_sizes_a_scorer_promises(make_network: ModelFactory, attention: str) -> None:
+def test_scorer_tensors_have_declared_sizes(make_network: ModelFactory, attention: str) -> None:
     network = make_network(attention)
     scorer, n = network.decoder.attention, network.config.hidden_size
     annotations, state = torch.randn(2, 5, 2 * network.config.encoder_size), torch.randn(2, n)
@@ -46,7 +46,7 @@ def test_the_sizes_a_scorer_promises(make_network: ModelFactory, attention: str)
 
 
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)
-def test_one_step_after_another_gives_what_a_whole_target_gives(make_network: ModelFactory, attention: str) -> None:
+def test_step_by_step_unroll_equals_whole_target(make_network: ModelFactory, attention: str) -> None:
     network = make_network(attention).requires_grad_(True).train()
     scorer, generator = network.decoder.attention, torch.Generator().manual_seed(3)
     source, previous = (torch.randint(4, 50, shape, generator=generator) for shape in ((3, 9), (3, 5)))
@@ -64,7 +64,7 @@ def test_one_step_after_another_gives_what_a_whole_target_gives(make_network: Mo
         assert torch.allclose(values, found[1][name], rtol=1e-4, atol=1e-5), name
 
 
-def test_location_attends_to_no_place_behind_its_last(make_network: ModelFactory) -> None:
+def test_location_gives_no_weight_after_its_last_position(make_network: ModelFactory) -> None:
     network = make_network("location", alignment_size=3)
     alignment = network(torch.full((2, 6), 5), torch.tensor([6, 2]), torch.full((2, 4), 5))[1]
     assert (alignment[0, :, 3:] == 0).all()
@@ -72,14 +72,14 @@ def test_location_attends_to_no_place_behind_its_last(make_network: ModelFactory
     assert (alignment[1, :, 2:] == 0).all()
 
 
-def test_location_does_not_see_the_words(make_network: ModelFactory) -> None:
+def test_location_keys_do_not_depend_on_words(make_network: ModelFactory) -> None:
     keys = make_network("location").decoder.attention.keys
     one, other = torch.randn(1, 4, 20), torch.randn(1, 4, 20)
     assert torch.equal(keys(one), keys(other))
     assert not torch.equal(keys(one)[0, 0], keys(one)[0, 1])
 
 
-def test_location_aware_sees_where_the_step_before_looked(make_network: ModelFactory) -> None:
+def test_location_aware_energies_depend_on_previous_weights(make_network: ModelFactory) -> None:
     scorer = make_network("location-aware").decoder.attention
     query, keys = torch.randn(1, 7), torch.randn(1, 12, 7)
     before = torch.zeros(1, 12)
@@ -97,7 +97,7 @@ def test_dot_needs_an_even_size(size: int) -> None:
     assert ModelConfig(vocabulary_size=20, hidden_size=size + 1, attention="dot").encoder_size == (size + 1) // 2
 
 
-def test_a_mask_opens_the_pieces_or_the_last_one_alone(make_network: ModelFactory) -> None:
+def test_mask_allows_all_pieces_or_only_the_last(make_network: ModelFactory) -> None:
     lengths = torch.tensor([3, 1])
     for attention in ATTENTION_KINDS:
         open_ = make_network(attention).decoder.attention.mask(lengths, 4) == 0

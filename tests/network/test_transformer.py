@@ -1,4 +1,4 @@
-"""The transformer against NumPy float64, its steps against the whole pass, padding, positions and its config."""
+"""The transformer: NumPy recomputation, stepwise decoding, padding, positions and config."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ IDS = st.lists(st.integers(4, 29), min_size=0, max_size=7).map(lambda ids: [*ids
 
 @settings(max_examples=FEW)
 @given(config=sizes(), source=IDS, target=IDS, seed=st.integers(0, 99))
-def test_it_computes_the_equations(config: TransformerConfig, source: list[int], target: list[int], seed: int) -> None:
+def test_network_equals_numpy_recomputation(
+    config: TransformerConfig, source: list[int], target: list[int], seed: int
+) -> None:
     network = random_transformer(config, seed).double()
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     expected = recompute_transformer(weights, config.to_dict(), source, target)
@@ -46,7 +48,7 @@ def test_it_computes_the_equations(config: TransformerConfig, source: list[int],
 
 @settings(max_examples=FEW)
 @given(config=sizes(), targets=st.lists(IDS, min_size=2, max_size=2), seed=st.integers(0, 99))
-def test_steps_compute_what_the_whole_pass_computes(
+def test_step_by_step_decoding_equals_whole_pass(
     config: TransformerConfig, targets: list[list[int]], seed: int
 ) -> None:
     network = random_transformer(config, seed).double()
@@ -63,7 +65,7 @@ def test_steps_compute_what_the_whole_pass_computes(
         torch.testing.assert_close(step.readout[:, 0], readouts[:, i])
 
 
-def test_hypotheses_keep_their_own_past() -> None:
+def test_reordered_hypotheses_keep_their_own_cache() -> None:
     network = random_transformer(TransformerConfig(30, 8, 2, 2, 6), 3).double()
     decoder, lengths = TransformerStepDecoder(network), torch.tensor([3, 2])
     source = torch.tensor([[5, 6, EOS], [7, EOS, 0]])
@@ -79,7 +81,7 @@ def test_hypotheses_keep_their_own_past() -> None:
         torch.testing.assert_close(step.readout[0, place], readouts[0, -1])
 
 
-def test_what_cannot_be_changed(snapshot: SnapshotAssertion) -> None:
+def test_changing_energies_is_refused(snapshot: SnapshotAssertion) -> None:
     network = random_transformer(TransformerConfig(30, 8, 2, 1, 6), 3)
     decoder = TransformerStepDecoder(network)
     memory = decoder.memory(network.encode(torch.tensor([[5, EOS]]), torch.tensor([2])).annotations, torch.tensor([2]))
@@ -119,7 +121,7 @@ def test_every_weight_has_a_gradient() -> None:
             assert parameter.grad.any(), name
 
 
-def test_the_same_seed_draws_the_same_weights() -> None:
+def test_equal_seeds_give_equal_weights() -> None:
     one, other = (Transformer(TransformerConfig(30, 8, 2, 2, 6)) for _ in range(2))
     for network in (one, other):
         network.initialise(torch.Generator().manual_seed(4))
@@ -144,13 +146,13 @@ def test_the_same_seed_draws_the_same_weights() -> None:
         ("hidden_size", 8),
     ],
 )
-def test_settings_that_make_no_sense_are_named(field: str, value: object) -> None:
+def test_invalid_settings_are_refused_by_name(field: str, value: object) -> None:
     fields = TransformerConfig(30, 8, 2, 1, 6).to_dict()
     with pytest.raises(ValueError, match=field):
         read_fields(fields | {field: value})
 
 
-def test_a_config_survives_json() -> None:
+def test_config_json_round_trip() -> None:
     config = TransformerConfig(30, 8, 2, 1, 6, 0.1)
     assert read_fields(config.to_dict()) == config
     assert dataclasses.replace(config, layers=2) != config

@@ -1,4 +1,4 @@
-"""The transformer as on a GPU: nothing of it mixes devices, and nothing is computed in float64."""
+"""The transformer on a simulated GPU: no operation mixes devices or computes in float64."""
 
 from __future__ import annotations
 
@@ -47,6 +47,6 @@ def test_decoding_stays_on_the_device(network: Transformer) -> None:
     assert _devices(*found) == {"cuda"}
 
 
-def test_what_is_left_on_the_cpu_is_found(network: Transformer) -> None:
+def test_tensor_on_cpu_raises(network: Transformer) -> None:
     with pytest.raises(RuntimeError, match="device"):
         network(_ids(B, TX), torch.ones(B, dtype=torch.long), _ids(B, TY))

@@ -1,4 +1,4 @@
-"""Attention of another program as a record: checked, merged into words by the tokens' marks, saved and opened again."""
+"""`Attention`, the attention of another program: checks, merging of pieces into words, saving and opening."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import attnviz
 from attnviz import Attention, AttnvizError, attention
 from attnviz.trace.tokens import to_pieces
 from tests.importing.given import SOURCE, TARGET, matrix
-from tests.records import assert_same, opened_without_torch
+from tests.records import assert_same, open_without_torch
 from tests.strategies import texts
 
 
@@ -25,7 +25,7 @@ def record() -> Attention:
     return attention(SOURCE, TARGET, matrix(), sure=[(0, 0)], possible=[(2, 1), (0, 0)], origin="Marian")
 
 
-def test_the_numbers_are_those_that_were_given(record: Attention) -> None:
+def test_attention_keeps_given_numbers(record: Attention) -> None:
     assert np.allclose(record.alignment, matrix(), atol=1e-7)
     assert record.source_pieces[-1] == record.target_pieces[-1] == "</s>"
     assert record.remarks == ("source-end", "target-end")
@@ -34,7 +34,7 @@ def test_the_numbers_are_those_that_were_given(record: Attention) -> None:
     assert record.possible == ((2, 1),)  # without the sure links
 
 
-def test_words_are_what_marks_join_with_the_sum_of_source_and_the_mean_of_target_pieces() -> None:
+def test_words_sum_source_pieces_and_average_target_pieces() -> None:
     weights = matrix().T / matrix().T.sum(axis=1, keepdims=True)
     words = attention(TARGET, SOURCE, weights).words()
     assert words.source == ("La", "zone", "économique", "a", "été", "signée", ".", "</s>")
@@ -60,22 +60,22 @@ def test_words_are_what_marks_join_with_the_sum_of_source_and_the_mean_of_target
         ("Hello ĠçĮ « Ġd Ã©jÃł", ("Hello", "猫", "déjà")),
     ],
 )
-def test_marks_of_many_tokenizers(tokens: str, words: tuple[str, ...]) -> None:
+def test_word_marks_of_many_tokenizers(tokens: str, words: tuple[str, ...]) -> None:
     split = tokens.split()
     found = attention(split, "x", np.full((1, len(split)), 1 / len(split)))
     assert found.words().source == words
 
 
-def test_it_opens_as_it_was_saved_also_without_torch(record: Attention, tmp_path: Path) -> None:
+def test_round_trip_without_torch(record: Attention, tmp_path: Path) -> None:
     path = tmp_path / "attention.json"
-    told = opened_without_torch(record, path, "record.fingerprint, record.words().target[2]")
-    assert told == [record.fingerprint, "économique"]
+    printed = open_without_torch(record, path, "record.fingerprint, record.words().target[2]")
+    assert printed == [record.fingerprint, "économique"]
     assert_same(Attention.load(path), record)
     plain = json.loads(path.read_text(encoding="utf-8"))
     assert plain["matrix"][0][0] == pytest.approx(matrix()[0, 0], abs=1e-6)
 
 
-def test_energies_and_states_go_along() -> None:
+def test_energies_and_states_are_saved() -> None:
     weights, states = matrix(), np.arange(18.0).reshape(9, 2)
     weights[0, 6] = 0
     weights[0] /= weights[0].sum()
@@ -89,14 +89,14 @@ def test_energies_and_states_go_along() -> None:
     assert "energies-differ" in others.remarks
 
 
-def test_links_that_people_drew_are_an_object_or_pharaohs_text() -> None:
+def test_gold_links_as_object_or_pharaoh_text() -> None:
     fields = {"source": SOURCE, "target": TARGET, "matrix": matrix().tolist()}
     for gold in ("0-0 1?2 2-1", {"sure": [[0, 0], [2, 1]], "possible": [[1, 2]]}):
         found = Attention.from_json(json.dumps(fields | {"gold": gold}))
         assert (found.sure, found.possible) == (((0, 0), (2, 1)), ((1, 2),))
 
 
-def test_rows_are_scaled_only_where_that_is_asked_for(snapshot: SnapshotAssertion) -> None:
+def test_rows_are_scaled_only_with_normalise(snapshot: SnapshotAssertion) -> None:
     halves = matrix() / 2
     with pytest.raises(AttnvizError) as error:
         attention(SOURCE, TARGET, halves)
@@ -106,7 +106,7 @@ def test_rows_are_scaled_only_where_that_is_asked_for(snapshot: SnapshotAssertio
     assert np.allclose(scaled.alignment, matrix(), atol=1e-6)
 
 
-def test_an_empty_row_is_one_that_is_linked_to_nothing() -> None:
+def test_empty_row_is_allowed_with_a_remark() -> None:
     found = attention("a b", "x y", [[0, 0], [0, 1]])
     assert found.remarks == ("empty-rows",)
     assert attnviz.Attention.from_json(found.to_json()).remarks == ("empty-rows",)
@@ -138,7 +138,7 @@ UNFIT: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("given", UNFIT.values(), ids=UNFIT.keys())
-def test_what_does_not_fit_is_told(given: dict[str, Any], snapshot: SnapshotAssertion) -> None:
+def test_mismatched_arguments_are_refused(given: dict[str, Any], snapshot: SnapshotAssertion) -> None:
     fields = {"source": SOURCE, "target": TARGET, "matrix": matrix(), **given}
     with pytest.raises(AttnvizError) as error:
         attention(fields.pop("source"), fields.pop("target"), fields.pop("matrix"), **fields)
@@ -159,7 +159,7 @@ IMPOSSIBLE: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("change", IMPOSSIBLE.values(), ids=IMPOSSIBLE.keys())
-def test_what_a_file_says_that_cannot_be_is_told(change: dict[str, Any], snapshot: SnapshotAssertion) -> None:
+def test_invalid_file_content_is_refused(change: dict[str, Any], snapshot: SnapshotAssertion) -> None:
     fields = {"source": SOURCE, "target": TARGET, "matrix": matrix().tolist()} | change
     with pytest.raises(AttnvizError) as error:
         Attention.from_json(json.dumps(fields))
@@ -175,7 +175,7 @@ NAMES = ("format", "version", "source", "target", "matrix", "energies", "states"
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=5))
-def test_whatever_an_object_holds_it_opens_or_is_refused_with_a_sentence(fields: dict[str, Any]) -> None:
+def test_any_object_is_opened_or_refused(fields: dict[str, Any]) -> None:
     whole = {"source": ["a", "b"], "target": ["c"], "matrix": [[0.25, 0.75]]} | fields
     try:
         found = Attention.from_json(json.dumps(whole))
@@ -185,7 +185,7 @@ def test_whatever_an_object_holds_it_opens_or_is_refused_with_a_sentence(fields:
 
 
 @given(st.lists(texts.filter(lambda text: text.strip() and len(text) <= 200), min_size=1, max_size=8))
-def test_every_piece_is_in_a_word_and_words_are_in_order(tokens: list[str]) -> None:
+def test_every_piece_belongs_to_a_word_in_order(tokens: list[str]) -> None:
     try:
         found = to_pieces(tokens)
     except AttnvizError:
@@ -196,7 +196,7 @@ def test_every_piece_is_in_a_word_and_words_are_in_order(tokens: list[str]) -> N
     assert {*np.diff(found.words).tolist()} <= {0, 1}
 
 
-def test_what_a_model_returns_is_told_who_takes_it(snapshot: SnapshotAssertion) -> None:
+def test_raw_model_output_error_names_the_right_function(snapshot: SnapshotAssertion) -> None:
     steps = tuple((np.ones((1, 2, 1, 3)) / 3,) * 2 for _ in range(2))
     for given_ in (steps, np.ones((2, 2, 3)) / 3, (np.ones((1, 2)), np.ones((1, 3)))):
         with pytest.raises(AttnvizError) as error:

@@ -1,4 +1,4 @@
-"""Changes made by hand: what networks of random weights make of them, and that files give them back."""
+"""Changes of a what-if: their effect on random networks, and saving them to files."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def random_translator(request: pytest.FixtureRequest, make_network: ModelFactory
 
 
 def made(translator: Translator, parent: Trace, change: Change, *, held: bool = False, beam: int = 1) -> Trace:
+    """Return the translation that a change makes of `parent`."""
     how = resolved(parent, change, held=held)
     width = beam if how.target is None else 1
     return translator.translate(parent.source_text, beam=width, target=how.target, interventions=how.interventions)
@@ -63,7 +64,7 @@ rows = st.lists(st.floats(0, 1), min_size=1, max_size=40).filter(lambda row: sum
 
 
 @given(rows)
-def test_shares_are_the_nearest_that_sum_to_the_whole(row: list[float]) -> None:
+def test_shares_are_nearest_integers_with_the_right_sum(row: list[float]) -> None:
     shares, exact = shares_of(row), np.array(row) / sum(row) * SHARE_TOTAL
     assert sum(shares) == SHARE_TOTAL
     assert np.abs(np.array(shares) - exact).max() < 1
@@ -72,21 +73,21 @@ def test_shares_are_the_nearest_that_sum_to_the_whole(row: list[float]) -> None:
 
 
 @pytest.mark.parametrize("bad", [[], [0.0], [-1.0, 2.0], [float("nan")], [float("inf"), 1], "1", None, [[1.0]], ["x"]])
-def test_what_is_no_row_of_weights_has_no_shares(bad: Any) -> None:
+def test_invalid_weight_rows_have_no_shares(bad: Any) -> None:
     with pytest.raises(AttnvizError):
         shares_of(bad)
 
 
 @settings(max_examples=FEW)
 @given(sentence=st.sampled_from(SENTENCES), place=st.floats(0, 0.999), held=st.booleans(), beam=st.sampled_from([1, 3]))
-def test_no_edit_changes_nothing(
+def test_neutral_changes_change_nothing(
     random_translator: Translator, sentence: str, place: float, held: bool, beam: int
 ) -> None:
     """A temperature of 1, of a step and of all, and the weights that were there."""
     first = random_translator.translate(sentence, beam=beam)
     step = int(place * len(first.target_ids))
     assert_same(made(random_translator, first, SetTemperature(1.0), held=held, beam=beam), first)
-    if held or beam == 1:  # behind words that are kept, a beam has all its width for what follows
+    if held or beam == 1:  # after held words, the beam searches with its full width
         assert_same(made(random_translator, first, SetTemperature(1.0, step), held=held, beam=beam), first)
     set_once = made(random_translator, first, SetWeights(step, shares_of(first.alignment[step])), held=True)
     same = SetWeights(step, shares_of(set_once.alignment[step]))
@@ -96,7 +97,7 @@ def test_no_edit_changes_nothing(
 
 @settings(max_examples=FEW)
 @given(sentence=st.sampled_from(SENTENCES), place=st.floats(0, 0.999), piece=st.floats(0, 0.999), held=st.booleans())
-def test_looking_at_one_piece_alone_makes_its_annotation_the_context(
+def test_attending_to_one_piece_makes_it_the_context(
     random_translator: Translator, sentence: str, place: float, piece: float, held: bool
 ) -> None:
     first = random_translator.translate(sentence)
@@ -111,7 +112,7 @@ def test_looking_at_one_piece_alone_makes_its_annotation_the_context(
     np.testing.assert_allclose(alike.contexts[step], first.annotations.mean(axis=0), atol=1e-6)
 
 
-def test_held_words_stay_and_others_are_written_anew(random_translator: Translator) -> None:
+def test_held_words_stay_and_others_are_translated_again(random_translator: Translator) -> None:
     first = random_translator.translate(SENTENCES[0])
     held = made(random_translator, first, SetTemperature(20.0), held=True)
     assert held.target_ids == first.target_ids
@@ -120,13 +121,13 @@ def test_held_words_stay_and_others_are_written_anew(random_translator: Translat
     foil = int(first.top_ids[step][first.top_ids[step] > EOS][-1])
     word = made(random_translator, first, WriteWords(step, (foil,)))
     assert word.target_ids[: step + 1] == (*first.target_ids[:step], foil)
-    kept = made(random_translator, first, WriteWords(step, (foil, foil)), held=True)
-    assert kept.target_ids == (*first.target_ids[:step], foil, foil, *first.target_ids[step + 1 :])
+    replaced = made(random_translator, first, WriteWords(step, (foil, foil)), held=True)
+    assert replaced.target_ids == (*first.target_ids[:step], foil, foil, *first.target_ids[step + 1 :])
     ended = made(random_translator, first, WriteWords(step, (EOS,)), held=True)
     assert ended.target_ids == (*first.target_ids[:step], EOS)
 
 
-def test_a_change_of_a_change_keeps_what_was_done_before_it_and_drops_what_came_after(translator: Translator) -> None:
+def test_change_of_a_change_keeps_earlier_and_drops_later_ones(translator: Translator) -> None:
     first = translator.translate(SENTENCES[2])
     late = made(translator, first, AttendOnly(3, 1), held=True)
     early = made(translator, late, AttendOnly(1, 0), held=True)
@@ -141,7 +142,7 @@ def test_a_change_of_a_change_keeps_what_was_done_before_it_and_drops_what_came_
     assert longer.alignment[4, 1] == 1  # a change to a word moves with the word
 
 
-def test_a_hypothesis_is_taken_as_it_is(translator: Translator) -> None:
+def test_chosen_hypothesis_is_force_decoded(translator: Translator) -> None:
     first = translator.translate(SENTENCES[0], beam=4)
     other = made(translator, first, TakeHypothesis((7, 8, 9, EOS)))
     assert other.target_ids == (7, 8, 9, EOS)
@@ -163,10 +164,10 @@ def test_a_hypothesis_is_taken_as_it_is(translator: Translator) -> None:
     ids=repr,
 )
 @pytest.mark.parametrize("held", [True, False])
-def test_what_cannot_be_done_gets_a_sentence(translator: Translator, change: Change, held: bool) -> None:
+def test_impossible_changes_are_refused(translator: Translator, change: Change, held: bool) -> None:
     first = translator.translate(SENTENCES[0])
     if isinstance(change, WriteWords) and change.pieces == (EOS, 9) and held:
-        return  # the words behind an end are none
+        return  # words after the end are dropped
     with pytest.raises(AttnvizError, match=r"\.$"):
         made(translator, first, change, held=held)
 
@@ -192,12 +193,12 @@ BAD: list[Callable[[], Change]] = [
 
 
 @pytest.mark.parametrize("make", BAD)
-def test_bad_values_are_refused_with_a_sentence(make: Callable[[], Change]) -> None:
+def test_invalid_values_are_refused(make: Callable[[], Change]) -> None:
     with pytest.raises(AttnvizError, match=r"\.$"):
         make()
 
 
-def test_a_typed_word_takes_the_place_of_the_rest_of_the_word(translator: Translator) -> None:
+def test_typed_word_replaces_rest_of_the_word(translator: Translator) -> None:
     first = translator.translate(SENTENCES[0])
     for group in first.words().target_groups:
         assert [replaced_by(first, step) for step in group] == list(range(len(group), 0, -1))
@@ -220,19 +221,19 @@ changes = st.one_of(
 
 
 @given(changes)
-def test_a_file_gives_a_change_back(change: Change) -> None:
+def test_change_json_round_trip(change: Change) -> None:
     assert from_json_dict(json.loads(json.dumps(to_json_dict(change), allow_nan=False))) == change
 
 
 @pytest.mark.parametrize(
     "record", [None, {}, {"kind": "magic"}, {"kind": "only", "step": 1}, {"kind": "alike", "x": 1}]
 )
-def test_a_record_that_is_no_change_is_refused(record: object) -> None:
+def test_invalid_change_record_is_refused(record: object) -> None:
     with pytest.raises(AttnvizError):
         from_json_dict(record)
 
 
-def several(translator: Translator) -> WhatIfs:
+def nested_what_ifs(translator: Translator) -> WhatIfs:
     """Return a translation with a what-if, and a what-if of that."""
     first = translator.translate(SENTENCES[4], beam=3)
     one = made(translator, first, SetWeights(1, shares_of(np.arange(len(first.source_ids)))))
@@ -244,8 +245,8 @@ def several(translator: Translator) -> WhatIfs:
     return WhatIfs(first, what_ifs, (one, other))
 
 
-def test_a_file_gives_all_what_ifs_back_bit_for_bit(translator: Translator, tmp_path: Any) -> None:
-    what_ifs = several(translator)
+def test_what_ifs_file_round_trip_is_exact(translator: Translator, tmp_path: Any) -> None:
+    what_ifs = nested_what_ifs(translator)
     what_ifs.save(tmp_path / "all.json")
     again = WhatIfs.load(tmp_path / "all.json")
     assert again.what_ifs == what_ifs.what_ifs
@@ -258,8 +259,8 @@ def test_a_file_gives_all_what_ifs_back_bit_for_bit(translator: Translator, tmp_
         assert anew.fingerprint == again.trace(number).fingerprint
 
 
-def test_a_file_opens_as_a_trace_and_a_trace_as_what_ifs(translator: Translator, tmp_path: Any) -> None:
-    what_ifs = several(translator)
+def test_what_ifs_file_opens_as_trace_and_vice_versa(translator: Translator, tmp_path: Any) -> None:
+    what_ifs = nested_what_ifs(translator)
     what_ifs.save(tmp_path / "all.json")
     assert Trace.load(tmp_path / "all.json").fingerprint == what_ifs.first.fingerprint
     what_ifs.first.save(tmp_path / "one.json")
@@ -282,15 +283,15 @@ def test_a_file_opens_as_a_trace_and_a_trace_as_what_ifs(translator: Translator,
         lambda record: record["branches"].append("x"),
     ],
 )
-def test_damaged_what_ifs_get_a_sentence(translator: Translator, damage: Callable[[Any], Any]) -> None:
-    record = json.loads(several(translator).to_json())
+def test_damaged_what_ifs_are_refused(translator: Translator, damage: Callable[[Any], Any]) -> None:
+    record = json.loads(nested_what_ifs(translator).to_json())
     damage(record)
     with pytest.raises(AttnvizError, match=r"[.!]$"):
         WhatIfs.from_json(json.dumps(record))
 
 
-def test_the_recomputation_verifies_a_what_if_too(translator: Translator, model_folder: Any) -> None:
+def test_what_if_is_verified(translator: Translator, model_folder: Any) -> None:
     for number in (1, 2):
-        trace = several(translator).trace(number)
+        trace = nested_what_ifs(translator).trace(number)
         verifier = RNNsearchVerifier(trace, load_weights(model_folder))
         assert all(verifier.verify(i).holds for i in range(len(trace.target_ids)))

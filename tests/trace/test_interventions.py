@@ -1,4 +1,4 @@
-"""Interventions as values: bad ones are refused with a sentence, and files give back what went in."""
+"""Interventions as values: validation, and saving them to files."""
 
 from __future__ import annotations
 
@@ -74,18 +74,18 @@ BAD: dict[str, Callable[[], Intervention]] = {
 
 
 @pytest.mark.parametrize("make", BAD.values(), ids=BAD.keys())
-def test_bad_values_are_refused_with_a_sentence(make: Callable[[], Intervention]) -> None:
+def test_invalid_values_are_refused(make: Callable[[], Intervention]) -> None:
     with pytest.raises(AttnvizError, match=r"\.$"):
         make()
 
 
 @pytest.mark.parametrize("intervention", EXAMPLES, ids=repr)
-def test_round_trip(intervention: Intervention) -> None:
+def test_intervention_json_round_trip(intervention: Intervention) -> None:
     assert from_json_dict(json.loads(json.dumps(to_json_dict(intervention), allow_nan=False))) == intervention
     assert hash(from_json_dict(to_json_dict(intervention))) == hash(intervention)
 
 
-def test_arrays_are_taken_and_kept_as_numbers() -> None:
+def test_arrays_are_stored_as_tuples_of_numbers() -> None:
     row = np.array([0.1, 0.9], np.float32)
     made = ReplaceWeights(row)  # type: ignore[arg-type]
     assert made.weights == tuple(row.tolist())
@@ -93,7 +93,7 @@ def test_arrays_are_taken_and_kept_as_numbers() -> None:
     assert made == ReplaceWeights((np.float32(0.1).item(), np.float32(0.9).item()))
 
 
-def test_those_of_a_step_keep_their_order() -> None:
+def test_interventions_of_a_step_keep_their_order() -> None:
     one, two, three = Temperature(0.5, 1), ExcludePosition(0), Temperature(2.0, 2)
     assert interventions_at((one, ForceWord(9, 1), two, three), 1) == (one, two)
     assert interventions_at((three, two), 2) == (three, two)
@@ -109,7 +109,7 @@ NAMES = sorted({field.name for kind in KINDS.values() for field in dataclasses.f
 
 
 @given(st.one_of(ANYTHING, st.dictionaries(st.sampled_from(NAMES), ANYTHING | st.sampled_from(sorted(KINDS)))))
-def test_whatever_a_file_says_is_an_intervention_or_told(record: object) -> None:
+def test_any_record_is_an_intervention_or_refused(record: object) -> None:
     with contextlib.suppress(AttnvizError):
         made = from_json_dict(record)
         assert from_json_dict(to_json_dict(made)) == made
@@ -120,7 +120,7 @@ def changed(translator: Translator) -> Trace:
     return translator.translate(SENTENCES[0], interventions=[Temperature(0.5, 1), ForceWord(40, 2)])
 
 
-def test_files_from_before_interventions_open(translator: Translator) -> None:
+def test_file_without_interventions_opens(translator: Translator) -> None:
     trace = translator.translate(SENTENCES[0])
     record = json.loads(trace.to_json()) | {"version": 2}
     del record["interventions"]
@@ -143,7 +143,7 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_damaged_interventions_are_told(changed: Trace, damage: Callable[[dict[str, Any]], object]) -> None:
+def test_damaged_interventions_are_refused(changed: Trace, damage: Callable[[dict[str, Any]], object]) -> None:
     record = json.loads(changed.to_json())
     assert Trace.from_json(json.dumps(record)).interventions == changed.interventions
     damage(record)
@@ -151,5 +151,5 @@ def test_damaged_interventions_are_told(changed: Trace, damage: Callable[[dict[s
         Trace.from_json(json.dumps(record))
 
 
-def test_what_was_done_is_part_of_what_a_translation_is(translator: Translator, changed: Trace) -> None:
+def test_fingerprint_includes_interventions(translator: Translator, changed: Trace) -> None:
     assert dataclasses.replace(changed, interventions=()).fingerprint != changed.fingerprint

@@ -1,4 +1,4 @@
-"""The record of a verdict: shapes and ranges, exact round trips, immutability, and messages about damaged files."""
+"""`Judgement`, the record of a detector: shapes, ranges, round trips, immutability, damaged files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from attnviz.trace.quantity import check_shapes
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector
-from tests.records import Damage, assert_same, change_a_byte, opened_without_torch
+from tests.records import Damage, assert_changed_byte_is_handled, assert_same, open_without_torch
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def judgement(tokenizer: Tokenizer) -> Judgement:
     return detector.judge("A girl is riding a red \U0001f6b2 bicycle.", SENTENCES[1])
 
 
-def test_the_table_has_every_array(judgement: Judgement) -> None:
+def test_quantities_list_every_array(judgement: Judgement) -> None:
     hints = typing.get_type_hints(Judgement)
     fields = [field.name for field in dataclasses.fields(Judgement)]
     arrays = [name for name in fields if typing.get_origin(hints[name]) is np.ndarray]
@@ -46,13 +46,13 @@ def test_the_table_has_every_array(judgement: Judgement) -> None:
 
 
 @pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
-def test_an_array_of_another_shape_is_named(judgement: Judgement, quantity: Any) -> None:
+def test_wrong_array_shape_is_named(judgement: Judgement, quantity: Any) -> None:
     array = getattr(judgement, quantity.name)
     with pytest.raises(ValueError, match=f"{quantity.name} has the shape"):
         check_shapes(dataclasses.replace(judgement, **{quantity.name: np.concatenate([array, array[:1]])}))
 
 
-def test_ranges(judgement: Judgement) -> None:
+def test_array_shapes_and_ranges(judgement: Judgement) -> None:
     rows, columns = len(judgement.source_pieces), len(judgement.target_pieces)
     assert judgement.energies.shape == (rows, columns)
     np.testing.assert_allclose(judgement.energies, judgement.source_features @ judgement.target_features.T, atol=1e-4)
@@ -68,7 +68,7 @@ def test_ranges(judgement: Judgement) -> None:
     assert "\U0001f6b2" in "".join(judgement.source_surfaces)
 
 
-def test_nobody_can_change_it(judgement: Judgement) -> None:
+def test_judgement_is_read_only(judgement: Judgement) -> None:
     for quantity in RECORDED:
         with pytest.raises(ValueError, match="read-only"):
             getattr(judgement, quantity.name)[...] = 0
@@ -85,7 +85,7 @@ def test_round_trip(judgement: Judgement, tmp_path: Path) -> None:
     assert loaded.fingerprint == judgement.fingerprint
 
 
-def test_the_fingerprint_is_of_every_number_but_the_time(judgement: Judgement) -> None:
+def test_fingerprint_covers_every_number_but_the_time(judgement: Judgement) -> None:
     assert dataclasses.replace(judgement, seconds=9.0).fingerprint == judgement.fingerprint
     for quantity in RECORDED:
         array = getattr(judgement, quantity.name).copy()
@@ -93,7 +93,9 @@ def test_the_fingerprint_is_of_every_number_but_the_time(judgement: Judgement) -
         assert dataclasses.replace(judgement, **{quantity.name: array}).fingerprint != judgement.fingerprint
 
 
-def test_one_kind_is_not_the_other(judgement: Judgement, translator: Translator, snapshot: SnapshotAssertion) -> None:
+def test_trace_and_judgement_are_not_interchangeable(
+    judgement: Judgement, translator: Translator, snapshot: SnapshotAssertion
+) -> None:
     with pytest.raises(AttnvizError) as error:
         Trace.from_json(judgement.to_json())
     assert str(error.value) == snapshot(name="judgement as trace")
@@ -103,7 +105,7 @@ def test_one_kind_is_not_the_other(judgement: Judgement, translator: Translator,
 
 
 def test_opens_without_torch(judgement: Judgement, tmp_path: Path) -> None:
-    (probability,) = opened_without_torch(judgement, tmp_path / "x.json", "record.probability")
+    (probability,) = open_without_torch(judgement, tmp_path / "x.json", "record.probability")
     assert float(probability) == pytest.approx(judgement.probability)
 
 
@@ -129,7 +131,7 @@ DAMAGE: dict[str, Damage] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_damage_is_told(judgement: Judgement, damage: Damage, snapshot: SnapshotAssertion) -> None:
+def test_damaged_file_is_refused(judgement: Judgement, damage: Damage, snapshot: SnapshotAssertion) -> None:
     record = json.loads(judgement.to_json())
     damage(record)
     with pytest.raises(AttnvizError) as error:
@@ -138,5 +140,5 @@ def test_damage_is_told(judgement: Judgement, damage: Damage, snapshot: Snapshot
 
 
 @given(place=st.integers(0, 10**6), value=st.integers(0, 255))
-def test_a_changed_byte_never_ends_in_a_traceback(judgement: Judgement, place: int, value: int) -> None:
-    change_a_byte(judgement, place, value)
+def test_changed_byte_is_harmless_or_refused(judgement: Judgement, place: int, value: int) -> None:
+    assert_changed_byte_is_handled(judgement, place, value)

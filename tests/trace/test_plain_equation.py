@@ -1,4 +1,4 @@
-"""Equations of the tables of quantities as plain text."""
+"""Conversion of the quantities' LaTeX equations to plain text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TABLES = [
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_no_latex_is_left_in_plain_equations(table: Sequence[Quantity]) -> None:
+def test_plain_equations_contain_no_latex(table: Sequence[Quantity]) -> None:
     for quantity in table:
         for latex in (quantity.symbol, quantity.equation):
             plain = plain_equation(latex)
@@ -38,5 +38,5 @@ def test_no_latex_is_left_in_plain_equations(table: Sequence[Quantity]) -> None:
         (r"\operatorname{softmax}_j(W_a s) \text{ or } \log p(y \mid x)", "softmax_j(W_a s) or log p(y | x)"),
     ],
 )
-def test_equations_as_plain_text(latex: str, plain: str) -> None:
+def test_plain_text_of_equations(latex: str, plain: str) -> None:
     assert plain_equation(latex) == plain

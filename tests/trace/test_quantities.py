@@ -1,4 +1,4 @@
-"""One table names every quantity: the trace, the recomputation, the proof and the page hold to it."""
+"""The table of quantities, which the trace, the recomputation, the verification and the page share."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from attnviz.trace.quantities import DERIVED, QUANTITIES, RECORDED, check_shapes
 from attnviz.trace.seq2seq_quantities import QUANTITIES as of_imports
 from attnviz.trace.transformer_quantities import QUANTITIES as of_transformers
 from attnviz.translator import Translator
-from attnviz.wording.verification import OF_POSITIONS, quantity_names
+from attnviz.wording.verification import POSITION_QUANTITIES, quantity_names
 from tests.conftest import SENTENCES, ModelFactory
 
 every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
 
 
 @every_kind
-def test_arrays_have_the_shapes_of_the_table(
+def test_arrays_have_shapes_of_the_table(
     make_network: ModelFactory, tokenizer: Tokenizer, attention: str, readout_state: str
 ) -> None:
     network = make_network(attention, readout_state)
@@ -46,11 +46,11 @@ def test_arrays_have_the_shapes_of_the_table(
     shown = {check.quantity: check.numbers for check in verify(trace, weights, 1).checks}
     for name, count in shown.items():
         quantity = QUANTITIES[name]
-        if name not in ("attribution sums", "energy sums"):  # of the pieces on show, or not masked, alone
+        if name not in ("attribution sums", "energy sums"):  # they cover only shown or unmasked pieces
             assert count == np.prod([known[size] for size in quantity.shape[quantity.per_step :]], dtype=int), name
 
 
-def test_the_table_has_every_array_of_a_trace() -> None:
+def test_table_lists_every_array_of_a_trace() -> None:
     hints = typing.get_type_hints(Trace)
     arrays = [field.name for field in dataclasses.fields(Trace) if typing.get_origin(hints[field.name]) is np.ndarray]
     assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
@@ -58,30 +58,30 @@ def test_the_table_has_every_array_of_a_trace() -> None:
 
 
 @pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
-def test_an_array_of_another_shape_is_named(translator: Translator, quantity: typing.Any) -> None:
+def test_wrong_array_shape_is_named(translator: Translator, quantity: typing.Any) -> None:
     trace = translator.translate(SENTENCES[0])
     array = getattr(trace, quantity.name)
     longer = dataclasses.replace(trace, **{quantity.name: np.concatenate([array, array[:1]])})
-    # Some arrays are what the sizes are taken from: then another of that size is the odd one out.
+    # Sizes are read from some arrays: if one of those is longer, the error names another array.
     with pytest.raises(ValueError, match="has the shape"):
         check_shapes(longer)
 
 
-def test_indices_are_told_apart() -> None:
+def test_quantities_of_positions_are_distinguished() -> None:
     of_positions = {name for name, quantity in QUANTITIES.items() if quantity.of_positions}
     assert of_positions >= {"annotations", "keys", "energies", "energy sums", "alignment"}
     assert not of_positions & {"queries", "contexts", "log_probabilities", "score_vector"}
 
 
-def test_the_page_names_every_quantity_that_is_verified(translator: Translator) -> None:
+def test_page_names_every_verified_quantity(translator: Translator) -> None:
     weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
     verified = {check.quantity for check in verify(translator.translate(SENTENCES[0]), weights, 0).checks}
     assert verified <= set(quantity_names()) <= {*QUANTITIES, *of_transformers, *of_imports}
-    assert {name for name, quantity in QUANTITIES.items() if quantity.of_positions} == set(OF_POSITIONS)
+    assert {name for name, quantity in QUANTITIES.items() if quantity.of_positions} == set(POSITION_QUANTITIES)
 
 
 @pytest.mark.parametrize("kind", [Trace, TransformerTrace, Seq2SeqTrace, Judgement, Attention])
-def test_help_shows_symbol_shape_meaning_and_equation_of_every_quantity(kind: typing.Any) -> None:
+def test_help_documents_every_quantity(kind: typing.Any) -> None:
     shown = [line.strip(" |") for line in pydoc.plain(pydoc.render_doc(kind)).splitlines()]
     for quantity in (*kind.arrays, *kind.derived):
         symbol, equation = plain_equation(quantity.symbol), plain_equation(quantity.equation)
@@ -104,7 +104,7 @@ def test_describe_prints_the_sizes_of_the_trace(translator: Translator) -> None:
     for quantity in DERIVED:
         assert any(line.startswith(f"{quantity.name} ") and line.endswith(quantity.meaning) for line in shown)
     assert max(map(len, shown)) <= 140
-    # An accent is a character of its own, which a terminal draws over the letter before it.
+    # A terminal draws a combining accent over the letter before it.
     letters = ["".join(c for c in line if not unicodedata.combining(c)) for line in shown]
     columns = {
         line.index(quantity.meaning)

@@ -1,4 +1,4 @@
-"""Snapshots of a training: saved and read again, joined, and damaged files refused."""
+"""`Snapshots` of a training: saving, loading, joining, and refusing damaged files."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def same(one: Snapshots, other: Snapshots) -> bool:
     return arrays and {**vars(one), "alignments": 0} == {**vars(other), "alignments": 0}
 
 
-def test_what_was_saved_is_read_again_bit_for_bit(tmp_path: Path) -> None:
-    kept = snapshots((0, 10, 50))
-    kept.save(tmp_path / "one.json")
-    assert same(Snapshots.load(tmp_path / "one.json"), kept)
+def test_round_trip_is_exact(tmp_path: Path) -> None:
+    saved = snapshots((0, 10, 50))
+    saved.save(tmp_path / "one.json")
+    assert same(Snapshots.load(tmp_path / "one.json"), saved)
 
 
 @given(st.sets(st.integers(0, 40), min_size=2, max_size=8), st.integers(1, 6))
-def test_parts_join_into_the_whole_in_any_order(updates: set[int], parts: int) -> None:
+def test_parts_are_joined_in_any_order(updates: set[int], parts: int) -> None:
     whole = snapshots(tuple(sorted(updates)))
     places = [list(range(len(updates)))[k::parts] for k in range(parts)]
     cut = [
@@ -65,7 +65,7 @@ def test_parts_join_into_the_whole_in_any_order(updates: set[int], parts: int) -
     assert same(joined(cut[::-1]), whole)
 
 
-def test_a_folder_holds_runs_by_name_and_moments_of_other_sentences_are_left_out(tmp_path: Path) -> None:
+def test_folder_groups_runs_and_skips_other_sentences(tmp_path: Path) -> None:
     snapshots((0,)).save(tmp_path / "000000.json")
     other = replace(SENTENCE, source="an old house")
     for update in (10, 50):
@@ -77,14 +77,14 @@ def test_a_folder_holds_runs_by_name_and_moments_of_other_sentences_are_left_out
     assert (another.name, another.updates) == ("another", (0, 5))
 
 
-def test_values_and_moments_are_the_last_at_or_before_an_update() -> None:
+def test_value_and_moment_are_last_at_or_before_update() -> None:
     found = snapshots((10, 50))
     assert [found.moment(update) for update in (0, 10, 49, 50, 99)] == [0, 0, 0, 1, 1]
     assert [found.value("loss", update) for update in (9, 10, 49, 50)] == [None, 9 / 11, 9 / 11, 9 / 51]
     assert found.value("bleu", 50) is None
 
 
-def test_words_are_sums_over_source_pieces_and_means_over_target_pieces() -> None:
+def test_words_sum_source_pieces_and_average_target_pieces() -> None:
     alignment = snapshots((0,)).alignments[0][0]
     words = SENTENCE.words(alignment)
     assert words.source == ("a", "green", "house", "</s>")
@@ -124,16 +124,16 @@ def _damage(tmp_path: Path, **changes: Any) -> Path:
         {"alignments": [{"dtype": "float32", "shape": [2, 40_000, 50_000], "zlib": "eJwDAAAAAAE="}]},
     ],
 )
-def test_what_makes_no_sense_is_refused_with_the_name_of_the_file(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_invalid_content_is_refused_naming_the_file(tmp_path: Path, changes: dict[str, Any]) -> None:
     with pytest.raises(AttnvizError, match=r"damaged\.json"):
         Snapshots.load(_damage(tmp_path, **changes))
 
 
-def test_a_curve_without_a_point_was_not_measured(tmp_path: Path) -> None:
+def test_empty_curve_is_dropped(tmp_path: Path) -> None:
     assert Snapshots.load(_damage(tmp_path, curves={"loss": [], "aer": [[0, 0.5]]})).curves == {"aer": ((0, 0.5),)}
 
 
-def test_shares_are_shares(tmp_path: Path) -> None:
+def test_negative_weights_are_refused(tmp_path: Path) -> None:
     wrong = snapshots((0, 10))
     wrong.alignments[0][0, 0, 0] = -0.5
     wrong.save(tmp_path / "damaged.json")

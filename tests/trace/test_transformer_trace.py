@@ -1,4 +1,4 @@
-"""The trace of a transformer: shapes and ranges, exact round trips, immutability, and messages about damaged files."""
+"""`TransformerTrace`: shapes, ranges, round trips, immutability, damaged files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,14 @@ from attnviz.trace.quantity import check_shapes
 from attnviz.trace.transformer_quantities import ATTENTIONS, QUANTITIES, RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
-from tests.records import Damage, assert_damage_is_told, assert_same, change_a_byte, opened_without_torch, packed
+from tests.records import (
+    Damage,
+    assert_changed_byte_is_handled,
+    assert_damage_is_refused,
+    assert_same,
+    open_without_torch,
+    packed,
+)
 from tests.transformers import random_transformer
 
 
@@ -36,7 +43,7 @@ def trace(tokenizer: Tokenizer) -> TransformerTrace:
     return Translator(network, tokenizer, "small").translate("A girl is riding a red \U0001f6b2 bicycle.", beam=3)
 
 
-def test_the_table_has_everypacked(trace: TransformerTrace) -> None:
+def test_quantities_list_every_array(trace: TransformerTrace) -> None:
     hints = typing.get_type_hints(TransformerTrace)
     fields = [field.name for field in dataclasses.fields(TransformerTrace)]
     arrays = [name for name in fields if typing.get_origin(hints[name]) is np.ndarray]
@@ -46,13 +53,13 @@ def test_the_table_has_everypacked(trace: TransformerTrace) -> None:
 
 
 @pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
-def test_an_array_of_another_shape_is_named(trace: TransformerTrace, quantity: Any) -> None:
+def test_wrong_array_shape_is_named(trace: TransformerTrace, quantity: Any) -> None:
     array = getattr(trace, quantity.name)
     with pytest.raises(ValueError, match="has the shape"):
         check_shapes(dataclasses.replace(trace, **{quantity.name: np.concatenate([array, array[:1]])}))
 
 
-def test_ranges(trace: TransformerTrace) -> None:
+def test_array_shapes_and_ranges(trace: TransformerTrace) -> None:
     rows, columns = len(trace.target_pieces), len(trace.source_pieces)
     assert trace.cross_weights.shape == (2, 4, rows, columns)
     assert trace.encoder_streams.shape == (5, columns, 16)
@@ -86,7 +93,7 @@ def test_cross_attention_by_layer_and_head(trace: TransformerTrace, snapshot: Sn
             found[...] = 0
 
 
-def test_seen_by_other_heads_all_that_is_read_of_it_is_theirs(trace: TransformerTrace) -> None:
+def test_seen_by_selects_alignment_of_heads(trace: TransformerTrace) -> None:
     seen = trace.seen_by(0, 2)
     np.testing.assert_array_equal(seen.alignment, trace.cross_weights[0, 2])
     np.testing.assert_allclose(seen.words().alignment, trace.words().merged(trace.cross_weights[0, 2]), atol=1e-6)
@@ -102,7 +109,7 @@ def test_seen_by_other_heads_all_that_is_read_of_it_is_theirs(trace: Transformer
     assert loaded.fingerprint == seen.fingerprint
 
 
-def test_a_file_from_before_heads_could_be_chosen_is_seen_by_all(trace: TransformerTrace) -> None:
+def test_file_without_heads_averages_all_heads(trace: TransformerTrace) -> None:
     record = json.loads(trace.seen_by(0, 1).to_json())
     del record["heads"]
     assert TransformerTrace.from_json(json.dumps(record | {"version": 1})).fingerprint == trace.fingerprint
@@ -121,12 +128,12 @@ def test_a_file_from_before_heads_could_be_chosen_is_seen_by_all(trace: Transfor
         "0",
     ],
 )
-def test_a_file_with_heads_that_there_are_not_is_damaged(trace: TransformerTrace, heads: Any) -> None:
+def test_file_with_missing_heads_is_refused(trace: TransformerTrace, heads: Any) -> None:
     with pytest.raises(AttnvizError, match="damaged"):
         TransformerTrace.from_json(json.dumps(json.loads(trace.to_json()) | {"heads": heads}))
 
 
-def test_words_merge_the_alignment(trace: TransformerTrace) -> None:
+def test_words_merge_pieces_of_the_alignment(trace: TransformerTrace) -> None:
     words = trace.words()
     np.testing.assert_allclose(words.alignment, words.merged(trace.alignment), atol=1e-6)
     assert words.source[:2] == ("A", "girl")
@@ -140,7 +147,7 @@ def test_round_trip(trace: TransformerTrace, tmp_path: Path) -> None:
     assert loaded.fingerprint == trace.fingerprint
 
 
-def test_one_kind_is_not_the_other(
+def test_recurrent_and_transformer_traces_are_not_interchangeable(
     trace: TransformerTrace, translator: Translator, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
@@ -152,14 +159,12 @@ def test_one_kind_is_not_the_other(
 
 
 def test_opens_without_torch(trace: TransformerTrace, tmp_path: Path) -> None:
-    told = f"record.translation == {trace.translation!a}, len(record.top(0, 3))"
-    assert opened_without_torch(trace, tmp_path / "x.json", told) == ["True", "3"]
+    expressions = f"record.translation == {trace.translation!a}, len(record.top(0, 3))"
+    assert open_without_torch(trace, tmp_path / "x.json", expressions) == ["True", "3"]
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])  # noqa: S301
-def test_nothing_of_it_can_be_changed(
-    trace: TransformerTrace, again: Callable[[TransformerTrace], TransformerTrace]
-) -> None:
+def test_trace_is_immutable(trace: TransformerTrace, again: Callable[[TransformerTrace], TransformerTrace]) -> None:
     for one in (trace, again(trace), TransformerTrace.from_json(trace.to_json())):
         assert_same(one, trace)
         for field in dataclasses.fields(one):
@@ -204,10 +209,10 @@ DAMAGE: dict[str, Damage] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_damaged_files_are_told(trace: TransformerTrace, tmp_path: Path, damage: Damage) -> None:
-    assert_damage_is_told(trace, damage, tmp_path / "damaged.json")
+def test_damaged_file_is_refused(trace: TransformerTrace, tmp_path: Path, damage: Damage) -> None:
+    assert_damage_is_refused(trace, damage, tmp_path / "damaged.json")
 
 
 @given(st.integers(0, 10**6), st.integers(0, 255))
-def test_one_changed_byte_is_told_or_harmless(trace: TransformerTrace, place: int, value: int) -> None:
-    change_a_byte(trace, place, value)
+def test_changed_byte_is_harmless_or_refused(trace: TransformerTrace, place: int, value: int) -> None:
+    assert_changed_byte_is_handled(trace, place, value)

@@ -1,4 +1,4 @@
-"""A small bilingual text with a rule to it, so that a tiny network can learn something in seconds."""
+"""Fixtures: a small artificial bilingual text that a tiny network learns in seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small bilingual text for detectors: two clauses a sentence, words of a kind that differ in meaning, and numbers."""
+"""A small artificial bilingual text for detectors: sentences of two clauses, interchangeable words, and numbers."""
 
 from __future__ import annotations
 

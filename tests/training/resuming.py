@@ -1,4 +1,4 @@
-"""What a run that is stopped and goes on is held against: one that never stopped."""
+"""Helpers that stop a training run and compare its state with that of an uninterrupted run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading pairs and making batches of them."""
+"""Reading weighted training pairs and making batches of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def make_corpus(lengths: list[tuple[int, int]], weights: list[float] | None = No
     return Corpus(flat[0], starts[0], flat[1], starts[1], chosen)
 
 
-def test_weights_are_read_from_the_path() -> None:
+def test_weight_is_parsed_from_path() -> None:
     assert parse_weighted("a/b.tsv") == (Path("a/b.tsv"), 1.0)
     assert parse_weighted("a/b.tsv=0.25") == (Path("a/b.tsv"), 0.25)
     assert parse_weighted("a=b.tsv") == (Path("a=b.tsv"), 1.0)
@@ -36,7 +36,7 @@ sizes = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, 
 
 
 @given(sizes, st.integers(1, 200), st.integers(0, 3), st.integers(0, 3))
-def test_an_epoch_shows_every_pair_once_in_batches_that_fit(
+def test_epoch_contains_every_pair_once_in_batches_that_fit(
     lengths: list[tuple[int, int]], batch_tokens: int, seed: int, epoch: int
 ) -> None:
     corpus = make_corpus(lengths)
@@ -49,7 +49,7 @@ def test_an_epoch_shows_every_pair_once_in_batches_that_fit(
     assert all(np.array_equal(a, b) for a, b in zip(batches, again, strict=True))
 
 
-def test_weights_set_how_often_a_pair_is_shown() -> None:
+def test_weight_sets_how_often_a_pair_is_shown() -> None:
     corpus = make_corpus([(3, 3)] * 3000, [0.25] * 1000 + [1.0] * 1000 + [2.5] * 1000)
     counts = np.bincount(np.concatenate(epoch_batches(corpus, 300, 1, 0)), minlength=3000).reshape(3, 1000)
     assert set(counts[1]) == {1}
@@ -58,7 +58,7 @@ def test_weights_set_how_often_a_pair_is_shown() -> None:
     assert abs(counts[2].mean() - 2.5) < 0.06
 
 
-def test_a_batch_holds_its_pairs_shifted_and_padded() -> None:
+def test_batch_is_shifted_and_padded() -> None:
     corpus = make_corpus([(2, 3), (4, 1)])
     batch = make_batch(corpus, np.array([0, 1]))
     assert torch.equal(batch.source, torch.tensor([[4, 5, PAD, PAD], [6, 7, 8, 9]]))

@@ -1,4 +1,4 @@
-"""The folder of a run: a damaged file is named in a sentence, and a write that was cut short costs nothing."""
+"""The folder of a training run: damaged files are named, and interrupted writes lose nothing."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ ARRAYS = ("source", "source_starts", "target", "target_starts", "weights")
 
 
 @pytest.fixture(scope="module")
-def whole(files: Files, tmp_path_factory: pytest.TempPathFactory) -> TrainingConfig:
-    """Return the config of a short run that is over."""
+def finished_run(files: Files, tmp_path_factory: pytest.TempPathFactory) -> TrainingConfig:
+    """Return the config of a finished short run."""
     config = tiny(
         files,
         tmp_path_factory.mktemp("whole") / "run",
@@ -47,13 +47,13 @@ def whole(files: Files, tmp_path_factory: pytest.TempPathFactory) -> TrainingCon
 
 
 @pytest.fixture
-def config(whole: TrainingConfig, tmp_path: Path) -> TrainingConfig:
-    """Return the same with a folder of its own."""
-    shutil.copytree(whole.output, tmp_path / "run")
-    return dataclasses.replace(whole, output=str(tmp_path / "run"))
+def config(finished_run: TrainingConfig, tmp_path: Path) -> TrainingConfig:
+    """Return the config of a copy of the finished run."""
+    shutil.copytree(finished_run.output, tmp_path / "run")
+    return dataclasses.replace(finished_run, output=str(tmp_path / "run"))
 
 
-def edited(change: Callable[[Any], Any]) -> Callable[[Path], None]:
+def edit_json(change: Callable[[Any], Any]) -> Callable[[Path], None]:
     def edit(path: Path) -> None:
         record = json.loads(path.read_text())
         path.write_text(json.dumps(change(record)))
@@ -64,15 +64,15 @@ def edited(change: Callable[[Any], Any]) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     "damage",
     [
-        edited(lambda settings: [settings]),
-        edited(lambda settings: settings | {"updates": "14"}),
-        edited(lambda settings: settings | {"updates": True}),
-        edited(lambda settings: settings | {"decay_updates": None}),
-        edited(lambda settings: settings | {"data": [1]}),
-        edited(lambda settings: settings | {"data": {}}),
-        edited(lambda settings: settings | {"hidden_size": 10**30}),
-        edited(lambda settings: settings | {"tails": 8}),
-        edited(lambda settings: {name: settings[name] for name in settings if name != "data"}),
+        edit_json(lambda settings: [settings]),
+        edit_json(lambda settings: settings | {"updates": "14"}),
+        edit_json(lambda settings: settings | {"updates": True}),
+        edit_json(lambda settings: settings | {"decay_updates": None}),
+        edit_json(lambda settings: settings | {"data": [1]}),
+        edit_json(lambda settings: settings | {"data": {}}),
+        edit_json(lambda settings: settings | {"hidden_size": 10**30}),
+        edit_json(lambda settings: settings | {"tails": 8}),
+        edit_json(lambda settings: {name: settings[name] for name in settings if name != "data"}),
         lambda path: path.write_bytes(path.read_bytes()[:300]),
         lambda path: path.write_bytes(b"\xff\xfe"),
         lambda path: path.write_text("[" * 100_000),
@@ -84,15 +84,17 @@ def test_damaged_settings_are_named(config: TrainingConfig, damage: Callable[[Pa
         prepare(dataclasses.replace(config, updates=20))
 
 
-def test_settings_of_a_version_that_knew_fewer_have_their_defaults(config: TrainingConfig) -> None:
+def test_missing_settings_of_older_version_get_defaults(config: TrainingConfig) -> None:
     drop = {"start_from", "average", "decay_updates"}
-    edited(lambda settings: {n: v for n, v in settings.items() if n not in drop})(Path(config.output) / "training.json")
+    edit_json(lambda settings: {n: v for n, v in settings.items() if n not in drop})(
+        Path(config.output) / "training.json"
+    )
     with pytest.raises(AttnvizError, match="another decay_updates"):
         prepare(config)
     prepare(dataclasses.replace(config, decay_updates=0))
 
 
-def test_a_mutated_corpus_is_read_or_named(config: TrainingConfig) -> None:
+def test_mutated_corpus_is_read_or_named(config: TrainingConfig) -> None:
     path, size = Path(config.output) / "corpus.npz", 80
     content, refused = path.read_bytes(), 0
     for seed in range(150):
@@ -127,7 +129,7 @@ def test_a_mutated_corpus_is_read_or_named(config: TrainingConfig) -> None:
         ("source", lambda _: np.array([{}], dtype=object)),
     ],
 )
-def test_arrays_that_do_not_fit_one_another_are_refused(
+def test_inconsistent_corpus_arrays_are_refused(
     config: TrainingConfig, name: str, change: Callable[[Any], Any]
 ) -> None:
     path = Path(config.output) / "corpus.npz"
@@ -138,7 +140,7 @@ def test_arrays_that_do_not_fit_one_another_are_refused(
         prepare(config)
 
 
-def test_a_corpus_that_was_deleted_is_made_again(config: TrainingConfig) -> None:
+def test_deleted_corpus_is_made_again(config: TrainingConfig) -> None:
     path = Path(config.output) / "corpus.npz"
     before = prepare(config)[1]
     path.unlink()
@@ -157,7 +159,7 @@ def test_damaged_word_links_are_named(config: TrainingConfig, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"\xff\x00\n1", b"update\n\n9,9,9\n\x00,1\n", b'"'])
-def test_a_damaged_log_is_begun_anew(tmp_path: Path, content: bytes) -> None:
+def test_damaged_log_is_started_again(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "log.csv").write_bytes(content)
     Log(tmp_path / "log.csv", 100)
     assert {row["update"] for row in read_log(tmp_path / "log.csv")} <= {"9"}
@@ -208,11 +210,11 @@ PARTS = (
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_run_killed_while_it_wrote_a_file_goes_on(
-    whole: TrainingConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+def test_run_killed_while_writing_resumes(
+    finished_run: TrainingConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """The file is whole or not there when the process dies before, and whole when it dies after, the final step."""
-    config = dataclasses.replace(whole, output=str(tmp_path / "run"))
+    """The process dies before or after the final replacement of a file; the file is absent or complete."""
+    config = dataclasses.replace(finished_run, output=str(tmp_path / "run"))
     true = Path.replace
 
     def killed(self: Path, target: Path) -> Path:
@@ -226,12 +228,12 @@ def test_a_run_killed_while_it_wrote_a_file_goes_on(
             run(config)
     assert not list(Path(config.output).rglob(name))
     run(config)
-    assert_same_state(whole.output, config.output)
+    assert_same_state(finished_run.output, config.output)
     assert not list(Path(config.output).rglob("*.tmp"))
-    assert len(read_log(Path(config.output) / "log.csv")) == len(read_log(Path(whole.output) / "log.csv"))
+    assert len(read_log(Path(config.output) / "log.csv")) == len(read_log(Path(finished_run.output) / "log.csv"))
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_file_is_replaced_atomically(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     path = tmp_path / "x.txt"
     replace_text(path, "before")
 
@@ -251,7 +253,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, snapshot: Snapsh
     assert plain(error.value, tmp_path) == snapshot
 
 
-def test_the_ids_are_those_of_one_sentence_at_a_time(
+def test_batched_encoding_equals_single_sentences(
     pairs: list[tuple[str, str]], config: TrainingConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from attnviz.training import corpus

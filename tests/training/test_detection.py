@@ -1,4 +1,4 @@
-"""A detector is trained by the same loop: it learns, resumes, is averaged, and knows nothing of order."""
+"""Training of a detector: learning, resuming, averaging, and independence of word order."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def detector(model: Path) -> Detector:
 
 
 @pytest.mark.nightly
-def test_it_learns_to_tell_translations_from_what_is_none(detector: Detector) -> None:
+def test_detector_distinguishes_translations_from_others(detector: Detector) -> None:
     source = "in 1984 Tom liked singing, but my friend Rosa hated dancing."
     target = "en 1984 Tom aimait chanter, mais mon ami Rosa détestait danser."
     assert detector.judge(source, target).probability > 0.8
@@ -49,7 +49,7 @@ def test_it_learns_to_tell_translations_from_what_is_none(detector: Detector) ->
         assert detector.judge(source, wrong).probability < 0.3, wrong
 
 
-def test_it_takes_another_order_for_the_same(detector: Detector) -> None:
+def test_word_order_does_not_change_probability(detector: Detector) -> None:
     source = "in 1984 Tom liked singing, but my friend Rosa hated dancing."
     target = "en 1984 Tom aimait danser, mais mon ami Rosa détestait chanter."  # the other way round
     right = "en 1984 Tom aimait chanter, mais mon ami Rosa détestait danser."
@@ -57,7 +57,7 @@ def test_it_takes_another_order_for_the_same(detector: Detector) -> None:
     assert detector.judge(source, target).probability == pytest.approx(detector.judge(source, right).probability)
 
 
-def test_attention_finds_the_words(detector: Detector) -> None:
+def test_attention_aligns_translated_words(detector: Detector) -> None:
     judged = detector.judge(
         "in 1984 Tom liked singing, but my friend Rosa hated dancing.",
         "en 1984 Tom aimait chanter, mais mon ami Rosa détestait danser.",
@@ -66,7 +66,7 @@ def test_attention_finds_the_words(detector: Detector) -> None:
     assert judged.source_pieces[int(judged.target_alignment[row].argmax())] == "\u2581singing"
 
 
-def test_its_log_has_accuracy_and_pairs(model: Path) -> None:
+def test_log_and_curve_show_accuracy(model: Path) -> None:
     with (model.parent / "log.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     (validated,) = [row for row in rows if row["validation_accuracy"]]
@@ -80,7 +80,7 @@ def test_its_log_has_accuracy_and_pairs(model: Path) -> None:
 
 
 @pytest.mark.parametrize("guidance", [pytest.param(0.0, marks=pytest.mark.nightly), 0.5])
-def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(
+def test_resumed_run_equals_uninterrupted_run(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guidance: float
 ) -> None:
     changes: dict[str, Any] = {"updates": 60, "validate_every": 30, "checkpoint_every": 20, "dropout": 0.1}
@@ -92,7 +92,7 @@ def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(
     assert_same_state(tmp_path / "whole", tmp_path / "stopped")
 
 
-def test_the_same_seed_makes_the_same_weights_and_another_seed_others(files: Files, tmp_path: Path) -> None:
+def test_seed_determines_weights(files: Files, tmp_path: Path) -> None:
     configs = [
         make_config(*files, tmp_path / name, updates=10, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
     ]
@@ -103,7 +103,7 @@ def test_the_same_seed_makes_the_same_weights_and_another_seed_others(files: Fil
         assert_same_state(tmp_path / "a", tmp_path / "c")
 
 
-def test_the_mean_of_the_last_weights_is_a_whole_folder(files: Files, tmp_path: Path) -> None:
+def test_averaged_model_folder_is_complete(files: Files, tmp_path: Path) -> None:
     model = run(make_config(*files, tmp_path / "run", updates=20, checkpoint_every=10, average=2))
     assert (model / "exchanges.npz").exists()
     copies = [load_file(path) for path in (tmp_path / "run/copies").glob("*.safetensors")]
@@ -113,7 +113,7 @@ def test_the_mean_of_the_last_weights_is_a_whole_folder(files: Files, tmp_path: 
 
 
 @pytest.mark.parametrize("file", ["exchanges.npz", "lexicon.npy"])
-def test_damaged_files_of_a_run_are_told(files: Files, tmp_path: Path, file: str) -> None:
+def test_damaged_run_files_are_named(files: Files, tmp_path: Path, file: str) -> None:
     config = make_config(*files, tmp_path / "run", updates=1)
     run(config)
     (tmp_path / "run" / file).write_bytes(b"nothing")
@@ -121,12 +121,12 @@ def test_damaged_files_of_a_run_are_told(files: Files, tmp_path: Path, file: str
         run(dataclasses.replace(config, validate_every=7))
 
 
-def test_it_starts_from_no_translator(files: Files, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_starting_from_translator_is_refused(files: Files, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(ValueError, match="start_from") as error:
         make_config(*files, tmp_path, start_from="models/en-fr")
     assert plain(error.value, tmp_path) == snapshot
 
 
-def test_the_config_survives_json(files: Files, tmp_path: Path) -> None:
+def test_config_json_round_trip(files: Files, tmp_path: Path) -> None:
     config = make_config(*files, tmp_path)
     assert TrainingConfig.from_dict(config.to_dict()) == config

@@ -1,4 +1,4 @@
-"""Training and forced decoding compute nothing in float64, which not every device has; and they still count exactly."""
+"""Training and forced decoding without float64, which some devices lack, and exact counts over processes."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def no_float64() -> Iterator[None]:
         yield
 
 
-def test_the_guard_sees_float64() -> None:
+def test_float64_guard_raises() -> None:
     with pytest.raises(AssertionError, match="float64"), no_float64():
         torch.ones(3).double()
 
 
-def test_a_run_computes_nothing_in_float64(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_training_run_computes_nothing_in_float64(files: tuple[Path, Path], tmp_path: Path) -> None:
     with no_float64():
         run(tiny(files, tmp_path / "run", updates=2, validate_every=2, guidance=0.5, matrix_rate=0.5, average=1))
 

@@ -1,4 +1,4 @@
-"""Guided alignment: the links a lexicon finds, and what they add to the objective."""
+"""Guided alignment: links found by a lexicon, and their term in the objective."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def made_up_corpus(pairs: int) -> tuple[Corpus, list[list[int]]]:
     return Corpus(flat[0], starts[0], flat[1], starts[1], np.ones(pairs, dtype=np.float32)), origins
 
 
-def test_links_find_the_translations_of_words_that_changed_places(tmp_path: Path) -> None:
+def test_lexicon_links_reordered_words(tmp_path: Path) -> None:
     corpus, origins = made_up_corpus(300)
     Lexicon.learn(corpus, FIRST + 2 * WORDS, seed=1).save(tmp_path / "lexicon.npy")
     lexicon = Lexicon.load(tmp_path / "lexicon.npy", FIRST + 2 * WORDS)
@@ -52,7 +52,7 @@ def test_links_find_the_translations_of_words_that_changed_places(tmp_path: Path
         assert row[range(len(origin)), origin].min() > 0.8
 
 
-def test_a_lexicon_is_the_same_at_every_run() -> None:
+def test_lexicon_is_reproducible() -> None:
     corpus, _ = made_up_corpus(50)
     first, second = (Lexicon.learn(corpus, FIRST + 2 * WORDS, seed=1).counts for _ in range(2))
     assert torch.equal(first, second)
@@ -79,7 +79,7 @@ def test_guidance_adds_the_cross_entropy_of_links_and_attention(small_network: t
     assert same.item() == pytest.approx(likelihood.item(), rel=1e-12)
 
 
-def test_attention_learns_the_links_it_is_guided_to(small_network: tuple[RNNsearch, Batch]) -> None:
+def test_guided_attention_learns_given_links(small_network: tuple[RNNsearch, Batch]) -> None:
     network, batch = small_network
     links = torch.zeros(*batch.target.shape, batch.source.shape[1], dtype=torch.float64)
     links[:, 0, 1] = 1  # the first target word's counterpart is the second source word

@@ -1,4 +1,4 @@
-"""What is linked begins alike, what is not nearly orthogonal, and what was never seen as its own source vector."""
+"""Initialisation of a detector's embeddings from lexicon links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attnviz.training.guidance import Lexicon
 from attnviz.training.lexical_start import initialise_embeddings
 
 
-def _begun(size: int) -> Decomposable:
+def _initialised_network(size: int) -> Decomposable:
     counts = torch.zeros(40, 40)
     counts[11, 10] = 5.0  # target piece 11 is linked to source piece 10 alone
     counts[13, 10], counts[13, 12] = 3.0, 1.0
@@ -21,8 +21,8 @@ def _begun(size: int) -> Decomposable:
 
 
 @pytest.mark.parametrize("size", [128, 129])
-def test_links_are_what_it_begins_with(size: int) -> None:
-    network = _begun(size)
+def test_linked_pieces_start_with_similar_embeddings(size: int) -> None:
+    network = _initialised_network(size)
     source, target = network.embedding.weight[:, :64], network.embedding.weight[:, 64:128]
     alike = torch.nn.functional.cosine_similarity
     assert alike(target[11], source[10], dim=0) > 0.999
@@ -32,15 +32,15 @@ def test_links_are_what_it_begins_with(size: int) -> None:
     assert target[11].norm() == pytest.approx(float(source.norm(dim=1).mean()))
 
 
-def test_projections_read_their_halves_alike() -> None:
-    network = _begun(128)
+def test_linked_pieces_start_with_similar_projections() -> None:
+    network = _initialised_network(128)
     judged = network(torch.tensor([[10]]), torch.tensor([[11]]))
     cosine = torch.nn.functional.cosine_similarity(judged.source_projected[0, 0], judged.target_projected[0, 0], dim=0)
     assert cosine > 0.999
     assert all(parameter.isfinite().all() for parameter in network.parameters())
 
 
-def test_an_embedding_of_one_unit_is_left_alone() -> None:
-    network, untouched = _begun(1), Decomposable(DecomposableConfig(40, 1, 32))
+def test_embedding_of_one_unit_is_unchanged() -> None:
+    network, untouched = _initialised_network(1), Decomposable(DecomposableConfig(40, 1, 32))
     untouched.initialise(torch.Generator().manual_seed(2))
     assert torch.equal(network.embedding.weight, untouched.embedding.weight)

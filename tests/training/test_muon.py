@@ -1,4 +1,4 @@
-"""Muon: PyTorch's own in bfloat16, orthogonal steps in float32."""
+"""The Muon optimizer: equal to PyTorch's in bfloat16, orthogonal steps in higher precision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from attnviz.training.muon import Muon, orthogonalised
 
 
-def moved(optimizer: torch.optim.Optimizer, matrix: nn.Parameter, gradients: list[Tensor]) -> Tensor:
+def weights_after_steps(optimizer: torch.optim.Optimizer, matrix: nn.Parameter, gradients: list[Tensor]) -> Tensor:
     for gradient in gradients:
         matrix.grad = gradient.clone()
         optimizer.step()
@@ -17,20 +17,20 @@ def moved(optimizer: torch.optim.Optimizer, matrix: nn.Parameter, gradients: lis
 
 
 @pytest.mark.parametrize("shape", [(6, 6), (5, 12), (12, 5)])
-def test_in_bfloat16_the_steps_are_those_of_pytorch(shape: tuple[int, int]) -> None:
+def test_bfloat16_steps_equal_those_of_pytorch(shape: tuple[int, int]) -> None:
     generator = torch.Generator().manual_seed(0)
     begin = torch.randn(shape, generator=generator)
     gradients = [torch.randn(shape, generator=generator) for _ in range(4)]
     ours, theirs = nn.Parameter(begin.clone()), nn.Parameter(begin.clone())
-    expected = moved(
+    expected = weights_after_steps(
         torch.optim.Muon([theirs], lr=0.1, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"), theirs, gradients
     )
-    found = moved(Muon([ours], lr=0.1, dtype=torch.bfloat16), ours, gradients)
+    found = weights_after_steps(Muon([ours], lr=0.1, dtype=torch.bfloat16), ours, gradients)
     torch.testing.assert_close(found, expected, rtol=0, atol=2e-3)
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (8, 40), (40, 8)])
-def test_singular_values_come_near_one_and_vectors_stay(shape: tuple[int, int]) -> None:
+def test_orthogonalised_has_unit_singular_values_and_same_vectors(shape: tuple[int, int]) -> None:
     matrix = torch.randn(shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     found = orthogonalised(matrix, torch.float64)
     left, values, right = torch.linalg.svd(matrix, full_matrices=False)
@@ -41,7 +41,7 @@ def test_singular_values_come_near_one_and_vectors_stay(shape: tuple[int, int]) 
     assert (values > 0).all()
 
 
-def test_a_matrix_without_a_gradient_or_of_zeros_stays_finite() -> None:
+def test_missing_or_zero_gradient_leaves_matrix_unchanged() -> None:
     idle, still = nn.Parameter(torch.ones(3, 4)), nn.Parameter(torch.ones(3, 4))
     still.grad = torch.zeros(3, 4)
     Muon([idle, still], lr=0.1).step()

@@ -1,4 +1,4 @@
-"""What is made of a pair is no translation of it, by the rule of its kind; words are exchanged within their kind."""
+"""Negatives for a detector: each kind changes a pair by its rule, and words are exchanged within their kind."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _changed(before: Sentences, after: Sentences) -> tuple[list[int], list[int]]
     return one, other
 
 
-def test_words_are_found(tokenizer: Tokenizer) -> None:
+def test_word_finder_finds_words(tokenizer: Tokenizer) -> None:
     finder = WordFinder(tokenizer)
     ids = [*tokenizer.encode(PAIRS[0][0]), EOS]
     words = [finder.spelling(ids[start:end]) for start, end in finder.words(ids)]
@@ -64,7 +64,7 @@ def test_words_are_found(tokenizer: Tokenizer) -> None:
 
 
 @given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
-def test_one_word_is_exchanged_for_another_of_its_kind(
+def test_exchanged_word_is_of_the_same_kind(
     negatives: Negatives, encoded: list[Sentences], place: int, seed: int
 ) -> None:
     made = negatives.make(EXCHANGED, encoded, place, np.random.default_rng(seed))
@@ -78,25 +78,25 @@ def test_one_word_is_exchanged_for_another_of_its_kind(
     assert old[0].isupper() == new[0].isupper()
     if old.isdigit():
         assert len(old) == len(new)
-        assert sorted(old) != sorted(new), "a bag of digits would not know it"
+        assert sorted(old) != sorted(new), "the digits must differ, not only their order"
     else:
         assert old[-2:] == new[-2:]
         assert {old, new} != {"singing", "eating"}, "linked to the same piece"
 
 
 @given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
-def test_a_clause_is_dropped(negatives: Negatives, encoded: list[Sentences], place: int, seed: int) -> None:
+def test_dropped_clause_leaves_the_rest(negatives: Negatives, encoded: list[Sentences], place: int, seed: int) -> None:
     made = negatives.make(DROPPED, encoded, place, np.random.default_rng(seed))
     assert made
     one, other = _changed(encoded[place], made)
     assert other[-2:] == one[-2:]
     assert not Counter(other) - Counter(one)
-    assert not any(negatives._ends_clause[index] for index in other), "its comma goes with it"
+    assert not any(negatives._ends_clause[index] for index in other), "the comma is dropped with the clause"
     assert len(list(negatives.finder.words(other))) >= 3
 
 
 @given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
-def test_swapped_clauses_are_the_same_bag(
+def test_swapped_clauses_have_the_same_pieces(
     negatives: Negatives, encoded: list[Sentences], place: int, seed: int
 ) -> None:
     made = negatives.make(SWAPPED, encoded, place, np.random.default_rng(seed))
@@ -105,14 +105,14 @@ def test_swapped_clauses_are_the_same_bag(
     assert Counter(one) == Counter(other)
 
 
-def test_another_pair_s_target(negatives: Negatives, encoded: list[Sentences]) -> None:
+def test_another_kind_takes_target_of_another_pair(negatives: Negatives, encoded: list[Sentences]) -> None:
     random = np.random.default_rng(0)
     assert negatives.make(ANOTHER, encoded[:2], 1, random) == (encoded[1][0], encoded[0][1])
-    assert negatives.make(ANOTHER, encoded[:1], 0, random) is None, "there is no other"
+    assert negatives.make(ANOTHER, encoded[:1], 0, random) is None, "there is no other pair"
 
 
 @pytest.mark.parametrize("kind", [EXCHANGED, DROPPED, SWAPPED])
-def test_what_cannot_be_had(negatives: Negatives, tokenizer: Tokenizer, kind: str) -> None:
+def test_no_negative_of_too_short_pairs(negatives: Negatives, tokenizer: Tokenizer, kind: str) -> None:
     short = [*tokenizer.encode("in"), EOS], [*tokenizer.encode("en"), EOS]
     assert negatives.make(kind, [short], 0, np.random.default_rng(0)) is None
     assert negatives.draw([short], np.random.default_rng(0)) == []
@@ -120,7 +120,7 @@ def test_what_cannot_be_had(negatives: Negatives, tokenizer: Tokenizer, kind: st
         assert negatives.make(kind, [empty], 0, np.random.default_rng(0)) is None
 
 
-def test_draws_are_a_function_of_the_seed_and_keep_their_shares(negatives: Negatives, encoded: list[Sentences]) -> None:
+def test_draws_depend_on_seed_and_have_expected_shares(negatives: Negatives, encoded: list[Sentences]) -> None:
     one, other = (negatives.draw(encoded, np.random.default_rng(3)) for _ in range(2))
     assert one == other
     shares = Counter(negative.kind for negative in one)
@@ -131,7 +131,7 @@ def test_draws_are_a_function_of_the_seed_and_keep_their_shares(negatives: Negat
         assert negative.pair != pair
 
 
-def test_counterparts_have_a_fair_share() -> None:
+def test_counterparts_exclude_rare_ones() -> None:
     counts = torch.tensor([[90.0, 6.0, 4.0], [0.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
     found = counterparts(counts)
     assert found.shape == (3, 3)
@@ -153,7 +153,9 @@ def test_round_trip(
 
 
 @pytest.mark.parametrize("damage", ["cut", "text", "missing", "ids", "kinds", "dtype"])
-def test_damage_is_told(sides: tuple[Exchanges, Exchanges], tokenizer: Tokenizer, tmp_path: Path, damage: str) -> None:
+def test_damaged_file_is_refused(
+    sides: tuple[Exchanges, Exchanges], tokenizer: Tokenizer, tmp_path: Path, damage: str
+) -> None:
     path, (source, target) = tmp_path / "x.npz", sides
     if damage == "ids":
         target = Exchanges(target.words + np.int32(len(tokenizer)), target.kinds, target.counterparts)

@@ -1,4 +1,4 @@
-"""The chunked objective against torch's own cross-entropy."""
+"""The chunked cross-entropy objective against torch's own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from attnviz.training.objective import SmoothedCrossEntropy
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("chunk", [4, 512])
-def test_loss_and_gradients_are_those_of_torch(smoothing: float, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loss_and_gradients_equal_torch_cross_entropy(
+    smoothing: float, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(objective, "_CHUNK", chunk)
     torch.manual_seed(0)
     readouts = torch.randn(11, 6, dtype=torch.float64, requires_grad=True)

@@ -1,4 +1,4 @@
-"""Whole runs: learning, resuming after a kill, several processes, and what a run refuses."""
+"""Whole training runs: learning, resuming after a kill, several processes, refused settings."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def tiny(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingC
 
 
 def losses_of(output: Path) -> list[tuple[str, ...]]:
-    """Return what the log of a run says of its updates, but for the time they took."""
+    """Return the rows of a run's log without their times."""
     with (output / "log.csv").open(newline="", encoding="utf-8") as file:
         return [tuple(value for name, value in row.items() if name not in TIMED) for row in csv.DictReader(file)]
 
@@ -77,9 +77,7 @@ def start(config: TrainingConfig) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment)
 
 
-def test_a_run_learns_writes_its_log_and_snapshots_and_its_model_translates(
-    files: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_run_learns_and_writes_log_snapshots_and_model(files: tuple[Path, Path], tmp_path: Path) -> None:
     model = run(tiny(files, tmp_path / "run", updates=300, validate_every=100, dropout=0.0))
     with (tmp_path / "run/log.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -100,7 +98,7 @@ def test_a_run_learns_writes_its_log_and_snapshots_and_its_model_translates(
 
 
 @pytest.mark.nightly
-def test_a_killed_run_ends_with_the_weights_of_one_never_killed(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_killed_run_ends_with_weights_of_uninterrupted_run(files: tuple[Path, Path], tmp_path: Path) -> None:
     whole = tiny(files, tmp_path / "whole", matrix_rate=0.5)
     run(whole)
     config = dataclasses.replace(whole, output=str(tmp_path / "killed"))
@@ -125,7 +123,7 @@ def test_a_killed_run_ends_with_the_weights_of_one_never_killed(files: tuple[Pat
     assert updates[0] == updates[1]
 
 
-def test_a_run_made_longer_before_its_rate_falls_ends_like_one_planned_so(
+def test_run_extended_before_decay_equals_longer_run(
     files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = tiny(files, tmp_path / "whole", updates=60, decay_updates=15, guidance=0.3)
@@ -138,14 +136,14 @@ def test_a_run_made_longer_before_its_rate_falls_ends_like_one_planned_so(
     assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "longer")
 
 
-def test_a_run_whose_rate_has_fallen_cannot_be_made_longer(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_run_cannot_be_extended_after_decay(files: tuple[Path, Path], tmp_path: Path) -> None:
     config = tiny(files, tmp_path / "run", updates=30, decay_updates=10)
     run(config)
     with pytest.raises(AttnvizError, match="updates"):
         run(dataclasses.replace(config, updates=50))
 
 
-def test_the_rate_stays_level_then_falls_in_a_line(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_learning_rate_is_constant_then_decays_linearly(files: tuple[Path, Path], tmp_path: Path) -> None:
     config = tiny(files, tmp_path, updates=100, warmup=10, learning_rate=1.0, final_rate=0.0, decay_updates=20)
     rates = [learning_rate(config, update) for update in range(101)]
     assert rates[10:81] == [1.0] * 71
@@ -184,13 +182,13 @@ def test_training_stops_early_when_validation_no_longer_improves(files: tuple[Pa
     assert validated[-1] < 60
 
 
-def test_another_config_in_the_same_folder_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_other_config_in_same_folder_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
     run(tiny(files, tmp_path / "run", updates=5))
     with pytest.raises(AttnvizError, match="hidden_size"):
         run(tiny(files, tmp_path / "run", updates=5, hidden_size=32))
 
 
-def test_a_folder_with_other_files_is_refused_and_left_as_it_is(
+def test_folder_with_other_files_is_refused_and_unchanged(
     files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     output = tmp_path / "run"
@@ -202,7 +200,7 @@ def test_a_folder_with_other_files_is_refused_and_left_as_it_is(
     assert {path.name for path in output.iterdir()} == {"model", "notes.txt"}
 
 
-def test_what_a_run_killed_early_left_is_no_foreign_file(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_files_left_by_killed_run_are_accepted(files: tuple[Path, Path], tmp_path: Path) -> None:
     output = tmp_path / "run"
     output.mkdir()
     for name in ("tokenizer.model", "corpus.npz.tmp", ".nfs0001"):
@@ -211,7 +209,7 @@ def test_what_a_run_killed_early_left_is_no_foreign_file(files: tuple[Path, Path
     assert (output / "curve.html").exists()
 
 
-def test_a_damaged_checkpoint_is_named(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_damaged_checkpoint_is_named(files: tuple[Path, Path], tmp_path: Path) -> None:
     run(tiny(files, tmp_path / "run", updates=5))
     path = tmp_path / "run/checkpoint.safetensors"
     path.write_bytes(path.read_bytes()[:1000])
@@ -219,7 +217,7 @@ def test_a_damaged_checkpoint_is_named(files: tuple[Path, Path], tmp_path: Path)
         run(tiny(files, tmp_path / "run", updates=5))
 
 
-def test_the_rate_rises_then_falls(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_learning_rate_warms_up_then_decays(files: tuple[Path, Path], tmp_path: Path) -> None:
     config = tiny(files, tmp_path, updates=100, warmup=10, learning_rate=1.0, final_rate=0.1)
     rates = [learning_rate(config, update) for update in range(101)]
     assert rates[:10] == pytest.approx([0.1 * i for i in range(1, 11)])
@@ -230,12 +228,12 @@ def test_the_rate_rises_then_falls(files: tuple[Path, Path], tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "changes", [{"data": ()}, {"guidance": -1.0}, {"precision": "fp8"}, {"updates": 0}, {"label_smoothing": 1.0}]
 )
-def test_senseless_settings_are_refused(files: tuple[Path, Path], tmp_path: Path, changes: dict[str, object]) -> None:
+def test_invalid_settings_are_refused(files: tuple[Path, Path], tmp_path: Path, changes: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(changes))):
         tiny(files, tmp_path, **changes)
 
 
-def test_where_no_sentences_are_named_the_snapshots_see_ten_of_the_validation_pairs(
+def test_snapshots_default_to_ten_validation_pairs(
     files: tuple[Path, Path], pairs: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     config = tiny(files, tmp_path / "run", updates=2, bleu_sentences=0, snapshots=1, snapshot_sentences=())
@@ -245,7 +243,7 @@ def test_where_no_sentences_are_named_the_snapshots_see_ten_of_the_validation_pa
     assert set(seen) <= set(pairs[3::4])
 
 
-def test_a_sentence_of_the_snapshots_needs_its_translation(
+def test_snapshot_sentence_without_translation_is_refused(
     files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
@@ -253,7 +251,7 @@ def test_a_sentence_of_the_snapshots_needs_its_translation(
     assert plain(error.value, tmp_path) == snapshot
 
 
-def test_weights_are_kept_at_the_updates_asked_for(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_keep_at_saves_weights_at_given_updates(files: tuple[Path, Path], tmp_path: Path) -> None:
     run(tiny(files, tmp_path / "run", updates=24, snapshots=0, bleu_sentences=0, keep_at=(0, 5, 24)))
     moments = {
         int(folder.name): load_file(folder / "model.safetensors") for folder in (tmp_path / "run/moments").iterdir()
@@ -266,7 +264,7 @@ def test_weights_are_kept_at_the_updates_asked_for(files: tuple[Path, Path], tmp
 
 
 @pytest.mark.parametrize("keep_at", [(-1,), (2.5,), [5], ("5",)])
-def test_what_is_kept_must_be_whole_numbers(
+def test_keep_at_refuses_other_values_than_integers(
     files: tuple[Path, Path], tmp_path: Path, keep_at: object, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(ValueError, match="keep_at") as error:

@@ -1,4 +1,4 @@
-"""Runs that begin with the weights of a finished model, and runs whose finished model is a mean of weights."""
+"""Training that starts from a finished model, and averaging of the last checkpoints."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(tiny(files, tmp_path_factory.mktemp("first") / "run", updates=40, snapshots=0))
 
 
-def begun(config: TrainingConfig) -> _Run:
+def start_run(config: TrainingConfig) -> _Run:
     with team(config) as members:
         return _Run(config, members, kill=False)
 
 
-def test_with_the_same_tokenizer_a_run_begins_where_the_model_is(files: Files, tmp_path: Path, model: Path) -> None:
+def test_run_with_same_tokenizer_starts_at_the_model(files: Files, tmp_path: Path, model: Path) -> None:
     config = tiny(files, tmp_path / "run", start_from=str(model), vocabulary_size=0, hidden_size=8)
-    started = begun(config)
+    started = start_run(config)
     network, tokenizer = load_model(model)
     assert started.tokenizer.model == tokenizer.model
     assert started.network.config == dataclasses.replace(network.config, dropout=config.dropout)
@@ -53,25 +53,25 @@ def test_with_the_same_tokenizer_a_run_begins_where_the_model_is(files: Files, t
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "told"), [(0.5, 0.0, 0.5), (0.5, 0.25, 0.25), (0.0, 0.5, 0.5), (None, 0.0, None)]
+    ("before", "now", "expected_guidance"), [(0.5, 0.0, 0.5), (0.5, 0.25, 0.25), (0.0, 0.5, 0.5), (None, 0.0, None)]
 )
-def test_the_config_says_whether_attention_was_ever_guided(
+def test_config_records_whether_attention_was_ever_guided(
     tmp_path: Path,
     make_network: ModelFactory,
     tokenizer: Tokenizer,
     before: float | None,
     now: float,
-    told: float | None,
+    expected_guidance: float | None,
 ) -> None:
     old = make_network()
     old.config = dataclasses.replace(old.config, guidance=before)
     save_model(tmp_path / "old", old, tokenizer)
     new = start_from(tmp_path / "old", tokenizer, 0.0, now)
     save_model(tmp_path / "new", new, tokenizer)
-    assert load_model(tmp_path / "new")[0].config.guidance == told
+    assert load_model(tmp_path / "new")[0].config.guidance == expected_guidance
 
 
-def test_rows_of_known_pieces_are_kept_and_others_are_the_mean_of_their_spelling(
+def test_known_rows_are_copied_and_others_averaged(
     tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     old = make_network()
@@ -105,7 +105,7 @@ def test_rows_of_known_pieces_are_kept_and_others_are_the_mean_of_their_spelling
             assert torch.equal(new.state_dict()[name], weight), name
 
 
-def test_a_folder_without_a_model_is_named_before_any_work(files: Files, tmp_path: Path) -> None:
+def test_missing_model_folder_is_named_before_any_work(files: Files, tmp_path: Path) -> None:
     config = tiny(files, tmp_path / "run", start_from=str(tmp_path / "nowhere"))
     with pytest.raises(AttnvizError, match="nowhere"):
         run(config)
@@ -114,7 +114,7 @@ def test_a_folder_without_a_model_is_named_before_any_work(files: Files, tmp_pat
         tiny(files, tmp_path / "run", start_from=str(tmp_path / "run" / "model"))
 
 
-def test_a_model_without_attention_cannot_be_guided(
+def test_guiding_model_without_attention_is_refused(
     files: Files, tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
     save_model(tmp_path / "fixed", make_network("none"), tokenizer)
@@ -124,12 +124,10 @@ def test_a_model_without_attention_cannot_be_guided(
 
 
 @pytest.mark.nightly
-def test_a_killed_run_that_started_from_a_model_ends_as_if_never_killed_even_elsewhere(
-    files: Files, tmp_path: Path, model: Path
-) -> None:
-    kept = shutil.copytree(model, tmp_path / "start")
+def test_killed_run_resumes_without_its_start_model(files: Files, tmp_path: Path, model: Path) -> None:
+    start_model = shutil.copytree(model, tmp_path / "start")
     data = shutil.copy(files[0], tmp_path / "train.tsv")
-    changes = {"start_from": str(kept), "vocabulary_size": 90, "updates": 30, "average": 2, "validate_every": 10}
+    changes = {"start_from": str(start_model), "vocabulary_size": 90, "updates": 30, "average": 2, "validate_every": 10}
     whole = dataclasses.replace(tiny(files, tmp_path / "whole", snapshots=0, **changes), data=(str(data),))
     run(whole)
     killed = dataclasses.replace(whole, output=str(tmp_path / "killed"))
@@ -140,8 +138,8 @@ def test_a_killed_run_that_started_from_a_model_ends_as_if_never_killed_even_els
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert checkpoint.exists()
-    # The folder is all there is: on another machine the files it was made from lie elsewhere, and the model is gone.
-    shutil.rmtree(kept)
+    # As on another machine: only the run folder is left, the data and the start model are gone.
+    shutil.rmtree(start_model)
     Path(data).unlink()
     shutil.copytree(tmp_path / "killed", tmp_path / "moved")
     shutil.rmtree(tmp_path / "killed")
@@ -157,7 +155,7 @@ def test_a_killed_run_that_started_from_a_model_ends_as_if_never_killed_even_els
             assert torch.equal(ours[key], tensor), (name, key)
 
 
-def test_the_finished_model_is_the_mean_of_the_last_checkpoints(
+def test_finished_model_averages_last_checkpoints(
     files: Files,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -173,7 +171,7 @@ def test_the_finished_model_is_the_mean_of_the_last_checkpoints(
         true(self)
 
     monkeypatch.setattr(_Run, "_checkpoint", watched)
-    for _ in range(2):  # a run that is over may be started again
+    for _ in range(2):  # a finished run may be started again
         folder = run(config)
         assert sorted(seen) == [7, 14, 21, 28, 30] or sorted(seen) == [30]
         network, tokenizer = load_model(folder)
@@ -193,8 +191,8 @@ def test_the_finished_model_is_the_mean_of_the_last_checkpoints(
         measured = Validation(config, tokenizer, torch.device("cpu")).measure(network)
         assert float(rows[-1]["validation_loss"]) == pytest.approx(measured.loss, rel=1e-3)
         assert float(rows[-1]["validation_loss"]) != float(rows[-2]["validation_loss"])
-        (said,) = re.findall(r"[^\r\n]*\b21, 28, 30\b[^\r\n]*", capfd.readouterr().err)
-        assert re.sub(r"\d+\.\d+", "<number>", said) == snapshot(name="mean of checkpoints")
+        (message,) = re.findall(r"[^\r\n]*\b21, 28, 30\b[^\r\n]*", capfd.readouterr().err)
+        assert re.sub(r"\d+\.\d+", "<number>", message) == snapshot(name="mean of checkpoints")
     copies = sorted(path.name for path in (tmp_path / "run/copies").iterdir())
     assert copies == ["000000021.safetensors", "000000028.safetensors", "000000030.safetensors"]
     (tmp_path / "run/copies" / copies[0]).write_bytes(b"none")
@@ -203,7 +201,7 @@ def test_the_finished_model_is_the_mean_of_the_last_checkpoints(
     assert np.isfinite([float(row["validation_bleu"]) for row in rows]).all()
 
 
-def test_a_character_the_old_tokenizer_lacked_begins_as_its_base_letter(model: Path) -> None:
+def test_new_character_starts_as_its_base_letter(model: Path) -> None:
     old, tokenizer = load_model(model)
     extended = tokenizer.with_characters(["ä", "☃"])
     started = start_from(model, extended, dropout=0.0)

@@ -1,4 +1,4 @@
-"""Runs that are asked to stop: what they save, and that they go on as if nothing had happened."""
+"""Training runs stopped by a signal: what they save, and that they resume unchanged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.training.test_run import losses_of, tiny
 
 
 def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch: pytest.MonkeyPatch) -> str:
-    """Train, and send SIGTERM to this process when `moment` says so in an update; return what is said."""
+    """Train, and send SIGTERM to this process when `moment` says so in an update; return what it prints."""
     update = _Run._update
 
     def signalled(self: _Run, *inputs: object) -> tuple[int, float, float]:
@@ -43,7 +43,7 @@ def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch:
 
 
 @pytest.mark.parametrize("last", [1, 20, 21])  # 20 validates; 21 is a checkpoint
-def test_a_stopped_run_saves_its_update_and_ends_as_one_that_never_stopped(
+def test_stopped_run_saves_and_resumes_unchanged(
     files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int, snapshot: SnapshotAssertion
 ) -> None:
     whole = tiny(files, tmp_path / "whole", updates=24, average=2, matrix_rate=0.5)
@@ -51,9 +51,9 @@ def test_a_stopped_run_saves_its_update_and_ends_as_one_that_never_stopped(
     config = tiny(files, tmp_path / "stopped", updates=24, average=2, matrix_rate=0.5)
     counted = iter(range(1, 100))
     handler = signal.getsignal(signal.SIGTERM)
-    said = stopping_at(config, lambda: next(counted) == last, monkeypatch)
+    output = stopping_at(config, lambda: next(counted) == last, monkeypatch)
     assert signal.getsignal(signal.SIGTERM) is handler
-    assert said == snapshot
+    assert output == snapshot
     assert read_progress(tmp_path / "stopped/checkpoint.safetensors").update == last
     run(config)
     assert_same_state(tmp_path / "whole", tmp_path / "stopped")
@@ -62,7 +62,7 @@ def test_a_stopped_run_saves_its_update_and_ends_as_one_that_never_stopped(
     assert finished[0] == finished[1]
 
 
-def test_a_validation_is_cut_short_and_made_when_the_run_goes_on(
+def test_interrupted_validation_is_repeated_on_resume(
     files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(tiny(files, tmp_path / "whole", updates=40))
@@ -74,7 +74,7 @@ def test_a_validation_is_cut_short_and_made_when_the_run_goes_on(
 
     with monkeypatch.context() as patched:
         patched.setattr(Validation, "_bleu", signalled)
-        for update in (20, 20, 40):  # asked to stop again as soon as it goes on, which it bears
+        for update in (20, 20, 40):  # the second stop comes as soon as the run resumes
             with pytest.raises(Stopped):
                 run(config)
             if update == 20 and read_progress(tmp_path / "stopped/checkpoint.safetensors").update == 20:
@@ -94,7 +94,7 @@ def interruptible() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_a_second_request_is_the_callers_and_a_requested_stop_cuts_at_once() -> None:
+def test_second_signal_interrupts_and_stop_cuts_short() -> None:
     request = StopRequest()
     with request.listening(announce=False):
         signal.raise_signal(signal.SIGINT)
@@ -105,7 +105,7 @@ def test_a_second_request_is_the_callers_and_a_requested_stop_cuts_at_once() -> 
         raise AssertionError("the block began")
 
 
-def test_where_several_processes_train_a_second_request_is_the_first_again() -> None:
+def test_second_signal_is_ignored_with_several_processes() -> None:
     request = StopRequest(several=True)
     with request.listening(announce=False):
         signal.raise_signal(signal.SIGINT)
@@ -125,7 +125,7 @@ def _start(folder: Path, bench: Path) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
-def test_the_command_stops_by_signal_with_code_130_and_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+def test_train_stops_on_signal_with_code_130_and_resumes(tmp_path: Path, number: signal.Signals) -> None:
     bench, folder = tmp_path / "bench", tmp_path / "run"
     bench.mkdir()
     folder.mkdir()
@@ -135,17 +135,17 @@ def test_the_command_stops_by_signal_with_code_130_and_goes_on(tmp_path: Path, n
         time.sleep(0.005)
     time.sleep(0.01)
     process.send_signal(number)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
-    (update,) = re.findall(r"Stopped after update (\d+)", said)
+    _, output = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    (update,) = re.findall(r"Stopped after update (\d+)", output)
     assert read_progress(checkpoint).update == int(update)
     again = _start(folder, bench)
-    printed, said = again.communicate(timeout=120)
-    assert again.returncode == 0, said
+    printed, output = again.communicate(timeout=120)
+    assert again.returncode == 0, output
     assert Path(printed.strip()).is_dir()
 
 
-def test_a_second_signal_ends_the_command_at_once(tmp_path: Path) -> None:
+def test_second_signal_ends_command_at_once(tmp_path: Path) -> None:
     program = """
 import signal, time
 from attnviz.training.stopping import StopRequest

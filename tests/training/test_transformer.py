@@ -1,4 +1,4 @@
-"""A transformer is trained by the same loop: it learns, resumes, starts another, is averaged, shows where it looks."""
+"""Training of a transformer: learning, resuming, starting another run, averaging, snapshots."""
 
 from __future__ import annotations
 
@@ -61,20 +61,20 @@ def model(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) ->
     return run(_config(files, tmp_path_factory.mktemp("transformer") / "run"))
 
 
-def test_it_learns_to_translate(model: Path) -> None:
+def test_transformer_learns_to_translate(model: Path) -> None:
     trace = Translator.load(model, "cpu").translate(SOURCE)
     assert isinstance(trace, TransformerTrace)
     assert trace.translation == TARGET
 
 
-def test_its_folder_says_what_it_is(model: Path) -> None:
+def test_model_folder_records_architecture(model: Path) -> None:
     settings = json.loads((model / "config.json").read_text())["model"]
     assert settings["architecture"] == "transformer"
     config = load_model(model)[0].config
     assert config == TransformerConfig(settings["vocabulary_size"], 32, 4, 2, 48)
 
 
-def test_snapshots_are_the_mean_of_the_last_layer_s_heads(model: Path) -> None:
+def test_snapshots_average_heads_of_the_last_layer(model: Path) -> None:
     (found,) = load_folder(model / "snapshots")
     trace = Translator.load(model, "cpu").translate(SOURCE, target=TARGET)
     assert isinstance(trace, TransformerTrace)
@@ -83,7 +83,7 @@ def test_snapshots_are_the_mean_of_the_last_layer_s_heads(model: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(
+def test_resumed_run_equals_uninterrupted_run(
     files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = _config(files, tmp_path / "whole", updates=60, validate_every=30, checkpoint_every=20, dropout=0.1)
@@ -94,9 +94,7 @@ def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(
     assert_same_state(tmp_path / "whole", tmp_path / "stopped")
 
 
-def test_another_run_starts_from_it_with_another_tokenizer(
-    model: Path, files: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_start_from_transformer_with_another_tokenizer(model: Path, files: tuple[Path, Path], tmp_path: Path) -> None:
     config = _config(
         files,
         tmp_path / "run",
@@ -116,7 +114,7 @@ def test_another_run_starts_from_it_with_another_tokenizer(
             np.testing.assert_allclose(values, old.state_dict()[name], atol=2e-3, err_msg=name)
 
 
-def test_the_mean_of_the_last_weights(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_finished_model_averages_last_checkpoints(files: tuple[Path, Path], tmp_path: Path) -> None:
     config = _config(files, tmp_path / "run", updates=60, checkpoint_every=20, average=3, bleu_sentences=0, snapshots=0)
     found = load_file(run(config) / "model.safetensors")
     copies = [load_file(path) for path in (tmp_path / "run/copies").glob("*.safetensors")]
@@ -125,7 +123,9 @@ def test_the_mean_of_the_last_weights(files: tuple[Path, Path], tmp_path: Path) 
         np.testing.assert_allclose(values, np.mean([copy[name] for copy in copies], axis=0), atol=1e-3, err_msg=name)
 
 
-def test_no_guidance(model: Path, files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_guidance_is_refused(
+    model: Path, files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     with pytest.raises(ValueError, match="transformer") as error:
         _config(files, tmp_path / "run", guidance=0.5)
     assert plain(error.value, tmp_path) == snapshot
@@ -135,7 +135,9 @@ def test_no_guidance(model: Path, files: tuple[Path, Path], tmp_path: Path, snap
     assert plain(error.value, model.parent) == snapshot
 
 
-def test_sizes_that_do_not_go_together(files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+def test_size_not_divisible_by_heads_is_refused(
+    files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     with pytest.raises(ValueError, match="heads") as error:
         _config(files, tmp_path, model_size=30)
     assert plain(error.value, tmp_path) == snapshot
@@ -149,12 +151,12 @@ def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path)
     options = [
         word
         for name, value in config.to_dict().items()
-        if value not in ("", ())
+        if value not in ("", (), False)
         for word in (f"--{name.replace('_', '-')}", *(value if isinstance(value, tuple) else (str(value),)))
     ]
     result = subprocess.run([*command, "train", *options], capture_output=True, env=environment, text=True, timeout=240)
     assert result.returncode == 0, result.stderr[-3000:]
     with (tmp_path / "run" / "log.csv").open(newline="", encoding="utf-8") as file:
         losses = [float(row["validation_loss"]) for row in csv.DictReader(file) if row["validation_loss"]]
-    assert losses[-1] < 2.5, "far below log 110, of who guesses among all pieces"
+    assert losses[-1] < 2.5, "far below log 110, the loss of a uniform guess"
     assert Translator.load(tmp_path / "run/model", "cpu").translate(SOURCE).target_pieces

@@ -1,6 +1,6 @@
-"""What most tests of the page begin with: a model for it to show, and the page itself.
+"""Fixtures of the page tests: a small random model, and functions that open a page.
 
-It shows everything, unless a link names a depth: most tests are about what lies deep.
+The page opens at the level of detail *Everything* unless a link names another level: most tests need its panels.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from tests.ui.opening import Run, open_lab, open_page
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _components_are_sought_once() -> Iterator[None]:
+def _scan_components_once() -> Iterator[None]:
     """Scan the installed packages for Streamlit components once.
 
-    AppTest (Streamlit 1.67) reads the metadata of every package at each run: 0.7 s, nine tenths of a run.
+    AppTest (Streamlit 1.67) reads the metadata of every package at each run: 0.7 s, 90 % of the time of a run.
     """
     with pytest.MonkeyPatch.context() as patch:
         once = functools.cache(manifest_scanner.scan_component_manifests)
@@ -61,15 +61,15 @@ def lab(models_folder: Path) -> Run:
 
 
 @pytest.fixture(autouse=True)
-def _everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detail_level, "NEWCOMER", "everything")
+def _show_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detail_level, "DEFAULT_LEVEL", "everything")
 
 
 @pytest.fixture
 def lecture(monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, Any]]:
-    """Return a function that makes the lecture page offered last, and returns its contents.
+    """Return a function that makes the lecture page of the last download button, and returns its payload.
 
-    As on the server, it is made outside a run of the page.
+    It is made in another thread, as on the server, where no run of the page is active.
     """
     offered: list[Callable[[], bytes]] = []
     real = st.download_button
@@ -80,13 +80,13 @@ def lecture(monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, Any]]:
 
     monkeypatch.setattr(st, "download_button", button)
 
-    def made() -> dict[str, Any]:
-        with ThreadPoolExecutor(1) as elsewhere:
-            text = elsewhere.submit(offered[-1]).result().decode("utf-8")
+    def read_lecture() -> dict[str, Any]:
+        with ThreadPoolExecutor(1) as other_thread:
+            text = other_thread.submit(offered[-1]).result().decode("utf-8")
         assert len(text.encode()) < 8_000_000
-        record = re.search(r'id="payload">(.*?)</script>', text)
-        assert record is not None
-        found: dict[str, Any] = json.loads(record[1])
-        return found
+        payload = re.search(r'id="payload">(.*?)</script>', text)
+        assert payload is not None
+        contents: dict[str, Any] = json.loads(payload[1])
+        return contents
 
-    return made
+    return read_lecture

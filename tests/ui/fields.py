@@ -1,4 +1,4 @@
-"""The fields of a page that AppTest ran: what they show, and setting them as a browser does."""
+"""Helpers for the fields of a page that AppTest ran: read what they show, and set them as a browser does."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def field(app: AppTest, key: str) -> dict[str, Any]:
 
 
 def options(app: AppTest, key: str) -> list[str]:
-    """Return the labels of the choice with this key."""
+    """Return the labels of the options of the field with this key."""
     return [label for _, label in field(app, key)["options"]]
 
 
 def set_field(app: AppTest, key: str, value: str | bool) -> AppTest:
-    """Set a field that is on the page, and can be set, and run the page."""
+    """Set an enabled field of the page, and run the page."""
     shown = field(app, key)
     assert not shown["disabled"], f"{key} is disabled"
     assert not shown["options"] or value in dict(shown["options"]), f"{key} does not offer {value!r}"
@@ -37,5 +37,5 @@ def set_field(app: AppTest, key: str, value: str | bool) -> AppTest:
 def ask(app: AppTest, name: str, value: Any) -> None:
     """Queue a request of the browser for the next run of the page."""
     box = inbox(app.session_state)
-    seq = box.taken.get("test", 0) + 1
-    box.take_in({"tab": "test", "requests": [{"seq": seq, "name": name, "value": value}]})
+    seq = box.received.get("test", 0) + 1
+    box.queue_requests({"tab": "test", "requests": [{"seq": seq, "name": name, "value": value}]})

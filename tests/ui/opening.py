@@ -1,4 +1,4 @@
-"""The pages as Streamlit runs them, without a browser: each opened as a link opens it."""
+"""Functions that open a page in AppTest, without a browser, from the parameters of a link."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from tests.conftest import REPOSITORY
 
 Run = Callable[..., AppTest]
-"""Opens a page as a link with these parameters does."""
+"""A function that opens a page with the parameters of a link."""
 
 _ALONE = """
 from attnviz.ui.chrome import run_pages
@@ -19,22 +19,22 @@ run_pages([{name}.page])
 
 
 def first_page() -> AppTest:
-    """Return the page that the program opens with, not run yet."""
+    """Return the first page of the app, not run yet."""
     return AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
 
 
 def open_page(**linked: str) -> AppTest:
-    """Return the page that the program opens with as a link with these parameters opens it."""
+    """Return the first page of the app, opened by a link with these parameters."""
     return _followed(first_page(), linked)
 
 
 def open_lab(**linked: str) -> AppTest:
-    """Return the lab as a link with these parameters opens it."""
+    """Return the lab page, opened by a link with these parameters."""
     return open_alone("lab", **linked)
 
 
 def open_alone(name: str, /, **linked: str) -> AppTest:
-    """Return the one page that a module of `ui/pages` makes as a link with these parameters opens it."""
+    """Return the page of one module of `ui/pages`, opened by a link with these parameters."""
     return _followed(AppTest.from_string(_ALONE.format(name=name), default_timeout=60), linked)
 
 

@@ -1,4 +1,4 @@
-"""What the browser draws from on a page that AppTest ran: what it is given, and what it fetches."""
+"""Helpers that read the component data and the fetched payloads of a page that AppTest ran."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.lab import lab_payloads as lab
 from attnviz.ui.page_state.selection import Selection, linked_selection
-from attnviz.ui.session_payloads import PLACE, made
+from attnviz.ui.session_payloads import ADDRESS_PREFIX, payload_content
 from attnviz.ui.shared_payloads import payload as shared_payload
 from attnviz.ui.shared_payloads import shown_trace
 from attnviz.ui.step import step_payloads
@@ -26,13 +26,13 @@ MAKERS = {**step_payloads.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKE
 
 
 def mounted(app: AppTest, component: str) -> list[Any]:
-    """Return what each of our components of that name is given, in the order of the page."""
+    """Return the data of each of our components of that name, in the order of the page."""
     all_of_them = (element.proto for element in app.get("bidi_component"))
     return [json.loads(proto.json) for proto in all_of_them if proto.component_name == f"attnviz_{component}"]
 
 
 def fetched(at: str, step: int = 0) -> dict[str, Any]:
-    """Return what lies at an address, at 0-based `step` where that is of one alone."""
+    """Return the payload at an address, of 0-based `step` if the payload is of a single step."""
     address = urlsplit(at.format(step=step, word="", size=""))
     fingerprint, name = address.path.split("/")[-2:]
     found: dict[str, Any] = json.loads(
@@ -41,17 +41,17 @@ def fetched(at: str, step: int = 0) -> dict[str, Any]:
     return found
 
 
-def records_of(app: AppTest, component: str, step: int = 0) -> list[dict[str, Any]]:
-    """Return what each of our components of that name fetches, in the order of the page."""
+def payloads_of(app: AppTest, component: str, step: int = 0) -> list[dict[str, Any]]:
+    """Return the payload that each of our components of that name fetches, in the order of the page."""
     return [fetched(given["at"], step) for given in mounted(app, component)]
 
 
 def all_payloads(app: AppTest) -> Iterator[dict[str, Any]]:
-    """Yield everything that the components of a page fetch."""
+    """Yield every payload that the components of a page fetch."""
     for element in app.get("bidi_component"):
         given = json.loads(element.proto.json or "null")
         if isinstance(given, dict) and "at" in given:
-            yield payload(given["at"]) if given["at"].startswith(PLACE) else fetched(given["at"])
+            yield payload(given["at"]) if given["at"].startswith(ADDRESS_PREFIX) else fetched(given["at"])
 
 
 def texts(app: AppTest) -> str:
@@ -80,7 +80,7 @@ def texts_with(app: AppTest, word: str) -> list[str]:
 
 
 def address(app: AppTest) -> dict[str, str]:
-    """Return what the server has in the address of a page: the browser adds what it owns."""
+    """Return the URL parameters that the server sets for a page: the browser adds its own."""
     (end,) = mounted(app, "acknowledgement")
     found = dict(end["page"]["parameters"])
     for view in mounted(app, "view_state"):
@@ -89,7 +89,7 @@ def address(app: AppTest) -> dict[str, str]:
 
 
 def selected(app: AppTest) -> Selection:
-    """Return what the browser shows of the page's own view as the link of the visit is opened."""
+    """Return the selection in the page's own view when the browser opens the link of the visit."""
     view = SimpleNamespace(trace=shown_trace(mounted(app, "view_state")[0]["identity"]), key=str)
     view.steps = len(view.trace.target_pieces)
     return linked_selection(
@@ -98,8 +98,8 @@ def selected(app: AppTest) -> Selection:
 
 
 def payload(at: str, **selection: str) -> Any:
-    """Return what lies at the address of a payload, of what is on show by these parameters of the address."""
-    found = made(at.split("/")[-1].split("?")[0], selection)
+    """Return the payload at an address, for the selection in these URL parameters."""
+    found = payload_content(at.split("/")[-1].split("?")[0], selection)
     assert found is not None
     packed, is_file = found
     content = gzip.decompress(packed)
@@ -107,23 +107,23 @@ def payload(at: str, **selection: str) -> Any:
 
 
 def steps_of(app: AppTest) -> int:
-    """Return how many steps the page's own view has."""
+    """Return the number of steps in the page's own view."""
     return int(mounted(app, "view_state")[0]["steps"])
 
 
 def tables_of(app: AppTest, **selection: str) -> list[dict[str, Any]]:
-    """Return the tables of the boxes that are open, of what is on show by these parameters of the address."""
+    """Return the tables in all open table boxes, for the selection in these URL parameters."""
     return [table for box in mounted(app, "tables") for table in payload(box["at"], **selection)["tables"]]
 
 
 def column(table: dict[str, Any], name: str) -> list[str]:
-    """Return a column of a table as it is written."""
+    """Return the cells of a column of a table, as text."""
     place = table["columns"].index(name)
     return [row[place] for row in table["rows"]]
 
 
 def lecture_of(app: AppTest) -> dict[str, Any]:
-    """Return what the page for a lecture holds that is offered."""
+    """Return the payload of the lecture page that is offered for download."""
     text = payload(mounted(app, "file_link")[0]["at"]).decode("utf-8")
     record = re.search(r'id="payload">(.*?)</script>', text)
     assert record is not None
@@ -132,19 +132,19 @@ def lecture_of(app: AppTest) -> dict[str, Any]:
 
 
 def badge(app: AppTest) -> dict[str, Any]:
-    """Return what the badge of the step on show says."""
+    """Return the payload of the verification badge at the selected step."""
     assert not app.exception
-    (found,) = records_of(app, "verification_badge", selected(app).step)
+    (found,) = payloads_of(app, "verification_badge", selected(app).step)
     return found
 
 
 def shown_equations(app: AppTest) -> list[str]:
-    """Return the LaTeX of each stage, of the step and the source piece on show."""
+    """Return the LaTeX of each stage, for the selected step and source piece."""
     (player,), chosen = mounted(app, "player"), selected(app)
     step, source = chosen.step, chosen.source
     source = player["orders"][step][0] if source is None else source
     shown = []
-    for stage, found in enumerate(records_of(app, "equation", step), 1):
+    for stage, found in enumerate(payloads_of(app, "equation", step), 1):
         row = found["steps"].index(step)
         texts = {name: several[row] for name, several in found["ofStep"].items()}
         texts |= {name: several[source] for name, several in found["ofSource"].items()}

@@ -1,4 +1,4 @@
-"""Seats, and the queue for them."""
+"""Limit on simultaneous visitors: seats, and the queue for them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.ui.admission import IDLE, VISITORS_VARIABLE, Seats, most_visitors
+from attnviz.ui.admission import IDLE_SECONDS, VISITORS_VARIABLE, Seats, visitor_limit
 
 
-class Hall:
-    """Seats with a door that visitors come and go by, and a clock."""
+class Visitors:
+    """Seats whose visitors arrive and leave, with a simulated clock."""
 
     def __init__(self, most: int) -> None:
         self.present: set[str] = set()
@@ -26,59 +26,61 @@ class Hall:
         self.seats.leave(visitor)
 
 
-def test_first_come_first_served() -> None:
-    hall = Hall(2)
-    assert [hall.place(name) for name in "abcd"] == [0, 0, 1, 2]
-    assert [hall.place(name) for name in "dcba"] == [2, 1, 0, 0]
-    hall.leave("a")
-    assert [hall.place(name) for name in "dc"] == [1, 0]
-    hall.leave("d")  # one who waits may leave too
-    assert hall.place("e") == 1
+def test_visitors_are_admitted_in_order_of_arrival() -> None:
+    visitors = Visitors(2)
+    assert [visitors.place(name) for name in "abcd"] == [0, 0, 1, 2]
+    assert [visitors.place(name) for name in "dcba"] == [2, 1, 0, 0]
+    visitors.leave("a")
+    assert [visitors.place(name) for name in "dc"] == [1, 0]
+    visitors.leave("d")  # a visitor in the queue may leave too
+    assert visitors.place("e") == 1
 
 
-def test_a_seat_that_nobody_uses_goes_to_those_who_wait() -> None:
-    hall = Hall(2)
-    hall.place("a"), hall.place("b")
-    hall.now = IDLE - 1
-    assert [hall.place("b"), hall.place("c")] == [0, 1]
-    hall.now = IDLE
-    assert [hall.place("c"), hall.place("b"), hall.place("a")] == [0, 0, 1]
-    hall.now = 10 * IDLE  # where nobody waits, nobody has to go
-    hall.leave("a")
-    assert [hall.place("b"), hall.place("c")] == [0, 0]
+def test_idle_seat_goes_to_the_next_visitor_in_the_queue() -> None:
+    visitors = Visitors(2)
+    visitors.place("a"), visitors.place("b")
+    visitors.now = IDLE_SECONDS - 1
+    assert [visitors.place("b"), visitors.place("c")] == [0, 1]
+    visitors.now = IDLE_SECONDS
+    assert [visitors.place("c"), visitors.place("b"), visitors.place("a")] == [0, 0, 1]
+    visitors.now = 10 * IDLE_SECONDS  # without a queue, idle visitors keep their seats
+    visitors.leave("a")
+    assert [visitors.place("b"), visitors.place("c")] == [0, 0]
 
 
 @given(
     st.integers(1, 4),
     st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from(["look", "leave", "wait"])), max_size=60),
 )
-def test_never_more_than_seats_and_none_overtaken(most: int, events: list[tuple[str, str]]) -> None:
-    hall = Hall(most)
+def test_seats_stay_within_the_limit_and_the_queue_keeps_its_order(most: int, events: list[tuple[str, str]]) -> None:
+    visitors = Visitors(most)
     before: dict[str, int] = {}
     for visitor, event in events:
         if event == "leave":
-            hall.leave(visitor)
+            visitors.leave(visitor)
             before.pop(visitor, None)
             continue
-        hall.now += IDLE / 7 if event == "wait" else 1
-        place = hall.place(visitor)
-        if before.get(visitor):  # who waits comes no further back
+        visitors.now += IDLE_SECONDS / 7 if event == "wait" else 1
+        place = visitors.place(visitor)
+        if before.get(visitor):  # a visitor in the queue never moves back
             assert place <= before[visitor]
         before[visitor] = place
-    places = {visitor: hall.seats.place(visitor) for visitor in sorted(hall.present)}
+    places = {visitor: visitors.seats.place(visitor) for visitor in sorted(visitors.present)}
     waiting = [place for place in places.values() if place]
     assert len(places) - len(waiting) <= most
     assert not waiting or len(places) > most
 
 
 @pytest.mark.parametrize(("text", "most"), [("", None), (" ", None), ("1", 1), (" 40 ", 40)])
-def test_the_number_of_the_host(monkeypatch: pytest.MonkeyPatch, text: str, most: int | None) -> None:
+def test_visitor_limit_is_read_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, text: str, most: int | None
+) -> None:
     monkeypatch.setenv(VISITORS_VARIABLE, text)
-    assert most_visitors() == most
+    assert visitor_limit() == most
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5"])
-def test_a_number_that_is_none(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_visitor_limit_rejects_an_invalid_number(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(VISITORS_VARIABLE, text)
     with pytest.raises(ValueError, match="whole number"):
-        most_visitors()
+        visitor_limit()

@@ -1,4 +1,4 @@
-"""Another program's attention on the page: opened from a file, asked about what the file lacks, and left again."""
+"""Imported attention on the page: opening a file, supplying what the file lacks, and closing it."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def key_of(app: AppTest, name: str) -> str:
 
 
 @pytest.mark.parametrize("depth", ["idea", "numbers", "everything"])
-def test_a_file_of_attention_opens_and_says_what_it_lacks(depth: str, upload: Callable[..., None]) -> None:
+def test_attention_file_opens_and_the_page_names_what_is_missing(depth: str, upload: Callable[..., None]) -> None:
     app = open_page(depth=depth)
     upload(app, "mine.json", saved(energies=np.log(matrix())))
-    made_by, remarks = panel_texts(app, "notice")
-    assert "mine.json" in made_by
-    assert "My RNN" in made_by
+    origin, remarks = panel_texts(app, "notice")
+    assert "mine.json" in origin
+    assert "My RNN" in origin
     assert remarks
     assert missing_values_reason() in texts(app)
     assert steps_of(app) == 9
@@ -71,7 +71,7 @@ def test_a_file_of_attention_opens_and_says_what_it_lacks(depth: str, upload: Ca
     assert panel_texts(app, "notice", "missing_values_reason") == []
 
 
-def test_a_file_without_tokens_is_asked_about_and_one_of_several_is_chosen(
+def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(
     upload: Callable[..., None], snapshot: SnapshotAssertion
 ) -> None:
     app = open_page(depth="numbers")
@@ -95,7 +95,7 @@ def test_a_file_without_tokens_is_asked_about_and_one_of_several_is_chosen(
     assert missing_values_reason() in texts(app)
 
 
-def test_escapes_of_moses_are_undone_where_they_are_seen(upload: Callable[..., None]) -> None:
+def test_unescape_switch_appears_with_moses_escapes_and_undoes_them(upload: Callable[..., None]) -> None:
     app = open_page()
     upload(app, "plain.txt", b"a b\tc d\t0-0 1-1\n")
     assert not [key for key in fields(app) if key.startswith("attention_unescape")]
@@ -106,7 +106,9 @@ def test_escapes_of_moses_are_undone_where_they_are_seen(upload: Callable[..., N
     assert app.session_state["reopened"].trace.words().source == ("it", "'s")
 
 
-def test_a_file_that_cannot_be_opened_is_left(upload: Callable[..., None], snapshot: SnapshotAssertion) -> None:
+def test_unreadable_attention_file_is_reported_and_can_be_cancelled(
+    upload: Callable[..., None], snapshot: SnapshotAssertion
+) -> None:
     app = open_page()
     upload(app, "soft.txt", b"La zone ||| 1,2 3")
     assert panel_texts(app, "attention_problem") == snapshot(name="bad weights")
@@ -116,24 +118,24 @@ def test_a_file_that_cannot_be_opened_is_left(upload: Callable[..., None], snaps
     assert panel_texts(app, "file_problem") == snapshot(name="no text file")
 
 
-def test_other_pages_show_their_sentence_while_attention_is_open(
+def test_other_pages_show_their_own_sentence_while_attention_is_open(
     upload: Callable[..., None], snapshot: SnapshotAssertion
 ) -> None:
     app = open_page()
     upload(app, "mine.json", saved())
-    kept = app.session_state["reopened"]
-    told = []
+    attention_file = app.session_state["reopened"]
+    messages = []
     for other in (open_lab(), AppTest.from_string(_WHY, default_timeout=60)):
-        other.session_state["reopened"] = kept
+        other.session_state["reopened"] = attention_file
         other.run()
         assert not other.exception
-        told += texts_with(other, "mine.json")
+        messages += texts_with(other, "mine.json")
         assert missing_values_reason() not in texts(other)
-    assert told[0] == snapshot
-    assert told == told[:1] * 2
+    assert messages[0] == snapshot
+    assert messages == messages[:1] * 2
 
 
-def test_other_pages_show_their_sentence_while_a_file_is_asked_about(upload: Callable[..., None]) -> None:
+def test_other_pages_show_their_own_sentence_while_the_form_is_open(upload: Callable[..., None]) -> None:
     app = open_page()
     upload(app, "soft.txt", marian(matrix()).encode())
     assert panel_texts(app, "attention_problem")
@@ -144,24 +146,26 @@ def test_other_pages_show_their_sentence_while_a_file_is_asked_about(upload: Cal
         assert not texts_with(other, "soft.txt")
 
 
-def test_saved_traces_are_told_from_attention() -> None:
+def test_saved_traces_are_distinguished_from_attention() -> None:
     assert attention_in(synthetic.trace().to_json().encode()) is None
     assert attention_in(json.dumps({"format": "attnviz-trace"}).encode()) is None
     with pytest.raises(AttnvizError):
         attention_in(b"{}")
-    found = attention_in(saved())
-    assert found is not None
-    assert found.format == "json"
+    parsed = attention_in(saved())
+    assert parsed is not None
+    assert parsed.format == "json"
 
 
-def test_its_pictures_are_saved_under_their_names() -> None:
+def test_figures_of_imported_attention_have_file_names() -> None:
     record = attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()))
     offered = list(pictures(View(MAIN, record), {}))
     assert [picture.name for picture in offered] == ["heatmap", "step-1-look", "step-1-energy", "step-1-softmax"]
     assert set(step_figures(Subject(attention("a", "b", [[1]]), 0))) == {"look"}
 
 
-def test_no_record_of_a_translation_is_made_of_it(upload: Callable[..., None], snapshot: SnapshotAssertion) -> None:
+def test_figures_that_need_a_translation_are_not_served(
+    upload: Callable[..., None], snapshot: SnapshotAssertion
+) -> None:
     app = open_page(depth="numbers")
     upload(app, "mine.json", saved())
     at = next(given["at"] for given in mounted(app, "chart") if "at" in given)

@@ -1,4 +1,4 @@
-"""The lab's section *Side by side* without a browser: what is compared, what is said of it, what the address has."""
+"""Comparison section of the lab, without a browser: links, difference texts, address and saved figures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MODELS = ["one", "two"]
 
 
 def a_view(number: int = 0, count: int = 0) -> View:
-    """Return a view of a translation and of what was tried on it."""
+    """Return a view of a translation with `count` what-ifs, of which what-if `number` is shown."""
     traces = tuple(synthetic.trace(seed=k + 1) for k in range(count))
     what_ifs = WhatIfs(TRACE, tuple(WhatIf(0, UniformAttention(k)) for k in range(count)), traces)
     return View(MAIN, what_ifs.trace(number), what_ifs, number)
@@ -63,7 +63,7 @@ LINKS = st.fixed_dictionaries(
 
 
 @given(linked=LINKS, models=st.sampled_from([MODELS, []]), number=st.integers(0, 2), count=st.integers(2, 3))
-def test_whatever_a_link_says_is_compared_or_told_and_its_address_opens_the_same(
+def test_any_comparison_link_is_used_or_reported_and_round_trips(
     linked: dict[str, str], models: list[str], number: int, count: int
 ) -> None:
     session: dict[Any, Any] = {}
@@ -90,7 +90,7 @@ def test_whatever_a_link_says_is_compared_or_told_and_its_address_opens_the_same
     assert [getattr(reopened, name) for name in used] == [getattr(chosen, name) for name in used]
 
 
-def test_problems_of_a_link_stay_until_something_else_is_chosen() -> None:
+def test_link_problems_stay_until_another_choice_is_made() -> None:
     session: dict[Any, Any] = {}
     view = a_view()
     open_comparison(session, view, {"compare": "nothing"}, MODELS)
@@ -100,7 +100,7 @@ def test_problems_of_a_link_stay_until_something_else_is_chosen() -> None:
     assert link_problems(session, view) == ()
 
 
-def test_another_first_sentence_begins_anew_and_another_link_is_followed() -> None:
+def test_another_first_sentence_resets_the_other_sentence() -> None:
     session: dict[Any, Any] = {}
     view = a_view()
     open_comparison(session, view, {"compare": "sentence"}, MODELS)
@@ -115,7 +115,7 @@ def test_another_first_sentence_begins_anew_and_another_link_is_followed() -> No
     assert session == {}
 
 
-def test_the_model_or_the_what_if_that_comes_on_show_is_no_longer_the_other() -> None:
+def test_current_model_or_what_if_is_never_compared_with_itself() -> None:
     session: dict[Any, Any] = {}
     open_comparison(session, a_view(0, 2), {"other_model": "two", "other_what_if": "2"}, MODELS)
     open_comparison(session, a_view(2, 2), {}, ["one"])
@@ -124,7 +124,7 @@ def test_the_model_or_the_what_if_that_comes_on_show_is_no_longer_the_other() ->
 
 
 @given(text=odd_texts)
-def test_marked_sentences_and_labels_are_no_markup(text: str) -> None:
+def test_differing_sentences_and_labels_are_escaped(text: str) -> None:
     one, two = synthetic.trace("The agreement"), synthetic.trace(f"The {text} agreement", f"{text} accord")
     html = differing_sentences_html(Pair(one, two, (text, "<b>"), "first"))
     assert set(re.findall(r"</?(\w+)", html)) <= {"p", "span", "del", "ins"}
@@ -132,7 +132,7 @@ def test_marked_sentences_and_labels_are_no_markup(text: str) -> None:
     assert not re.search(r"[!-/:-@\[-`{-~]", unmarked)
 
 
-def test_what_differs_is_marked_in_either_sentence_and_what_is_the_same_is_left_out() -> None:
+def test_differing_words_are_marked_and_equal_sentences_left_out() -> None:
     one = synthetic.trace("The agreement was signed .", "Accord signé .")
     two = synthetic.trace("The new agreement signed .", "Accord signé .")
     html = differing_sentences_html(Pair(one, two, ("a", "b"), "first"))
@@ -150,13 +150,13 @@ def two_models(models_folder: Any, make_network: ModelFactory, tokenizer: Tokeni
 
 
 def picture(app: AppTest) -> dict[str, Any]:
-    """Return the picture of the section with what is said of each step."""
+    """Return the data of the chart of the section, with the caption of each step."""
     assert not app.exception
     (given_one,) = [one for one in mounted(app, "chart") if "fits" in one]
     return dict(given_one)
 
 
-def test_two_models_are_led_through_the_same_translation(two_models: Any, lab: Run) -> None:
+def test_two_models_are_compared_on_the_same_translation(two_models: Any, lab: Run) -> None:
     app = lab(section="comparison", sentence=SENTENCES[6], step="2")
     shown = picture(app)
     widths = [one["narrowest"] for one in shown["fits"]]
@@ -173,20 +173,20 @@ def test_two_models_are_led_through_the_same_translation(two_models: Any, lab: R
     assert address(app)["face"] == "after"
 
 
-def test_a_model_without_attention_is_compared_by_its_words_alone(
+def test_model_without_attention_is_compared_without_heatmaps(
     two_models: Any, lab: Run, snapshot: SnapshotAssertion
 ) -> None:
     app = lab(section="comparison", sentence=SENTENCES[6], other_model="plain")
-    told = panel_texts(app, "compare_told_looks")
-    assert told == snapshot
+    texts_without_attention = panel_texts(app, "compare_told_looks")
+    assert texts_without_attention == snapshot
     kinds = {trace["type"] for trace in orjson.loads(picture(app)["template"])["data"]}
     assert kinds == {"scatter"}
     assert not {"face", "by"} & fields(app).keys()
     assert address(app)["other_model"] == "plain"
-    assert panel_texts(lab(section="comparison", model="plain"), "compare_told_looks") == told
+    assert panel_texts(lab(section="comparison", model="plain"), "compare_told_looks") == texts_without_attention
 
 
-def test_words_are_dropped_and_swapped_and_the_address_has_the_sentence(
+def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(
     two_models: Any, lab: Run, snapshot: SnapshotAssertion
 ) -> None:
     app = lab(section="comparison", compare="sentence", sentence=SENTENCES[0])
@@ -214,13 +214,13 @@ def test_words_are_dropped_and_swapped_and_the_address_has_the_sentence(
 
 
 @pytest.mark.parametrize("sentence", [" ", "字", "x " * 300])
-def test_a_sentence_that_cannot_be_translated_is_told(two_models: Any, lab: Run, sentence: str) -> None:
+def test_untranslatable_other_sentence_shows_a_message(two_models: Any, lab: Run, sentence: str) -> None:
     app = lab(section="comparison", compare="sentence", sentence=SENTENCES[0], other_sentence=sentence)
     assert not app.exception
     assert texts(app).strip()
 
 
-def test_bad_values_of_a_link_and_lonely_models_get_a_sentence(lab: Run, snapshot: SnapshotAssertion) -> None:
+def test_bad_link_values_and_missing_partners_show_a_message(lab: Run, snapshot: SnapshotAssertion) -> None:
     app = lab(section="comparison", compare="nonsense", other_model="nobody", held="7", other_what_if="8")
     assert not app.exception
     assert panel_texts(app, "compare_problem") == snapshot(name="link")
@@ -229,7 +229,7 @@ def test_bad_values_of_a_link_and_lonely_models_get_a_sentence(lab: Run, snapsho
     assert panel_texts(app, "compare_told") == snapshot(name="nothing tried")
 
 
-def test_a_what_if_stands_beside_the_first_and_the_player_moves_its_steps(two_models: Any, lab: Run) -> None:
+def test_what_if_is_compared_step_by_step_with_the_first_translation(two_models: Any, lab: Run) -> None:
     app = lab(section="comparison", compare="what-if", sentence=SENTENCES[6], what_ifs="0.a.2", what_if="1")
     shown = picture(app)
     (player,) = mounted(app, "player")
@@ -240,7 +240,7 @@ def test_a_what_if_stands_beside_the_first_and_the_player_moves_its_steps(two_mo
     assert "what-if 1: " in texts(app)  # and what was changed
 
 
-def test_the_files_are_those_of_the_picture(two_models: Any, lab: Run) -> None:
+def test_saved_comparison_has_the_figure_and_its_numbers(two_models: Any, lab: Run) -> None:
     from attnviz.ui.lab.comparison import comparison_pictures
 
     app = lab(section="comparison", sentence=SENTENCES[6])

@@ -1,4 +1,4 @@
-"""A component is a folder: its Python, JavaScript, HTML and CSS beside one another, and all of it in the package."""
+"""Component folders: each has its own Python, JavaScript, HTML and CSS, and the package contains all files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from attnviz.analysis.findings import Kind
 from attnviz.browser_modules import with_imports
-from attnviz.ui.modules import module_of
+from attnviz.ui.modules import module_path
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 
@@ -23,37 +23,37 @@ by_name = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.n
 
 
 @by_name
-def test_a_component_is_one_folder(folder: Path) -> None:
+def test_component_folder_has_its_files_and_mounts_only_itself(folder: Path) -> None:
     name = folder.name
     assert {f"{name}.py", f"{name}.js"} <= {path.name for path in folder.iterdir()}
     for path in folder.iterdir():
         if path.suffix in (".py", ".html", ".css"):
-            assert path.stem in (name, "__init__"), f"{path.name} is read by nobody"
+            assert path.stem in (name, "__init__"), f"{path.name} is not loaded"
     assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
     mounted = re.findall(r"component\(\s*\"(\w+)\"", (folder / f"{name}.py").read_text(encoding="utf-8"))
     assert set(mounted) == {name}
 
 
-def test_nobody_mounts_a_component_but_its_own_python() -> None:
+def test_only_component_modules_import_the_component_loader() -> None:
     for path in PACKAGE.rglob("*.py"):
         if path.parent not in FOLDERS and path.name != "loader.py":
             assert "components.loader import component" not in path.read_text(encoding="utf-8"), path
 
 
-def test_a_module_says_what_it_is_for() -> None:
+def test_javascript_modules_start_with_a_comment() -> None:
     for path in COMPONENTS.rglob("*.js"):
         assert path.read_text(encoding="utf-8").startswith("// "), path.name
 
 
 @by_name
-def test_markup_style_and_program_know_the_same_classes(folder: Path) -> None:
-    """A class that a style sheet speaks of is in the markup, set by the program, or a name that Python has for it."""
+def test_css_classes_occur_in_markup_or_code(folder: Path) -> None:
+    """Each class in a style sheet occurs in the HTML, the JavaScript or the Python of its component."""
     style = folder / f"{folder.name}.css"
     if not style.exists():
         return
     markup = folder / f"{folder.name}.html"
     known = (markup.read_text(encoding="utf-8") if markup.exists() else "") + "".join(
-        path.read_text(encoding="utf-8") for path in with_imports([module_of(folder.name)])
+        path.read_text(encoding="utf-8") for path in with_imports([module_path(folder.name)])
     )
     known += "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "ui" / "step").glob("*.py"))
     known += " ".join(Kind)
@@ -66,7 +66,7 @@ PLOTLY = {"nsewdrag"}
 """Classes that Plotly sets."""
 
 
-def test_every_file_is_in_the_package() -> None:
+def test_every_file_is_in_the_package_data() -> None:
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
     packed: set[Path] = set()
     for package, patterns in settings["package-data"].items():
@@ -75,13 +75,13 @@ def test_every_file_is_in_the_package() -> None:
         packed |= {path for pattern in patterns for path in folder.glob(pattern)}
     for path in PACKAGE.rglob("*"):
         if path.suffix == ".py":
-            assert (path.parent / "__init__.py").is_file(), f"{path.parent} is no package"
+            assert (path.parent / "__init__.py").is_file(), f"{path.parent} is not a package"
         elif path.is_file() and "__pycache__" not in path.parts and not path.name.endswith((".d.ts", ".md")):
             assert path in packed, f"not in package-data: {path.relative_to(REPOSITORY)}"
 
 
 def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path: Path) -> None:
-    """Of two changes at once Streamlit ends the first after the second began: the component is still on show."""
+    """On two quick changes Streamlit cleans up the first mount after the second began: the component stays mounted."""
     mounts = """(() => {
       const here = {}, there = {}, ended = [];
       const mount = mountable(({ data }) => () => { ended.push(data); });
@@ -93,7 +93,7 @@ def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path: Path) -> None:
     assert made_by(program, mounts, None, tmp_path) == [[], [2], [2, 1]]
 
 
-def test_a_change_of_classes_has_little_styled_again() -> None:
+def test_css_selectors_limit_restyling_when_classes_change() -> None:
     """The browser restyles everything below an element whose classes change where a rule begins with `[class*=…]`.
 
     This holds for whichever classes change, and Streamlit changes those at the top of the page with every run.

@@ -1,4 +1,4 @@
-"""Turns: few work at a time, all in the order in which they came."""
+"""Turns: a limit on simultaneous work, granted in the order of arrival."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from attnviz.ui import concurrency
 from attnviz.ui.concurrency import Turns, in_turn
 
 
-def test_no_more_work_at_a_time_than_may() -> None:
+def test_concurrent_work_stays_within_the_limit() -> None:
     gate, working, most = Turns(2), [], []
 
     def work() -> None:
-        with gate.taken(), gate.taken():  # a page, and a fragment of it
+        with gate.held(), gate.held():  # a page, and a fragment of it
             working.append(1)
             most.append(len(working))
             time.sleep(0.005)
@@ -28,15 +28,15 @@ def test_no_more_work_at_a_time_than_may() -> None:
     assert max(most) == 2
 
 
-def test_who_waits_for_something_lets_others_work() -> None:
+def test_released_turn_lets_another_thread_work() -> None:
     gate, go = Turns(1), threading.Event()
 
     def waits() -> bool:
-        with gate.taken(), gate.left():
+        with gate.held(), gate.released():
             return go.wait(30)
 
     def works() -> None:
-        with gate.taken():
+        with gate.held():
             go.set()
 
     with ThreadPoolExecutor(2) as threads:
@@ -44,18 +44,18 @@ def test_who_waits_for_something_lets_others_work() -> None:
         time.sleep(0.05)
         threads.submit(works).result(30)
         assert waiting.result(30)
-    with gate.left():  # who has no turn has none to leave
+    with gate.released():  # without a turn, releasing does nothing
         pass
-    assert gate._free.acquire(blocking=False), "nobody has it"
-    assert not gate._free.acquire(blocking=False), "there was only one"
+    assert gate._free.acquire(blocking=False), "the turn was not given back"
+    assert not gate._free.acquire(blocking=False), "the turn was given back twice"
 
 
-def test_a_failure_gives_the_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_turn_is_given_back_after_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concurrency, "TURNS", Turns(1))
 
     @in_turn
     def fails(what: str) -> None:
-        with concurrency.TURNS.left():
+        with concurrency.TURNS.released():
             raise KeyError(what)
 
     for _ in range(3):

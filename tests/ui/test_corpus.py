@@ -1,4 +1,4 @@
-"""The page *Corpus* as Streamlit runs it, without a browser: from a file to its table, and what of it is on show."""
+"""Corpus page as Streamlit runs it, without a browser: uploads, server tables, filters, charts and links."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
-from attnviz.analysis.gold import counted_words
+from attnviz.analysis.gold import linkable_words
 from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.figures.corpus import histogram_figure, scatter_figure
@@ -34,9 +34,9 @@ from attnviz.ui.corpus.table import (
     UNLIKELY,
     Brush,
     Choice,
-    drawn_rows,
     known_measures,
     listed_rows,
+    matching_rows,
     pair_of,
 )
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE, SAMPLE, SAMPLE_LINKS
@@ -59,21 +59,21 @@ def corpus(models_folder: Path) -> Run:
     return functools.partial(open_alone, "corpus")
 
 
-def made(identity: str) -> None:
+def wait_until_job_ends(identity: str) -> None:
     job = job_of(identity)
     assert job is not None
     for _ in range(600):
         if job.done or job.problem:
             return
         time.sleep(0.1)
-    raise AssertionError("the table is not done after a minute")
+    raise AssertionError("the job has not ended after a minute")
 
 
 def test_the_sample_is_measured_and_listed(corpus: Run) -> None:
     app = corpus()
     app.button(key="corpus_sample").click().run()
     identity = app.session_state["corpus_table"]
-    made(identity)
+    wait_until_job_ends(identity)
     app.run()
     assert not app.exception
     lines = SAMPLE.read_text(encoding="utf-8").splitlines()
@@ -87,8 +87,8 @@ def test_the_sample_is_measured_and_listed(corpus: Run) -> None:
     assert list(shown["perplexity"]) == sorted(shown["perplexity"], reverse=True)
 
 
-def test_the_sample_is_what_its_licence_says() -> None:
-    """Pairs, none twice; links between words that are there; those wrong on purpose named, and copies among them."""
+def test_sample_files_match_their_licence_text() -> None:
+    """Check that pairs are unique, links are in range, and the licence names the pairs that are wrong on purpose."""
     pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
     links, licence = SAMPLE_LINKS.read_text().split("\n")[:-1], SAMPLE.with_name("sample-licence.txt").read_text()
     assert len(pairs) == len(links) == len({tuple(pair) for pair in pairs}) == 200
@@ -98,7 +98,7 @@ def test_the_sample_is_what_its_licence_says() -> None:
         ends = [*zip(*(sure | possible), strict=True)] or [(0,), (0,)]
         assert max(ends[0]) < len(source.split())
         assert max(ends[1]) < len(target.split())
-        # Links for every word, or for none.
+        # Either every source word is linked, or none.
         assert {j for j, _ in sure | possible} in (set(), set(range(len(source.split()))))
     wrong = [
         number
@@ -112,10 +112,10 @@ def test_the_sample_is_what_its_licence_says() -> None:
     assert set(same) < set(wrong)
 
 
-def test_a_pair_that_is_opened_brings_the_links_that_people_drew(corpus: Run, en_fr: Path) -> None:
+def test_opened_pair_brings_its_gold_links(corpus: Run, en_fr: Path) -> None:
     app = corpus()
     app.button(key="corpus_sample").click().run()
-    made(app.session_state["corpus_table"])
+    wait_until_job_ends(app.session_state["corpus_table"])
     app.run()
     job, listed = job_of(app.session_state["corpus_table"]), app.dataframe[0].value
     assert job is not None
@@ -123,7 +123,7 @@ def test_a_pair_that_is_opened_brings_the_links_that_people_drew(corpus: Run, en
     pair = pair_of(job.table, int(drawn["number"]), drawn["source"], drawn["target"])
     assert pair.gold
     words = Translator.load(en_fr, device="cpu").translate(pair.source, target=pair.target).words()
-    assert counted_words(words) == (pair.source_words, pair.target_words)
+    assert linkable_words(words) == (pair.source_words, pair.target_words)
     assert not pair_of(job.table, int(without["number"]), without["source"], without["target"]).gold
 
     session: dict[Any, Any] = {}
@@ -134,10 +134,10 @@ def test_a_pair_that_is_opened_brings_the_links_that_people_drew(corpus: Run, en
     assert gold_of(session, view) == pair.gold
 
 
-def test_a_search_finds_words_of_either_sentence_and_none_is_said(corpus: Run, snapshot: SnapshotAssertion) -> None:
+def test_search_matches_source_or_target_and_reports_no_match(corpus: Run, snapshot: SnapshotAssertion) -> None:
     app = corpus()
     app.button(key="corpus_sample").click().run()
-    made(app.session_state["corpus_table"])
+    wait_until_job_ends(app.session_state["corpus_table"])
     app.run()
     set_field(app, "corpus_find", "GARE")
     assert set(app.dataframe[0].value["target"]) == {"Où est la gare ?"}
@@ -153,74 +153,74 @@ def test_a_search_finds_words_of_either_sentence_and_none_is_said(corpus: Run, s
     assert len(app.dataframe[0].value) == 200
 
 
-def test_a_link_to_a_table_that_is_gone_and_with_nonsense_says_so(corpus: Run, snapshot: SnapshotAssertion) -> None:
+def test_link_to_a_missing_table_with_bad_values_is_reported(corpus: Run, snapshot: SnapshotAssertion) -> None:
     app = corpus(table="../../etc", show="x", sort="y", x="z", brush="nan_a", part="99999999999999999999")
     assert panel_texts(app, "corpus_problem") == snapshot
 
 
-def test_a_link_in_lecture_mode_stays_one(corpus: Run) -> None:
+def test_invalid_sort_is_dropped_from_the_address_in_lecture_mode(corpus: Run) -> None:
     app = corpus(lecture="1", sort="nonsense")
     assert "sort" not in address(app)
 
 
-def test_a_file_without_a_pair_and_one_too_large_are_told(models_folder: Path, snapshot: SnapshotAssertion) -> None:
+def test_unusable_files_are_reported(models_folder: Path, snapshot: SnapshotAssertion) -> None:
     model = str(models_folder / "en-fr")
     job = begin("../x.tsv", b"a\tb\tc\n", model)
-    made(job.identity)
-    told = {"no pair": job.problem}
+    wait_until_job_ends(job.identity)
+    problems = {"no pair": job.problem}
     with pytest.raises(AttnvizError) as error:
         begin("x.tsv", b"x" * ((MOST_MEGABYTES << 20) + 1), model)
     with pytest.raises(AttnvizError):
         begin("x.tsv.xz", lzma.compress(bytes((MOST_UNPACKED << 20) + 1)), model)
-    told["too large"] = str(error.value)
+    problems["too large"] = str(error.value)
     for name in ("x.\0/docx", "x.png", "tsv", ""):
         with pytest.raises(AttnvizError) as error:
             begin(name, b"x", model)
-        told[repr(name)] = str(error.value)
+        problems[repr(name)] = str(error.value)
     picture = begin("x.tsv", b"\x89PNG\r\n\x1a\n\0\0", model)
-    made(picture.identity)
-    assert told | {"no text": picture.problem} == snapshot
+    wait_until_job_ends(picture.identity)
+    assert problems | {"no text": picture.problem} == snapshot
 
 
-def test_a_file_that_comes_to_nothing_leaves_the_table_that_was_on_show(
+def test_failed_file_is_reported_and_the_current_table_stays(
     corpus: Run, models_folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     app = corpus()
     app.button(key="corpus_sample").click().run()
-    made(app.session_state["corpus_table"])
+    wait_until_job_ends(app.session_state["corpus_table"])
     shown = app.run().dataframe[0].value
-    told = []
+    problems = []
     for _ in range(2):
         useless = begin("empty.tsv", b"", str(models_folder / "en-fr"))
-        made(useless.identity)
+        wait_until_job_ends(useless.identity)
         app.session_state["corpus_table"] = useless.identity
         app.run()
-        told.append(panel_texts(app, "corpus_problem"))
+        problems.append(panel_texts(app, "corpus_problem"))
         assert app.dataframe[0].value.equals(shown)
         set_field(app, "corpus_show", "copied")
-        told.append(panel_texts(app, "corpus_problem"))
+        problems.append(panel_texts(app, "corpus_problem"))
         set_field(app, "corpus_show", "all")
         app.button(key="corpus_sample").click().run().run()
         assert panel_texts(app, "corpus_problem") == []
         assert app.dataframe[0].value.equals(shown)
-    assert told == told[:1] * 4
-    assert told[0] == snapshot
+    assert problems == problems[:1] * 4
+    assert problems[0] == snapshot
 
 
-def test_a_file_that_comes_to_nothing_while_the_page_is_drawn_is_told_and_leaves_the_table(
+def test_file_that_fails_during_a_run_is_reported_and_the_table_stays(
     corpus: Run, models_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = corpus()
     app.button(key="corpus_sample").click().run()
-    made(app.session_state["corpus_table"])
+    wait_until_job_ends(app.session_state["corpus_table"])
     shown = app.run().dataframe[0].value
-    ways_in, ended = corpus_page._table_sources, []
+    draw_sources, ended = corpus_page._table_sources, []
 
     def end_meanwhile(model: str) -> None:
-        ways_in(model)
+        draw_sources(model)
         if not ended:
             jobs._RUN_LOCK.release()
-            made(useless.identity)
+            wait_until_job_ends(useless.identity)
             ended.append(useless.identity)
 
     monkeypatch.setattr(corpus_page, "_table_sources", end_meanwhile)
@@ -233,7 +233,7 @@ def test_a_file_that_comes_to_nothing_while_the_page_is_drawn_is_told_and_leaves
     assert app.dataframe[0].value.equals(shown)
 
 
-def test_files_are_taken_one_after_another(corpus: Run) -> None:
+def test_successive_uploads_show_their_table_or_problem(corpus: Run) -> None:
     app, pair = corpus(), b"I am hungry.\tJ'ai faim.\n"
     given = [
         ("own.tsv", pair, ""),
@@ -245,7 +245,7 @@ def test_files_are_taken_one_after_another(corpus: Run) -> None:
     for name, content, problem in given:
         (box,) = app.get("file_uploader")
         box.set_value((name, content, "text/plain")).run()
-        made(app.session_state["corpus_table"])
+        wait_until_job_ends(app.session_state["corpus_table"])
         app.run()
         assert not app.exception
         assert problem in texts(app)
@@ -253,22 +253,22 @@ def test_files_are_taken_one_after_another(corpus: Run) -> None:
         assert "1 of 1 pairs of own.tsv" in texts(app)
 
 
-def test_a_job_that_is_cancelled_can_be_begun_again(models_folder: Path) -> None:
+def test_cancelled_job_can_be_restarted(models_folder: Path) -> None:
     model, content = str(models_folder / "en-fr"), b"A dog.\tUn chien.\n" * 900
-    with jobs._RUN_LOCK:  # another is being made
+    with jobs._RUN_LOCK:  # another job is running
         job = begin("x.tsv", content, model)
         job.cancel()
-    made(job.identity)
+    wait_until_job_ends(job.identity)
     assert job.problem
     again = begin("x.tsv", content[:18], model)
-    made(again.identity)
+    wait_until_job_ends(again.identity)
     assert again.done
     assert begin("x.tsv", content[:18], model) is again
 
 
 @pytest.fixture
-def shelf(models_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder of the tables that the server offers: `plain`, and `drawn`, of pairs with drawn links."""
+def tables_folder(models_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of the server tables: `plain`, and `drawn`, whose pairs have gold links."""
     folder = tmp_path / "shelf"
     folder.mkdir()
     pairs, links = tmp_path / "pairs.tsv", tmp_path / "links.txt"
@@ -282,34 +282,40 @@ def shelf(models_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return folder
 
 
-def test_tables_of_the_server_are_offered(corpus: Run, shelf: Path) -> None:
-    (shelf / "other.parquet").write_bytes(b"no table")
+def test_server_tables_are_offered(corpus: Run, tables_folder: Path) -> None:
+    (tables_folder / "other.parquet").write_bytes(b"no table")
     app = corpus(table="plain")
     assert len(app.dataframe[0].value) == 2
     assert job_of("other") is None
 
 
-def test_a_table_without_a_pair_is_not_offered(corpus: Run, shelf: Path, models_folder: Path, tmp_path: Path) -> None:
+def test_server_table_without_pairs_is_not_offered(
+    corpus: Run, tables_folder: Path, models_folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "bad.tsv").write_text("a\tb\tc\n")
     analyse_file(
-        tmp_path / "bad.tsv", shelf / "empty.parquet", models_folder / "en-fr", device="cpu", skip_malformed=True
+        tmp_path / "bad.tsv",
+        tables_folder / "empty.parquet",
+        models_folder / "en-fr",
+        device="cpu",
+        skip_malformed=True,
     )
     app = corpus(table="empty")
     assert len(panel_texts(app, "corpus_problem")) == 1
     assert not app.dataframe
 
 
-def test_a_table_that_is_damaged_is_told(corpus: Run, shelf: Path, snapshot: SnapshotAssertion) -> None:
-    path = shelf / "plain.parquet"
+def test_damaged_server_table_is_reported(corpus: Run, tables_folder: Path, snapshot: SnapshotAssertion) -> None:
+    path = tables_folder / "plain.parquet"
     whole = path.read_bytes()
     begin = whole.index(b"chien")
     path.write_bytes(whole[:begin] + b"\xff" * 5 + whole[begin + 5 :])
     app = corpus(table="plain")
-    (told,) = panel_texts(app, "corpus_problem")
-    assert told.split(": ")[0] == snapshot  # the reason is in the words of pyarrow
+    (problem,) = panel_texts(app, "corpus_problem")
+    assert problem.split(": ")[0] == snapshot  # the rest is a message of pyarrow
 
 
-def test_a_table_is_taken_from_the_box(corpus: Run, shelf: Path) -> None:
+def test_table_box_switches_tables_and_clears_their_filters(corpus: Run, tables_folder: Path) -> None:
     app = corpus()
     assert not app.dataframe
     for name in ("plain", "drawn", "plain"):
@@ -317,7 +323,7 @@ def test_a_table_is_taken_from_the_box(corpus: Run, shelf: Path) -> None:
         set_field(app, "corpus_table", name)
         assert not app.exception
         assert field(app, "corpus_table")["value"] == name
-        assert address(app) == {"table": name}, "and of it all"
+        assert address(app) == {"table": name}, "brush and part are cleared"
         assert ("aer_before" in app.dataframe[0].value) == (name == "drawn")
     set_field(app, "lang", "fr")
     assert field(app, "corpus_table")["value"] == "plain"
@@ -325,11 +331,11 @@ def test_a_table_is_taken_from_the_box(corpus: Run, shelf: Path) -> None:
     assert address(app)["table"] == "drawn"
 
 
-def test_a_table_is_taken_from_the_box_while_one_of_a_file_is_on_show(corpus: Run, shelf: Path) -> None:
+def test_table_box_switches_between_uploaded_and_server_tables(corpus: Run, tables_folder: Path) -> None:
     app = corpus()
     app.button(key="corpus_sample").click().run()
     identity = app.session_state["corpus_table"]
-    made(identity)
+    wait_until_job_ends(identity)
     app.run()
     assert field(app, "corpus_table")["value"] == identity
     set_field(app, "corpus_table", "plain")
@@ -341,16 +347,16 @@ def test_a_table_is_taken_from_the_box_while_one_of_a_file_is_on_show(corpus: Ru
 
 @pytest.mark.parametrize("axis", ["x", "y"])
 @pytest.mark.parametrize("name", ["chrf", "bleu", "aer_before", "aer_after"])
-def test_a_link_to_a_measure_that_the_table_lacks_shows_the_usual_one(
-    corpus: Run, shelf: Path, axis: str, name: str
+def test_link_to_a_missing_measure_shows_the_default_measure(
+    corpus: Run, tables_folder: Path, axis: str, name: str
 ) -> None:
     app = corpus(table="plain", **{axis: name}, sort=name, brush="0_1_0_1")
     assert app.session_state[f"corpus_{axis}"] == getattr(Choice, axis)
-    assert address(app) == {"table": "plain"}  # no brush: it was drawn over other measures
+    assert address(app) == {"table": "plain"}  # the brush belongs to other measures
     assert len(app.dataframe[0].value) == 2
 
 
-def test_a_measure_that_the_next_table_lacks_gives_way_to_the_usual_one(corpus: Run, shelf: Path) -> None:
+def test_measure_missing_in_the_next_table_falls_back_to_the_default(corpus: Run, tables_folder: Path) -> None:
     app = corpus(table="drawn", x="aer_before", y="aer_before")
     assert (app.session_state["corpus_x"], app.session_state["corpus_y"]) == ("aer_before", "aer_before")
     set_field(app, "corpus_table", "plain")
@@ -359,7 +365,7 @@ def test_a_measure_that_the_next_table_lacks_gives_way_to_the_usual_one(corpus: 
     assert len(app.dataframe[0].value) == 2
 
 
-def test_another_measure_on_an_axis_lets_the_marked_region_go(corpus: Run, shelf: Path) -> None:
+def test_changing_an_axis_clears_the_brush(corpus: Run, tables_folder: Path) -> None:
     app = corpus(table="plain", brush="50_60_-9_0")
     assert not app.dataframe
     set_field(app, "corpus_x", "entropy")
@@ -374,9 +380,9 @@ def _table(rows: int, seed: int) -> Any:
         "source": [f"word {k}" for k in range(rows)],
         "target": ["mot"] * rows,
     }
-    for one in MEASURES:
-        values = chance.integers(0, 3, rows) if one.whole else chance.normal(size=rows).astype(np.float32)
-        columns[one.name] = pa.array(values, mask=chance.random(rows) < 0.1)
+    for measure in MEASURES:
+        values = chance.integers(0, 3, rows) if measure.whole else chance.normal(size=rows).astype(np.float32)
+        columns[measure.name] = pa.array(values, mask=chance.random(rows) < 0.1)
     columns["bleu"] = pa.nulls(rows, pa.float32())
     return pa.table(columns)
 
@@ -389,17 +395,17 @@ def _table(rows: int, seed: int) -> Any:
     st.booleans(),
     st.tuples(*[st.floats(-2, 2)] * 4),
 )
-def test_rows_are_those_that_the_choice_means(
+def test_rows_match_preset_brush_and_sort_order(
     rows: int, seed: int, preset: str, sort: str, descending: bool, corners: tuple[float, float, float, float]
 ) -> None:
     whole = _table(rows, seed)
     brush = Brush(corners[:2], corners[2:])
     choice = Choice(preset=preset, sort=sort, descending=descending, x="entropy", y="end_share", brush=brush)
-    found = listed_rows(drawn_rows(whole, choice), choice).part(0).to_pylist()
+    rows_found = listed_rows(matching_rows(whole, choice), choice).part(0).to_pylist()
     unlikely = sorted(
         row["log_probability_per_word"] for row in whole.to_pylist() if row["log_probability_per_word"] is not None
     )
-    meant = {
+    matches_preset = {
         "all": bool,
         "omitted": lambda row: (row["omitted"] or 0) > 0,
         "repeated": lambda row: (row["repeated"] or 0) > 0,
@@ -409,28 +415,28 @@ def test_rows_are_those_that_the_choice_means(
         ),
         "copied": lambda row: row["copied_share"] is not None and row["copied_share"] >= COPIED,
     }[preset]
-    inside = [
+    expected = [
         row["number"]
         for row in whole.to_pylist()
-        if meant(row)
+        if matches_preset(row)
         and all(
             row[name] is not None and min(ends) <= row[name] <= max(ends)
             for name, ends in (("entropy", brush.x), ("end_share", brush.y))
         )
     ]
-    assert sorted(row["number"] for row in found) == inside
+    assert sorted(row["number"] for row in rows_found) == expected
     if sort:
-        ordered = [row[sort] for row in found]
+        ordered = [row[sort] for row in rows_found]
         assert ordered == sorted(ordered, reverse=descending)
 
 
-def test_what_no_row_has_is_not_offered() -> None:
+def test_measure_without_values_is_not_offered() -> None:
     assert "bleu" not in known_measures(_table(20, 1))
     assert "entropy" in known_measures(_table(20, 1))
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=4), st.booleans())
-def test_a_brush_in_the_address(numbers: list[float], alone: bool) -> None:
+def test_brush_round_trips_through_the_address(numbers: list[float], alone: bool) -> None:
     brush = Brush((numbers[0], numbers[1]), None if alone else (numbers[2], numbers[3]))
     read = brush_of(brush_text(brush))
     assert read is not None
@@ -440,7 +446,7 @@ def test_a_brush_in_the_address(numbers: list[float], alone: bool) -> None:
     assert brush_of("1_2_3") is None
 
 
-def test_figures_leave_out_what_is_not_known() -> None:
+def test_figures_omit_missing_values() -> None:
     x, y = np.array([1.0, np.nan, 3.0]), np.array([1.0, 2.0, np.nan])
     assert len(scatter_figure(x, y, ("a < b", "c")).data[0].x) == 1
     assert sum(histogram_figure(x, "a").data[0].y) == 2
@@ -450,11 +456,11 @@ def test_figures_leave_out_what_is_not_known() -> None:
     assert len(scatter_figure(many, many, ("a", "b")).data[0].x) == 3000
 
 
-def test_a_region_of_a_link_is_marked_in_the_picture(corpus: Run) -> None:
+def test_linked_brush_is_drawn_in_the_chart(corpus: Run) -> None:
     app = corpus()
     app.button(key="corpus_sample").click().run()
     identity = app.session_state["corpus_table"]
-    made(identity)
+    wait_until_job_ends(identity)
     for link, wanted in (
         ({"x": "entropy", "y": "perplexity", "brush": "0_2_1_500"}, {"x0": 0, "x1": 2, "y0": 1, "y1": 500}),
         ({"x": "entropy", "y": "entropy", "brush": "0_2"}, {"x0": 0, "x1": 2}),
@@ -466,10 +472,10 @@ def test_a_region_of_a_link_is_marked_in_the_picture(corpus: Run) -> None:
 
 
 @pytest.mark.parametrize("lang", ["fr"])
-def test_reasons_are_told_in_the_language_of_the_visitor(
+def test_job_problems_are_in_the_language_of_the_visitor(
     lang: str, models_folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     set_language(lang)
     job = begin("x.tsv", b"a\tb\tc\n", str(models_folder / "en-fr"))
-    made(job.identity)
+    wait_until_job_ends(job.identity)
     assert job.problem == snapshot

@@ -1,4 +1,4 @@
-"""The three depths of the page: what each shows, what is remembered, and what a link says."""
+"""Level of detail: what each of the three levels shows, which is remembered, and what a link selects."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tests.ui.shown_payloads import address, mounted, shown_equations
 
 
 @pytest.fixture(autouse=True)
-def _newcomer(_everything: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detail_level, "NEWCOMER", "idea")
+def _default_level(_show_everything: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detail_level, "DEFAULT_LEVEL", "idea")
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def _newcomer(_everything: None, monkeypatch: pytest.MonkeyPatch) -> None:
         ("", "<b>", "idea"),
     ],
 )
-def test_a_link_comes_before_what_is_remembered(
+def test_linked_level_overrides_the_remembered_level(
     linked: str | None, remembered: str | None, expected: DetailLevel
 ) -> None:
     session: dict[Any, Any] = {}
@@ -48,7 +48,7 @@ def test_a_link_comes_before_what_is_remembered(
     assert chosen_detail_level(session) is None
 
 
-def test_nothing_is_in_the_address_until_somebody_chooses() -> None:
+def test_level_is_in_the_address_only_after_a_choice() -> None:
     session: dict[Any, Any] = {}
     open_detail_level(session, {}, None)
     assert detail_level_address(session, None) == {DETAIL_LEVEL: None}
@@ -61,7 +61,7 @@ def test_nothing_is_in_the_address_until_somebody_chooses() -> None:
     assert detail_level_address({DETAIL_LEVEL: "numbers"}, "numbers") == {DETAIL_LEVEL: "numbers"}
 
 
-def test_what_a_link_shows_is_not_taken_for_a_choice() -> None:
+def test_linked_level_is_not_stored_as_a_choice() -> None:
     session: dict[Any, Any] = {}
     open_detail_level(session, {DETAIL_LEVEL: "everything"}, "idea")
     assert detail_level_address(session, "idea") == {DETAIL_LEVEL: "everything"}
@@ -74,7 +74,7 @@ def test_what_a_link_shows_is_not_taken_for_a_choice() -> None:
     st.sampled_from([None, *DETAIL_LEVELS]),
     st.sampled_from([None, *DETAIL_LEVELS]),
 )
-def test_the_last_turn_of_the_dial_is_remembered(
+def test_last_chosen_level_is_remembered(
     turns: list[DetailLevel], linked: DetailLevel | None, remembered: DetailLevel | None
 ) -> None:
     session: dict[Any, Any] = {}
@@ -88,7 +88,7 @@ def test_the_last_turn_of_the_dial_is_remembered(
     assert open_detail_level(session, {}, remembered) == (chosen_detail_level(session) or remembered or "idea")
 
 
-def test_a_newcomer_sees_pictures_and_no_equations(page: Run) -> None:
+def test_default_level_shows_charts_without_equations(page: Run) -> None:
     app = page()
     assert not shown_equations(app)
     assert not mounted(app, "energy_decomposition")
@@ -97,7 +97,7 @@ def test_a_newcomer_sees_pictures_and_no_equations(page: Run) -> None:
     assert "depth" not in address(app)
 
 
-def test_each_depth_has_what_the_one_before_it_has(page: Run) -> None:
+def test_each_level_includes_the_components_of_the_previous_one(page: Run) -> None:
     idea, numbers, everything = (page(depth=name) for name in DETAIL_LEVELS)
     assert len(shown_equations(numbers)) == 5
     assert not mounted(numbers, "energy_decomposition")
@@ -105,7 +105,7 @@ def test_each_depth_has_what_the_one_before_it_has(page: Run) -> None:
     assert len(shown_equations(everything)) == 5
     assert mounted(everything, "energy_decomposition")
     assert mounted(everything, "verification_badge")
-    kept = [
+    mounted_names = [
         {
             name
             for name in ("chart", "player", "equation", "verification_badge", "energy_decomposition")
@@ -113,11 +113,11 @@ def test_each_depth_has_what_the_one_before_it_has(page: Run) -> None:
         }
         for app in (idea, numbers, everything)
     ]
-    assert kept[0] < kept[1] < kept[2]
+    assert mounted_names[0] < mounted_names[1] < mounted_names[2]
     assert [address(app)["depth"] for app in (idea, numbers, everything)] == list(DETAIL_LEVELS)
 
 
-def test_the_dial_shows_more_and_loses_nothing(page: Run) -> None:
+def test_changing_the_level_keeps_the_other_parameters(page: Run) -> None:
     app = page(step="3", source="2", what_ifs="0.o.2.1", what_if="1", by="pieces")
     before = address(app)
     set_field(app, "depth", "everything")

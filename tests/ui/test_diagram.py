@@ -1,4 +1,4 @@
-"""What the machine is drawn from: the numbers of the step, the units that stand for its vectors, and its words."""
+"""Payload and table of the architecture diagram: numbers of the step, drawn units and labels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.figures.synthetic import trace as make_trace
 KINDS = pytest.mark.parametrize("attention", ["additive", "general", "none"])
 
 
-def record_of(trace: Trace, steps: tuple[int, ...] | None = None) -> dict[str, Any]:
+def payload_of(trace: Trace, steps: tuple[int, ...] | None = None) -> dict[str, Any]:
     asked = tuple(range(len(trace.target_pieces))) if steps is None else steps
     return diagram_payload(trace, asked, {step: narrate(trace, step) for step in asked})
 
@@ -33,10 +33,10 @@ def unpacked(text: str, width: int) -> np.ndarray:
 
 
 @KINDS
-def test_its_numbers_are_those_of_the_trace(attention: str) -> None:
+def test_payload_numbers_equal_the_trace(attention: str) -> None:
     trace = make_trace(attention=attention)
     steps, units = (1, 3), drawn_units(trace)
-    record, columns = record_of(trace, steps), len(trace.source_pieces)
+    record, columns = payload_of(trace, steps), len(trace.source_pieces)
     assert record["steps"] == list(steps)
     np.testing.assert_array_equal(unpacked(record["weights"], columns), trace.alignment[[1, 3]])
     np.testing.assert_array_equal(unpacked(record["energies"], columns), trace.energies[[1, 3]])
@@ -48,7 +48,7 @@ def test_its_numbers_are_those_of_the_trace(attention: str) -> None:
     np.testing.assert_array_equal(after, trace.states[[1, 3]][:, units.state])
     readouts = unpacked(record["readouts"], squares["readout"])
     np.testing.assert_array_equal(readouts, trace.readouts[[1, 3]][:, units.readout])
-    # The squares of the context are what the squares of the annotations add up to.
+    # The drawn units of the context are the weighted sums of the drawn units of the annotations.
     contexts = unpacked(record["contexts"], squares["context"])
     if trace.attends:
         expected = trace.alignment[[1, 3]].astype(np.float64) @ annotations.astype(np.float64)
@@ -59,10 +59,10 @@ def test_its_numbers_are_those_of_the_trace(attention: str) -> None:
 
 @KINDS
 @pytest.mark.parametrize("readout", ["previous", "current"])
-def test_it_says_what_the_model_executes(attention: str, readout: str) -> None:
+def test_payload_describes_the_attention_and_readout_of_the_model(attention: str, readout: str) -> None:
     trace = make_trace(attention=attention)
     trace = dataclasses.replace(trace, config=dict(trace.config) | {"readout_state": readout})
-    record = record_of(trace)
+    record = payload_of(trace)
     assert (record["attention"], record["readout"]) == (attention, readout)
     assert all(len(outcomes) == len(stage_titles(trace)) for outcomes in record["outcomes"])
     low, high = record["range"]
@@ -71,9 +71,9 @@ def test_it_says_what_the_model_executes(attention: str, readout: str) -> None:
         assert high >= trace.energies.max()
 
 
-def test_words_and_alternatives() -> None:
+def test_payload_has_words_alt_texts_and_foils() -> None:
     trace = make_trace()
-    record = record_of(trace)
+    record = payload_of(trace)
     assert record["sources"][:2] == ["The", "agre"]
     assert record["joined"][:3] == [False, False, True]
     assert record["previous"][0] == "<s>"
@@ -85,16 +85,16 @@ def test_words_and_alternatives() -> None:
     assert all(foils.startswith("next: “mot1”") for foils in record["foils"])
 
 
-def test_it_speaks_french() -> None:
+def test_payload_texts_are_french() -> None:
     trace = make_trace()
     set_language("fr")
-    record = record_of(trace)
+    record = payload_of(trace)
     assert record["language"] == "fr"
     assert record["words"]["forward"] == "lue à l’endroit"
     assert record["alts"][0].startswith("Le schéma d’architecture")
 
 
-def test_the_mixture_names_words_by_their_whole_weight() -> None:
+def test_mixture_names_the_word_with_the_largest_summed_weight() -> None:
     trace = make_trace()
     words = trace.words()
     for step in range(len(trace.target_pieces)):
@@ -102,13 +102,13 @@ def test_the_mixture_names_words_by_their_whole_weight() -> None:
         assert f"“{words.source[int(np.argmax(shares))]}”" in mixture(trace, step).split(",")[0]
 
 
-def test_a_step_changed_by_hand_is_told(translator: Translator) -> None:
+def test_payload_marks_steps_with_an_intervention(translator: Translator) -> None:
     trace = translator.translate("A girl is riding.", interventions=[ExcludePosition(0, step=1)])
-    assert record_of(trace)["byHand"] == [step == 1 for step in range(len(trace.target_pieces))]
+    assert payload_of(trace)["byHand"] == [step == 1 for step in range(len(trace.target_pieces))]
 
 
 @KINDS
-def test_the_table_has_every_vector_and_number_of_the_picture(attention: str) -> None:
+def test_table_has_every_vector_and_number_of_the_diagram(attention: str) -> None:
     trace = make_trace(attention=attention)
     units, table, columns = drawn_units(trace), diagram_table(trace, 2), len(trace.source_pieces)
     assert list(table.index[-4:]) == ["c₃", "s₂", "s₃", "t₃"]

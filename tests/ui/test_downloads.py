@@ -1,4 +1,4 @@
-"""What the page offers to take away, and what it takes in again: files, their names, and what they say."""
+"""Downloads and uploads of the page: file names, saved figures, and reopened traces."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.step import figure_input
 from attnviz.ui.toolbar.downloads import file_name, pictures
-from attnviz.ui.toolbar.opened_file import MOST_PIECES, close, open_file, read_what_ifs, reopened
+from attnviz.ui.toolbar.opened_file import MOST_PIECES, close, current_file, open_file, read_what_ifs
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.ui.opening import open_page
@@ -32,7 +32,7 @@ def trace(translator: Translator) -> Trace:
     return translator.translate(SENTENCES[0])
 
 
-def test_the_pictures_of_a_step_have_names_of_their_own(
+def test_step_figures_have_unique_names_and_titles(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     monkeypatch.setattr(figure_input, "weights_of", lambda _: None)
@@ -40,7 +40,7 @@ def test_the_pictures_of_a_step_have_names_of_their_own(
     offered = list(pictures(View(MAIN, trace), {"selection": Selection(2)}))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"
-    assert "step-3-energy-decomposition" in names  # it needs the trace alone
+    assert "step-3-energy-decomposition" in names  # it needs no model
     assert "step-3-logit-attribution" not in names
     assert {"step-3-energy", "step-3-softmax", "step-3-context", "step-3-state", "step-3-candidates"} <= set(names)
     assert len(set(names)) == len({picture.title for picture in offered}) == len(offered)
@@ -62,7 +62,7 @@ def test_the_pictures_of_a_step_have_names_of_their_own(
         ("x" * 500, f"attnviz-{'x' * 40}-trace.json"),
     ],
 )
-def test_a_file_is_named_after_its_sentence(sentence: str, name: str) -> None:
+def test_file_name_starts_with_the_words_of_the_sentence(sentence: str, name: str) -> None:
     assert file_name(dataclasses.replace(synthetic.trace(), source_text=sentence), "trace.json") == name
 
 
@@ -75,13 +75,13 @@ def test_a_saved_trace_is_read_again(trace: Trace) -> None:
     [b"", b"{}", b"\x89PNG\r\n\x1a\n\xff", b"{1, 2"],
     ids=["empty", "no mark", "no text", "damaged"],
 )
-def test_a_foreign_file_is_a_sentence(content: bytes, snapshot: SnapshotAssertion) -> None:
+def test_foreign_file_raises_a_readable_error(content: bytes, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         read_what_ifs(content)
     assert str(error.value) == snapshot
 
 
-def test_a_trace_too_long_to_draw_is_a_sentence(snapshot: SnapshotAssertion) -> None:
+def test_too_long_trace_raises_a_readable_error(snapshot: SnapshotAssertion) -> None:
     short = synthetic.trace()
     pieces = ("▁a",) * (MOST_PIECES + 1)
     rows = len(short.target_pieces)
@@ -101,25 +101,25 @@ def test_a_trace_too_long_to_draw_is_a_sentence(snapshot: SnapshotAssertion) -> 
     assert str(error.value) == snapshot
 
 
-def test_a_file_stays_open_until_something_else_is_asked_for(trace: Trace) -> None:
+def test_file_stays_open_until_another_sentence_is_requested(trace: Trace) -> None:
     state: dict[object, object] = {}
-    assert reopened(state, "a sentence") is None
+    assert current_file(state, "a sentence") is None
     open_file(state, "x.json", trace.to_json().encode())
     for _ in range(2):
-        opened = reopened(state, "a sentence")
+        opened = current_file(state, "a sentence")
         assert opened is not None
         assert opened.name == "x.json"
         assert opened.trace is not None
     open_file(state, "y.json", b"?")
-    damaged = reopened(state, "a sentence")
+    damaged = current_file(state, "a sentence")
     assert damaged is not None
     assert (damaged.name, damaged.trace) == ("x.json", opened.trace)  # still open
     assert damaged.problem.startswith("y.json was not opened. ")
-    assert reopened(state, "another sentence") is None
-    assert reopened(state, "a sentence") is None
+    assert current_file(state, "another sentence") is None
+    assert current_file(state, "a sentence") is None
     open_file(state, "x.json", trace.to_json().encode())
     close(state)
-    assert reopened(state, "a sentence") is None
+    assert current_file(state, "a sentence") is None
 
 
 Upload = Callable[[AppTest, str, bytes], None]
@@ -135,7 +135,7 @@ def upload() -> Upload:
     return give
 
 
-def test_a_trace_opens_where_there_is_no_model(
+def test_trace_opens_without_a_model(
     trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upload: Upload, snapshot: SnapshotAssertion
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
@@ -149,7 +149,7 @@ def test_a_trace_opens_where_there_is_no_model(
     assert steps_of(app) == len(trace.target_pieces)
 
 
-def test_every_version_and_kind_of_trace_is_drawn(
+def test_version_1_trace_of_every_attention_kind_is_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upload: Upload
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
@@ -162,7 +162,7 @@ def test_every_version_and_kind_of_trace_is_drawn(
         assert len(shown_equations(app)) == (3 if attention == "none" else 5)
 
 
-def test_the_csv_of_a_picture_is_its_table(trace: Trace) -> None:
+def test_csv_of_the_heatmap_equals_its_table(trace: Trace) -> None:
     from attnviz.export.files import FigureOptions, contents, table
 
     read = pd.read_csv(

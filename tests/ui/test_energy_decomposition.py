@@ -1,4 +1,4 @@
-"""The energy decomposition that the browser fills for a cell is the figure that Python draws of it."""
+"""Energy decomposition in the browser: it fills the figure of a cell exactly as Python draws it."""
 
 from __future__ import annotations
 
@@ -19,39 +19,44 @@ from tests.deno_program import made_by
 from tests.figures import synthetic
 from tests.figures.test_template import close, unpacked
 
-UNITS = REPOSITORY / "attnviz" / "ui" / "components" / "energy_decomposition" / "units.js"
+UNITS = REPOSITORY / "attnviz" / "ui" / "components" / "energy_decomposition" / "decomposition.js"
 
 
-def in_the_browser(record: dict[str, Any], cells: list[tuple[int, int]], folder: Path) -> list[dict[str, Any]]:
-    """Return the page's own figures of these cells, wide and narrow."""
+def figures_from_deno(record: dict[str, Any], cells: list[tuple[int, int]], folder: Path) -> list[dict[str, Any]]:
+    """Return the figures that the browser code fills for these cells in Deno, wide and narrow."""
     page = f"globalThis.document = {{ documentElement: {{ lang: {json.dumps(record['language'])} }} }};\n"
     filled = """
-const made = (figure, cell, data) => (redraw(figure, cell, data), figure);
+const made = (figure, cell, data) => (fillFigure(figure, cell, data), figure);
 const all = ([record, cells]) => {
   const data = operands(record);
-  return cells.flatMap((at) => [data.wide, data.narrow].map((one) => made(JSON.parse(one), units(data, ...at), data)));
+  const both = [data.wide, data.narrow];
+  return cells.flatMap((at) => both.map((one) => made(JSON.parse(one), decomposition(data, ...at), data)));
 };
 """
-    program = f'import {{ operands, redraw, units }} from "{UNITS.as_uri()}";\n{page}{filled}'
+    program = f'import {{ operands, fillFigure, decomposition }} from "{UNITS.as_uri()}";\n{page}{filled}'
     return list(made_by(program, "JSON.stringify(all(given))", [record, cells], folder))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("spoken", ["en", "fr"])
 @pytest.mark.parametrize("attention", ["additive", "general"])
-def test_of_each_cell(attention: str, spoken: str, theme: ThemeName, tmp_path: Path) -> None:
+def test_browser_fills_the_same_figure_as_python_for_each_cell(
+    attention: str, spoken: str, theme: ThemeName, tmp_path: Path
+) -> None:
     trace = synthetic.trace(attention=attention)
     score = np.linspace(-0.7, 1.1, trace.queries.shape[1])
     cells = [(0, 0), (1, 2), (len(trace.target_pieces) - 1, len(trace.source_pieces) - 1)]
-    drawn = []
+    expected_figures = []
     set_language(spoken)
-    made = in_the_browser(energy_decomposition_payload(trace, score, theme), cells, tmp_path)
+    filled = figures_from_deno(energy_decomposition_payload(trace, score, theme), cells, tmp_path)
     for cell in cells:
-        units = energy_decomposition(trace, {"decoder.attention.score": score}, *cell)
-        drawn += [energy_decomposition_figure(units, operands=wide, theme=theme) for wide in (True, False)]
-    assert not close(made[0], made[2])
-    for one, expected in zip(made, drawn, strict=True):
+        decomposition = energy_decomposition(trace, {"decoder.attention.score": score}, *cell)
+        expected_figures += [
+            energy_decomposition_figure(decomposition, operands=wide, theme=theme) for wide in (True, False)
+        ]
+    assert not close(filled[0], filled[2])
+    for one, expected in zip(filled, expected_figures, strict=True):
         other = json.loads(expected.to_json())
         for figure in (one, other):
-            del figure["layout"]["meta"]["alt"]  # the browser says it beside the figure
+            del figure["layout"]["meta"]["alt"]  # the browser sets the alternative text outside the figure
         assert close(unpacked(one), unpacked(other))

@@ -1,4 +1,4 @@
-"""The equation that the browser fills is the one that Python writes, at every step and for every source piece."""
+"""Equations in the browser: it fills the same LaTeX as Python, at every step and for every source piece."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.figures import synthetic
 PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "equation" / "texts.js"
 
 
-def in_the_browser(trace: Trace, theme: ThemeName, folder: Path) -> dict[str, list[list[str]]]:
-    """Return LaTeX and sentence of every stage by step and source piece, as the page's own program fills them."""
+def equations_from_deno(trace: Trace, theme: ThemeName, folder: Path) -> dict[str, list[list[str]]]:
+    """Return LaTeX and note of every stage by step and source piece, as the browser code fills them in Deno."""
     steps = range(len(trace.target_pieces))
     records = equation_payloads(trace, steps, theme)
     cells = [(step, source) for step in steps for source in range(len(trace.source_pieces))]
@@ -32,8 +32,8 @@ def in_the_browser(trace: Trace, theme: ThemeName, folder: Path) -> dict[str, li
     return dict(made_by(program, answer, [list(records.values()), cells], folder))
 
 
-def check(trace: Trace, theme: ThemeName, folder: Path) -> None:
-    for place, filled in in_the_browser(trace, theme, folder).items():
+def check_browser_equations(trace: Trace, theme: ThemeName, folder: Path) -> None:
+    for place, filled in equations_from_deno(trace, theme, folder).items():
         step, source = map(int, place.split(","))
         written = equations(trace, step, source, theme=theme)
         assert filled == [[equation.latex, equation.note] for equation in written]
@@ -42,15 +42,17 @@ def check(trace: Trace, theme: ThemeName, folder: Path) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("attention", ["additive", "general", "none"])
-def test_the_browser_writes_what_python_writes(attention: str, theme: ThemeName, tmp_path: Path) -> None:
-    check(synthetic.trace(attention=attention), theme, tmp_path)
+def test_browser_fills_the_same_equations_as_python(attention: str, theme: ThemeName, tmp_path: Path) -> None:
+    check_browser_equations(synthetic.trace(attention=attention), theme, tmp_path)
 
 
-def test_a_step_changed_by_hand_has_its_own_sum(translator: Translator, tmp_path: Path) -> None:
-    check(translator.translate("The man reads.", interventions=[Temperature(2.0, 1)]), "light", tmp_path)
+def test_browser_equations_match_python_at_a_step_with_an_intervention(translator: Translator, tmp_path: Path) -> None:
+    check_browser_equations(
+        translator.translate("The man reads.", interventions=[Temperature(2.0, 1)]), "light", tmp_path
+    )
 
 
-def test_a_step_that_was_not_sent_has_none() -> None:
+def test_payload_contains_only_the_requested_steps() -> None:
     records = equation_payloads(synthetic.trace(), [2], "light")
     assert {tuple(record["steps"]) for record in records.values()} == {(2,)}
     assert all(len(texts) == 1 for record in records.values() for texts in record["ofStep"].values())

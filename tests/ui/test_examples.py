@@ -1,4 +1,4 @@
-"""Each example shows what its name says, with the model that comes with the program and a beam of five."""
+"""Example sentences: each shows what its category promises, with the shipped model and a beam of five."""
 
 from __future__ import annotations
 
@@ -33,78 +33,80 @@ def translate(shipped_model: Path) -> Translate:
     return Translator.load(shipped_model, device="cpu").translate
 
 
-def looked_at(trace: Trace) -> dict[str, str]:
-    """Return the source word that each target word looked at most."""
+def most_attended_words(trace: Trace) -> dict[str, str]:
+    """Return the most attended source word of each target word."""
     words = trace.words()
     return {word: words.source[j] for word, j in zip(words.target, words.alignment.argmax(axis=1), strict=True)}
 
 
-def shows_posterior(trace: Trace) -> int:
-    looks = trace.words().alignment.argmax(axis=1)
-    return int((np.diff(looks) < 0).sum())
+def backward_moves(trace: Trace) -> int:
+    most_attended = trace.words().alignment.argmax(axis=1)
+    return int((np.diff(most_attended) < 0).sum())
 
 
-def test_the_page_opens_on_whole_words_that_change_places(translate: Translate, snapshot: SnapshotAssertion) -> None:
+def test_default_sentence_has_whole_words_that_change_order(translate: Translate, snapshot: SnapshotAssertion) -> None:
     for beam in (1, 5):
         trace = translate(DEFAULT_SENTENCE, beam=beam)
         words = trace.words()
         assert all(len(group) == 1 for group in words.source_groups)
         assert trace.translation == snapshot(name="translation")
-        assert (looked_at(trace)["maison"], looked_at(trace)["verte"]) == ("house", "green")
+        assert (most_attended_words(trace)["maison"], most_attended_words(trace)["verte"]) == ("house", "green")
 
 
-def test_the_order_changes(translate: Translate) -> None:
+def test_order_examples_change_the_word_order(translate: Translate) -> None:
     for sentence in EXAMPLES["Changes of order"]:
-        assert shows_posterior(translate(sentence, beam=5)) >= 1
+        assert backward_moves(translate(sentence, beam=5)) >= 1
 
 
 @pytest.mark.parametrize("beam", [1, 5])
-def test_a_look_changed_by_hand_changes_the_order(translate: Translate, beam: int, snapshot: SnapshotAssertion) -> None:
+def test_intervention_suggested_by_the_remark_changes_the_word_order(
+    translate: Translate, beam: int, snapshot: SnapshotAssertion
+) -> None:
     sentence = "He is an honest man."
     assert sentence in EXAMPLES["Changes of order"]
     trace = translate(sentence, beam=beam)
-    asked = remark(trace)
-    assert asked == snapshot
+    remark_text = remark(trace)
+    assert remark_text == snapshot
     (piece,) = trace.words().source_groups[trace.words().source.index("honest")]
-    made = resolved(trace, AttendOnly(4, piece), held=False)
-    assert translate(sentence, beam=beam, interventions=made.interventions).translation == "C'est un honnête homme."
+    change = resolved(trace, AttendOnly(4, piece), held=False)
+    assert translate(sentence, beam=beam, interventions=change.interventions).translation == "C'est un honnête homme."
 
 
-def test_one_word_becomes_several(translate: Translate) -> None:
+def test_one_to_many_examples_translate_one_word_by_several(translate: Translate) -> None:
     for sentence in EXAMPLES["One word, several"]:
         trace = translate(sentence, beam=5)
         words = trace.words()
-        looks = words.alignment.argmax(axis=1).tolist()
-        assert max(looks.count(j) for j, word in enumerate(words.source) if word[0].isalpha()) >= 2
+        most_attended = words.alignment.argmax(axis=1).tolist()
+        assert max(most_attended.count(j) for j, word in enumerate(words.source) if word[0].isalpha()) >= 2
         assert not [finding for finding in findings_of(trace) if finding.strong]
-    please = looked_at(translate("Where is the nearest station, please?", beam=5))
+    please = most_attended_words(translate("Where is the nearest station, please?", beam=5))
     assert [word for word, source in please.items() if source == "please"] == ["s'", "il", "vous", "plaît"]
 
 
-def test_names_and_numbers_are_kept(translate: Translate) -> None:
+def test_name_and_number_examples_have_identical_words(translate: Translate) -> None:
     for sentence in EXAMPLES["Names and numbers"]:
         alike = [finding for finding in findings_of(translate(sentence, beam=5)) if finding.kind is Kind.IDENTICAL]
         assert len(alike) >= 4
 
 
-def test_each_mistake_has_a_reason_to_be_seen(translate: Translate) -> None:
+def test_mistake_examples_have_findings_or_a_remark(translate: Translate) -> None:
     bank, line, shopping = (translate(sentence, beam=5) for sentence in EXAMPLES["Mistakes, and why"])
-    assert looked_at(bank)["banque"] == "bank"  # the right word, the wrong one of its meanings
+    assert most_attended_words(bank)["banque"] == "bank"  # it attends to the right word, but picks the wrong meaning
     assert "banque" in remark(bank)
-    assert not findings_of(bank)  # the page says no more than the remark
+    assert not findings_of(bank)  # the page shows only the remark
     assert not remark(line)
     assert [f.kind for f in findings_of(line) if f.strong] == [Kind.OMITTED]
     assert Kind.REPEATED in {f.kind for f in findings_of(shopping) if f.strong}
     assert sum(f.kind is Kind.IMPROBABLE for f in findings_of(shopping)) >= 2
 
 
-def test_the_paper_s_own_sentences_are_there() -> None:
+def test_paper_examples_are_the_sentences_of_the_paper() -> None:
     assert EXAMPLES["From the paper, Fig. 3"] == FIGURE_3
     assert EXAMPLES["Long"] == TABLE_3
     assert all(len(sentence.split()) >= 28 for sentence in TABLE_3)
 
 
-def test_no_example_stands_in_two_places_and_each_kind_has_a_name() -> None:
+def test_examples_are_unique_and_every_category_has_a_name() -> None:
     sentences = [sentence for kind in EXAMPLES.values() for sentence in kind]
     assert len(set(sentences)) == len(sentences)
     assert max(len(sentence.split()) for sentence in sentences) <= 60
@@ -120,14 +122,14 @@ def test_no_example_stands_in_two_places_and_each_kind_has_a_name() -> None:
         ({"lang": "fr", "source": "2"}, FORMER_DEFAULT_SENTENCE),
     ],
 )
-def test_an_old_link_without_a_sentence_opens_what_it_opened(linked: dict[str, str], sentence: str) -> None:
+def test_old_link_without_a_sentence_opens_the_former_default(linked: dict[str, str], sentence: str) -> None:
     assert default_sentence(linked) == sentence
 
 
-def test_the_browser_is_told_the_sentence_that_a_link_to_a_step_needs(translate: Translate) -> None:
+def test_view_payload_has_the_sentence_that_a_step_link_needs(translate: Translate) -> None:
     view, session = View(MAIN, translate(DEFAULT_SENTENCE)), {}
     set_page_address(session, "entry", {"sentence": None})
     assert view_payload(session, view)["sentence"] == {"sentence": DEFAULT_SENTENCE}
     set_page_address(session, "entry", {"sentence": "A dog."})
     assert view_payload(session, view)["sentence"] is None
-    assert default_sentence({"step": "4"}) == FORMER_DEFAULT_SENTENCE  # were it not for the sentence
+    assert default_sentence({"step": "4"}) == FORMER_DEFAULT_SENTENCE  # which a sentence in the address prevents

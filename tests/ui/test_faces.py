@@ -1,7 +1,4 @@
-"""Attention before and after the word on the page, in both languages.
-
-It is offered where the weights are available, drawn as chosen, and stored in the address.
-"""
+"""Heatmap choice between prior attention, posterior attention and their difference, in English and French."""
 
 from __future__ import annotations
 
@@ -28,35 +25,33 @@ from tests.ui.opening import Run
 from tests.ui.shown_payloads import panel_texts, tables_of
 
 
-def reading(app: AppTest) -> list[str]:
-    """Return how the heatmap is to be read, with `#` for the counts of what the random model writes."""
-    return [re.sub(r"\d\d+", "#", told) for told in panel_texts(app, "how_to_read")]
+def how_to_read_texts(app: AppTest) -> list[str]:
+    """Return the texts on how to read the heatmap, with `#` for numbers that depend on the random model."""
+    return [re.sub(r"\d\d+", "#", text) for text in panel_texts(app, "how_to_read")]
 
 
-def test_the_control_leads_through_the_faces_to_and_fro_and_a_language_keeps_it(
-    page: Run, snapshot: SnapshotAssertion
-) -> None:
+def test_face_control_switches_and_survives_a_language_change(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
     assert field(app, "face")["value"] == "before"
-    told = {"before": reading(app)}
+    texts_by_face = {"before": how_to_read_texts(app)}
     for face in ("after", "difference", "after"):
         set_field(app, "face", face)
         assert not app.exception
-        assert told.setdefault(face, reading(app)) == reading(app)
+        assert texts_by_face.setdefault(face, how_to_read_texts(app)) == how_to_read_texts(app)
         assert app.session_state["face"] == face
-    assert told == snapshot
+    assert texts_by_face == snapshot
     set_field(app, "lang", "fr")
     assert field(app, "face")["value"] == "after"
-    assert reading(app) not in told.values()
+    assert how_to_read_texts(app) not in texts_by_face.values()
     set_field(app, "face", "difference")
     set_field(app, "lang", "en")
     assert field(app, "face")["value"] == "difference"
     set_field(app, "face", "before")
-    assert reading(app) == told["before"]
+    assert how_to_read_texts(app) == texts_by_face["before"]
 
 
 @pytest.mark.parametrize("lang", ["en", "fr"])
-def test_a_link_opens_its_face_and_a_bad_one_is_told(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
+def test_link_selects_a_face_and_a_bad_one_is_reported(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(face="difference", lang=lang)
     assert field(app, "face")["value"] == "difference"
     assert field(app, "colours")["disabled"]
@@ -70,37 +65,35 @@ def test_a_link_opens_its_face_and_a_bad_one_is_told(lang: str, page: Run, snaps
         assert panel_texts(app, "link_problem") == []
 
 
-def test_the_posterior_is_reckoned_once_and_only_for_a_face_that_needs_it(
-    page: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = []
-    monkeypatch.setattr(resources, "posterior", lambda *given: made.append(given) or analysis.posterior(*given))
+def test_posterior_is_computed_once_and_only_for_faces_that_need_it(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr(resources, "posterior", lambda *given: calls.append(given) or analysis.posterior(*given))
     sentence = "Nobody has asked for this one yet."
     app = page(sentence=sentence)
-    assert made == []
+    assert calls == []
     for face in ("after", "difference", "before", "after"):
         set_field(app, "face", face)
     set_field(app, "by", "pieces")
     page(sentence=sentence, face="difference", by="pieces")
-    assert len(made) == 1
+    assert len(calls) == 1
 
 
-def test_without_weights_or_attention_nothing_is_offered(
+def test_posterior_is_unavailable_without_weights_or_attention(
     models_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     for trace in (synthetic.trace(), synthetic.trace(attention="none")):
         view = View(MAIN, trace)
         assert not has_posterior(trace)
         assert posterior_of(trace) is None
-        kept = {"face": "after"}
-        assert shown_choices(kept, view).face == "before"
-        assert kept["face"] == "after"  # for the next translation
+        session = {"face": "after"}
+        assert shown_choices(session, view).face == "before"
+        assert session["face"] == "after"  # it is stored for the next translation
     save_model(models_folder / "fixed", make_network("none"), tokenizer)
     trace = translate(str(models_folder / "fixed"), "cpu", SENTENCES[0], 1, None)
     assert not has_posterior(trace)
 
 
-def test_the_table_has_the_numbers_of_the_face_on_show(en_fr: Path, page: Run) -> None:
+def test_table_has_the_numbers_of_the_selected_face(en_fr: Path, page: Run) -> None:
     app = page(sentence=SENTENCES[0], face="after", by="pieces", search="greedy")
     app.session_state["tables"] = True
     app.run()
@@ -113,7 +106,7 @@ def test_the_table_has_the_numbers_of_the_face_on_show(en_fr: Path, page: Run) -
     assert table["name"] == "Alignment, After the word (α′)"
 
 
-def test_the_files_are_of_the_face_on_show(en_fr: Path) -> None:
+def test_saved_heatmap_has_the_numbers_of_the_selected_face(en_fr: Path) -> None:
     trace: Trace = translate(str(en_fr), "cpu", SENTENCES[0], 1, None)
     view = View(MAIN, trace)
     posterior = analysis.posterior(trace, analysis.load_weights(en_fr))

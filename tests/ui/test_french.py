@@ -1,4 +1,4 @@
-"""The page in French: everything it says is French, and what a visitor chose outlives the switch."""
+"""French page: no English text remains, and switching the language keeps the visitor's choices."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from tests.ui.opening import Run, open_page
 from tests.ui.shown_payloads import address, all_payloads, panel_texts, shown_equations
 
 UNSEEN = re.compile(r"\.(id|js_content|css_content|.*path|query_param_key|component_name|tag|type|shortcut)$")
-"""Fields of Streamlit's messages that nobody reads."""
+"""Fields of Streamlit's protobuf messages that the page does not show."""
 PROSE = re.compile(r"[^\W\d_]{2,}[ \u00a0][^\W\d_]{2,}")
-"""Two words at least: what a language has to say."""
+"""At least two words: shorter texts may be the same in both languages."""
 NO_LANGUAGE = {"middle left", "middle right", FONT}
-"""Plotly's and CSS's own."""
+"""Values of Plotly and CSS, not prose."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterat
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Yield every text in a record; a text that is itself JSON, as figures are, is opened."""
+    """Yield every text in a payload, also the texts in JSON strings, such as figures."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
@@ -59,12 +59,12 @@ def strings(value: Any) -> Iterator[str]:
             yield from re.split(r"<[^>]*>", re.sub(r"(?s)<style>.*?</style>", "", value))
 
 
-def told(message: Any) -> Iterator[str]:
-    """Yield every text that a message of Streamlit's shows."""
+def message_texts(message: Any) -> Iterator[str]:
+    """Yield every text that a protobuf message of Streamlit shows."""
     for declared, value in message.ListFields():
         for one in value if hasattr(value, "append") or hasattr(value, "add") else [value]:
             if hasattr(one, "ListFields"):
-                yield from told(one)
+                yield from message_texts(one)
             elif isinstance(one, str) and not UNSEEN.search(declared.full_name):
                 yield from strings(one)
 
@@ -76,7 +76,7 @@ def prose(app: AppTest) -> set[str]:
     def walk(block: Any) -> Iterator[str]:
         for node in block.children.values():
             if hasattr(node.proto, "ListFields"):
-                yield from told(node.proto)
+                yield from message_texts(node.proto)
             if hasattr(node, "children"):
                 yield from walk(node)
 
@@ -85,13 +85,13 @@ def prose(app: AppTest) -> set[str]:
     return {text for text in found - sentences if PROSE.search(text) and "\\begin" not in text}
 
 
-def test_nothing_is_left_in_english(page: Run) -> None:
+def test_french_page_shares_no_prose_with_the_english_page(page: Run) -> None:
     english, french = prose(page(lang="en")), prose(page(lang="fr"))
     assert len(english) > 100
     assert english & french == NO_LANGUAGE
 
 
-def test_a_switch_keeps_what_was_chosen(page: Run) -> None:
+def test_switching_the_language_keeps_the_choices(page: Run) -> None:
     app = page(lang="en", step="3", search="beam 3")
     set_field(app, "by", "pieces")
     english = shown_equations(app)[2]
@@ -106,7 +106,7 @@ def test_a_switch_keeps_what_was_chosen(page: Run) -> None:
 
 
 @pytest.mark.parametrize("lang", ["fr"])
-def test_what_goes_wrong_is_told_in_french(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
+def test_error_messages_are_french(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(lang=lang)
     set_field(app, "sentence", "word " * 300)
     assert panel_texts(app, "problem") == snapshot
@@ -114,7 +114,7 @@ def test_what_goes_wrong_is_told_in_french(lang: str, page: Run, snapshot: Snaps
 
 @pytest.fixture
 def french() -> None:
-    """Speak French."""
+    """Set the language to French."""
     set_language("fr")
 
 
@@ -122,11 +122,11 @@ ENGLISH = {message.id for message in read_catalog(catalog_files()["fr"]) if mess
 
 
 @pytest.mark.usefixtures("french")
-def test_the_file_for_a_lecture_is_french() -> None:
+def test_lecture_file_is_french() -> None:
     for by in ("words", "pieces"):
         page = lecture_html(synthetic.trace(), by=by)
         record = json.loads(re.search(r'(?s)id="payload">(.*?)</script>', page)[1])
-        # As it opens; what is other in English lies beside it, for the switch in the file.
+        # The file opens in French; the English texts lie beside, for its language switch.
         opening = [record["words"]["fr"], record["figures"], page.split("<script")[0]]
         assert not ENGLISH & {text.strip() for text in strings(opening)}
         assert ENGLISH & {text.strip() for text in strings(record["words"]["en"])}
@@ -135,7 +135,7 @@ def test_the_file_for_a_lecture_is_french() -> None:
         assert "Une ligne par " in page
 
 
-def test_a_file_is_in_the_language_of_the_page_in_whatever_thread_it_is_made() -> None:
+def test_file_has_the_language_of_the_page_in_any_thread() -> None:
     with ThreadPoolExecutor(1) as thread:
         view = View(MAIN, synthetic.trace())
         made = [

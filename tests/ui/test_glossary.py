@@ -1,4 +1,4 @@
-"""The words of the pages: each is told once, in both languages, and a page tells those that it speaks of."""
+"""Glossary: each term is defined once, in both languages, and each page defines the terms that it uses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = {
     "lab": ("lab/lab_page.py", "Attention weight", "Logit", "Posterior", "AER"),
     "translate": ("step/step_view.py", "State", "Maxout", "Head"),
 }
-"""Of each page: where its box is drawn, and words that must be in it."""
+"""By page: the module that draws its glossary, and terms that must be in it."""
 
 
 def terms(*topics: Topic) -> list[str]:
@@ -27,14 +27,14 @@ def terms(*topics: Topic) -> list[str]:
 
 
 @pytest.mark.parametrize("code", ["en", "fr"])
-def test_a_word_stands_once(code: str) -> None:
+def test_every_term_is_defined_once(code: str) -> None:
     set_language(code)
     found = terms(*get_args(Topic))
     assert len(found) == len(set(found)) >= 35
 
 
 @pytest.mark.parametrize("page", WORDS)
-def test_a_page_tells_the_words_it_speaks_of(page: str) -> None:
+def test_page_glossary_defines_the_terms_of_the_page(page: str) -> None:
     file, *words = WORDS[page]
     (called,) = CALL.findall((REPOSITORY / "attnviz" / "ui" / file).read_text(encoding="utf-8"))
     topics = [topic for topic in get_args(Topic) if f'"{topic}"' in called]

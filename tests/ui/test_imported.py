@@ -1,7 +1,7 @@
-"""The page with an imported translator.
+"""First page with an imported translator.
 
-Its stages are in the order of its own equations, it is verified, it has logit attributions where logits split, and the
-page says what is not available.
+The page shows its equations, verifies it, offers logit attribution where the logit is linear, and says what is
+unavailable.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.commands.program import main
-from attnviz.wording.diagram import no_diagram
+from attnviz.wording.diagram import no_diagram_reason
 from attnviz.wording.seq2seq_stages import no_logit_attribution
 from tests.importing import joey_nmt, seq2seq
 from tests.ui.opening import open_page
@@ -46,16 +46,16 @@ def _reads_yaml() -> bool:
 
 
 @pytest.mark.parametrize("name", SENTENCES)
-def test_it_is_shown_step_by_step(imported: Path, name: str) -> None:
+def test_imported_translator_is_shown_and_verified(imported: Path, name: str) -> None:
     if not (imported / name).exists():
         pytest.skip("there is no pyyaml")
     app = open_page(model=name, sentence=SENTENCES[name], search="greedy", depth="everything", step="2")
     assert badge(app)["holds"]
     assert list(all_payloads(app))
-    told = texts(app)
+    page_texts = texts(app)
     linear = name == "tutorial"
-    assert (no_logit_attribution() in told) is not linear
-    assert (no_diagram(app.session_state["last_trace"]) in told) is not linear
+    assert (no_logit_attribution() in page_texts) is not linear
+    assert (no_diagram_reason(app.session_state["last_trace"]) in page_texts) is not linear
     equations = " ".join(shown_equations(app))
     assert (r"\tanh(W_t" in equations) is not linear
     assert (r"\tanh m_" in equations) is (name == "lstm")

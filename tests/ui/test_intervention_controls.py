@@ -1,4 +1,4 @@
-"""The what-if bench on the page: where there is one, what it offers, and the looks that can be borrowed."""
+"""Intervention controls on the page: when they are offered, their payload, and borrowed weights."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from attnviz.ui.step.borrowed_weights import borrowed_row, lenders
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import fetched, mounted, panel_texts, records_of
+from tests.ui.shown_payloads import fetched, mounted, panel_texts, payloads_of
 
 SENTENCE = "Two dogs play in the snow."
 
 
 @pytest.fixture
 def models_folder(models_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
-    """Return the folder of three models: one that attends, one that could lend it a look, and one without attention."""
+    """Return the folder of three models: two with attention, and one without."""
     save_model(models_folder / "dotted", make_network("general"), tokenizer)
     save_model(models_folder / "fixed", make_network("none"), tokenizer)
     return models_folder
@@ -41,21 +41,21 @@ def models_folder(models_folder: Path, make_network: ModelFactory, tokenizer: To
 
 @pytest.fixture
 def page(page: Run) -> Run:
-    """Return a function that opens the page with a sentence to change something of."""
+    """Return a function that opens the page with a sentence to intervene on."""
     return partial(page, sentence=SENTENCE)
 
 
-def hands(app: AppTest) -> list[dict[str, str]]:
+def draggable_charts(app: AppTest) -> list[dict[str, str]]:
     return [given["hand"] for given in mounted(app, "chart") if "hand" in given]
 
 
-def test_one_chart_can_be_pulled_and_the_bench_offers_the_other_models_that_attend(page: Run) -> None:
+def test_one_chart_has_draggable_weights_and_other_models_are_offered(page: Run) -> None:
     app = page()
-    (hand,) = hands(app)
+    (hand,) = draggable_charts(app)
     assert hand["weight"] == "weight of {name}"
     (weight_controls,) = mounted(app, "intervention_controls")
     assert (weight_controls["models"], weight_controls["undo"]) == (["dotted"], False)
-    (record,) = records_of(app, "intervention_controls")
+    (record,) = payloads_of(app, "intervention_controls")
     (player,) = mounted(app, "player")
     assert len(record["pieces"]) == len(player["orders"][0])
     assert len(record["written"]) == len(record["temperatures"]) == len(record["set"]) == len(player["orders"])
@@ -63,20 +63,20 @@ def test_one_chart_can_be_pulled_and_the_bench_offers_the_other_models_that_atte
     assert record["words"]["only"] == "Look only here"
 
 
-def test_the_bars_that_can_be_pulled_are_those_of_the_weights(page: Run) -> None:
+def test_draggable_bars_are_those_of_the_weights(page: Run) -> None:
     app = page(lang="fr")
     (at,) = [given["at"] for given in mounted(app, "chart") if "hand" in given]
     picture = fetched(at)
     assert '"weights":{"trace":1,"axis":"xaxis2","pieces":[' in picture["template"]
-    assert hands(app)[0]["weight"] == "poids de {name}"
-    (record,) = records_of(app, "intervention_controls")
+    assert draggable_charts(app)[0]["weight"] == "poids de {name}"
+    (record,) = payloads_of(app, "intervention_controls")
     assert record["words"]["only"] == "Seulement ici"
 
 
-def test_the_foils_are_the_likeliest_that_were_not_written(page: Run, en_fr: Path) -> None:
+def test_foils_are_the_likeliest_pieces_that_were_not_written(page: Run, en_fr: Path) -> None:
     app = page(search="greedy")
     trace = translate(str(en_fr), "auto", SENTENCE, 1, None)
-    (record,) = records_of(app, "other_word")
+    (record,) = payloads_of(app, "other_word")
     assert set(record["offers"]) == {str(i) for i in range(len(trace.target_ids))}
     for step, offered in record["offers"].items():
         chosen, likeliest = trace.target_ids[int(step)], trace.top_ids[int(step)].tolist()
@@ -86,16 +86,16 @@ def test_the_foils_are_the_likeliest_that_were_not_written(page: Run, en_fr: Pat
         assert offered["instead"].startswith("Instead of ")
 
 
-def test_without_attention_only_another_word_can_be_tried(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_model_without_attention_offers_only_another_word(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(model="fixed")
-    assert not hands(app)
+    assert not draggable_charts(app)
     assert not mounted(app, "intervention_controls")
     assert panel_texts(app, "stage_3")[-1] == snapshot(name="caption")
-    (record,) = records_of(app, "other_word")
+    (record,) = payloads_of(app, "other_word")
     assert record["words"]["then"] == snapshot(name="then")
 
 
-def test_what_was_changed_is_where_the_bench_begins() -> None:
+def test_controls_start_at_the_existing_interventions() -> None:
     trace = synthetic.trace()
     width = len(trace.source_pieces)
     assert controls_payload(trace, posterior=False)["temperatures"] == [1] * len(trace.target_ids)
@@ -110,14 +110,14 @@ def test_what_was_changed_is_where_the_bench_begins() -> None:
     assert (record["temperature"], record["temperatures"][:2]) == ("Infinity", [1, 2])
 
 
-def test_borrowed_rows_are_those_of_their_lenders(models_folder: Path) -> None:
+def test_borrowed_weights_equal_those_of_their_source(models_folder: Path) -> None:
     trace = translate(str(models_folder / "en-fr"), "cpu", SENTENCE, 1, None)
     np.testing.assert_allclose(borrowed_row(trace, 0, {"from": "step", "of": 2}), trace.alignment[2], atol=1e-6)
     after = posterior(trace, load_weights(models_folder / "en-fr"))
     np.testing.assert_allclose(borrowed_row(trace, 1, {"from": "posterior"}), after[1], atol=1e-9)
     assert lenders(trace) == ["dotted"]
     other = Translator.load(models_folder / "dotted", device="cpu").translate(SENTENCE, target=trace.translation)
-    if other.target_ids == trace.target_ids:  # cut alike: then row is row
+    if other.target_ids == trace.target_ids:  # with the same pieces, the rows correspond
         np.testing.assert_allclose(
             borrowed_row(trace, 1, {"from": "model", "of": "dotted"}), other.alignment[1], atol=1e-5
         )
@@ -126,15 +126,13 @@ def test_borrowed_rows_are_those_of_their_lenders(models_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "fr"])
-def test_the_note_beside_it_says_that_no_context_is_left_to_swap(
-    page: Run, lang: str, snapshot: SnapshotAssertion
-) -> None:
-    (record,) = records_of(page(lang=lang), "intervention_controls")
+def test_note_explains_that_the_weights_decide_the_context(page: Run, lang: str, snapshot: SnapshotAssertion) -> None:
+    (record,) = payloads_of(page(lang=lang), "intervention_controls")
     assert record["words"]["note"] == snapshot
 
 
-def test_a_step_with_the_look_of_another_has_its_context(en_fr: Path) -> None:
-    """Where and what are one: the annotations stay, so a row that is borrowed brings the context with it."""
+def test_borrowed_weights_bring_the_context_vector_along(en_fr: Path) -> None:
+    """The annotations do not change, so borrowed weights determine the context vector."""
     translator = Translator.load(en_fr, device="cpu")
     trace = translator.translate(SENTENCE)
     row = borrowed_row(trace, 0, {"from": "step", "of": 2})
@@ -143,9 +141,9 @@ def test_a_step_with_the_look_of_another_has_its_context(en_fr: Path) -> None:
     assert not np.allclose(changed.states[0], trace.states[2], atol=1e-3)
 
 
-def test_what_lends_nothing_is_told(en_fr: Path, snapshot: SnapshotAssertion) -> None:
+def test_invalid_source_of_weights_raises_a_readable_error(en_fr: Path, snapshot: SnapshotAssertion) -> None:
     trace = translate(str(en_fr), "cpu", SENTENCE, 1, None)
-    told = {}
+    messages = {}
     for source, of in (
         ("step", 999),
         ("step", "1"),
@@ -157,10 +155,10 @@ def test_what_lends_nothing_is_told(en_fr: Path, snapshot: SnapshotAssertion) ->
     ):
         with pytest.raises(AttnvizError) as error:
             borrowed_row(trace, 0, {"from": source, "of": of})
-        told[f"{source} {of!r}"] = str(error.value)
-    assert told == snapshot
+        messages[f"{source} {of!r}"] = str(error.value)
+    assert messages == snapshot
 
 
-def test_without_its_model_there_is_no_posterior_to_borrow(models_folder: Path) -> None:
+def test_posterior_cannot_be_borrowed_without_the_model(models_folder: Path) -> None:
     with pytest.raises(AttnvizError, match="Posterior attention"):
         borrowed_row(synthetic.trace(), 0, {"from": "posterior"})

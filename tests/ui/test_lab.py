@@ -1,4 +1,4 @@
-"""The page *Lab* as Streamlit runs it, without a browser: what its sections show, and of which translation."""
+"""Lab page as Streamlit runs it, without a browser: its sections, payloads, links and messages."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from attnviz.wording.perturbation_tests import REFERENCES
 from tests.conftest import ModelFactory
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, records_of, selected, texts
+from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, payloads_of, selected, texts
 
-ASKED = (
+ANALYSIS_PAYLOADS = (
     "attributions-words",
     "attributions-words-narrow",
     "attributions-pieces",
@@ -38,11 +38,11 @@ ASKED = (
     "shuffled",
     "minimal-change",
 )
-"""The records of the answers and the trials."""
+"""Payloads of the attributions, the perturbation tests and the minimal change."""
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_a_section_opens_from_a_link_at_its_step_and_is_in_the_address(lab: Run, section: str) -> None:
+def test_link_opens_section_and_step_and_the_address_has_the_section(lab: Run, section: str) -> None:
     app = lab(section=section, sentence="Two dogs play in the snow.", step="2")
     assert not app.exception
     (player,) = mounted(app, "player")
@@ -54,9 +54,9 @@ def test_a_section_opens_from_a_link_at_its_step_and_is_in_the_address(lab: Run,
     )
 
 
-def test_only_what_is_in_the_section_on_show_is_asked_for(lab: Run) -> None:
+def test_only_the_current_section_requests_payloads(lab: Run) -> None:
     app = lab()
-    assert len(records_of(app, "chart")) == 1
+    assert len(payloads_of(app, "chart")) == 1
     assert mounted(app, "player")[0]["source"][1]["text"] == DEFAULT_SENTENCE.split()[1]
     set_field(app, "section", "perturbation-tests")
     assert not app.exception
@@ -65,17 +65,17 @@ def test_only_what_is_in_the_section_on_show_is_asked_for(lab: Run) -> None:
         "shuffled",
         "minimal-change",
     ]
-    assert all(records_of(app, "chart"))
-    said = " ".join(one.proto.body for one in app.get("html"))
+    assert all(payloads_of(app, "chart"))
+    page_html = " ".join(one.proto.body for one in app.get("html"))
     for who, title, number in REFERENCES:
-        assert f"{html.escape(who)}. {title}." in said
-        assert f'href="https://arxiv.org/abs/{number}"' in said
+        assert f"{html.escape(who)}. {title}." in page_html
+        assert f'href="https://arxiv.org/abs/{number}"' in page_html
     set_field(app, "lang", "fr")
     assert field(app, "section")["value"] == "perturbation-tests"
 
 
 @pytest.mark.parametrize("section", ["attributions", "perturbation-tests"])
-def test_a_model_without_attention_has_nothing_to_choose_from(
+def test_section_reports_a_model_without_attention(
     models_folder: Path,
     lab: Run,
     make_network: ModelFactory,
@@ -89,7 +89,7 @@ def test_a_model_without_attention_has_nothing_to_choose_from(
     assert panel_texts(app, "section_panel") == snapshot
 
 
-def test_without_a_model_the_page_says_so(
+def test_lab_reports_that_no_model_is_installed(
     tmp_path_factory: pytest.TempPathFactory, lab: Run, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path_factory.mktemp("none")))
@@ -98,13 +98,13 @@ def test_without_a_model_the_page_says_so(
     assert panel_texts(app, "messages") == snapshot
 
 
-def test_what_could_not_be_translated_is_told_and_the_example_shown(lab: Run, snapshot: SnapshotAssertion) -> None:
+def test_empty_sentence_is_reported_and_the_example_shown(lab: Run, snapshot: SnapshotAssertion) -> None:
     app = lab(sentence=" ")
     assert panel_texts(app, "messages") == snapshot
     assert len(mounted(app, "player")) == 1
 
 
-def test_a_section_that_is_not_there_is_told_until_another_is_chosen(lab: Run, snapshot: SnapshotAssertion) -> None:
+def test_unknown_section_is_reported_until_another_is_chosen(lab: Run, snapshot: SnapshotAssertion) -> None:
     app = lab(section="beans")
     assert not app.exception
     assert panel_texts(app, "section_problem") == snapshot
@@ -114,13 +114,13 @@ def test_a_section_that_is_not_there_is_told_until_another_is_chosen(lab: Run, s
     assert panel_texts(app, "section_problem") == []
 
 
-def test_what_of_a_link_cannot_be_is_told_in_the_lab_too(lab: Run, snapshot: SnapshotAssertion) -> None:
+def test_invalid_link_values_are_reported_in_the_lab(lab: Run, snapshot: SnapshotAssertion) -> None:
     app = lab(section="neighbours", near="by", step="99", by="letters")
-    told = "\n".join(mounted(app, "link_messages")[0]["problems"].values())
-    assert re.sub(r"\d+\.$", "#.", told, flags=re.MULTILINE) == snapshot  # the last step depends on the model
+    problems = "\n".join(mounted(app, "link_messages")[0]["problems"].values())
+    assert re.sub(r"\d+\.$", "#.", problems, flags=re.MULTILINE) == snapshot  # the last step depends on the model
 
 
-def test_another_sentence_of_the_first_page_is_what_the_lab_shows(lab: Run) -> None:
+def test_lab_shows_the_linked_sentence_and_ignores_bad_values(lab: Run) -> None:
     app = lab(sentence="Two dogs play.", model="nothing", search="nonsense", step="99999", by="nothing")
     assert not app.exception
     assert mounted(app, "player")[0]["source"][0]["text"] == "Two"
@@ -131,12 +131,12 @@ def test_another_sentence_of_the_first_page_is_what_the_lab_shows(lab: Run) -> N
 
 @pytest.fixture
 def trace(en_fr: Path) -> Trace:
-    """Return a translation whose model is at hand, and which is on show."""
+    """Return a registered translation whose model is installed."""
     return register_trace(resources.translate(str(en_fr), "cpu", "Two dogs play in the snow.", 1, None))
 
 
-@pytest.mark.parametrize("name", ASKED)
-def test_records_are_of_their_step_theme_and_language(trace: Trace, name: str) -> None:
+@pytest.mark.parametrize("name", ANALYSIS_PAYLOADS)
+def test_payloads_depend_on_step_theme_and_language(trace: Trace, name: str) -> None:
     light, dark = (fetched(address_of(trace, name, theme, every=False), 1) for theme in ("light", "dark"))
     assert light["template"] != dark["template"]
     assert list(light["captions"]) == ["1"]
@@ -145,7 +145,7 @@ def test_records_are_of_their_step_theme_and_language(trace: Trace, name: str) -
     assert french["captions"] != light["captions"]
 
 
-def test_where_it_should_have_looked_is_asked_of_the_word_in_the_address(trace: Trace) -> None:
+def test_perturbation_tests_use_the_word_in_the_address(trace: Trace) -> None:
     at = address_of(trace, "perturbation-tests", "light", every=False, word=True)
     other = next(int(piece) for piece in trace.top_ids[1] if piece != trace.target_ids[1])
     own, another = (fetched(at.replace("{word}", word), 1)["captions"]["1"][1] for word in ("", str(other)))
@@ -154,21 +154,23 @@ def test_where_it_should_have_looked_is_asked_of_the_word_in_the_address(trace: 
         fetched(address_of(trace, "perturbation-tests", "light", every=True))
 
 
-def test_a_step_is_tried_once_for_all_themes_and_widths(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried, perturbation_tests = [], cached_analyses.perturbation_tests
+def test_perturbation_tests_are_computed_once_for_all_themes_and_widths(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, perturbation_tests = [], cached_analyses.perturbation_tests
 
     def counted(trace: Trace, weights: Weights, step: int) -> PerturbationTests:
-        tried.append(step)
+        steps.append(step)
         return perturbation_tests(trace, weights, step)
 
     monkeypatch.setattr(cached_analyses, "perturbation_tests", counted)
     for theme in ("light", "dark"):
         for name in ("perturbation-tests", "perturbation-tests-narrow"):
             fetched(address_of(trace, name, theme, every=False), 3)
-    assert tried == [3]
+    assert steps == [3]
 
 
-def test_a_what_if_has_answers_of_its_own(en_fr: Path, trace: Trace) -> None:
+def test_what_if_has_its_own_attributions(en_fr: Path, trace: Trace) -> None:
     translator = resources.Translator.load(en_fr, device="cpu")
     changed = register_trace(
         translator.translate(trace.source_text, target=trace.translation, interventions=[ExcludePosition(1, step=0)])
@@ -177,12 +179,12 @@ def test_a_what_if_has_answers_of_its_own(en_fr: Path, trace: Trace) -> None:
     assert one["template"] != other["template"]
 
 
-OPENED_BY_THEMSELVES = [name for name in SECTIONS if name != "comparison"]
-"""The sections that need no choice before they can be drawn; the other has its own tests."""
+SECTIONS_WITHOUT_CHOICE = [name for name in SECTIONS if name != "comparison"]
+"""Sections that draw without a choice by the visitor; *comparison* has its own test module."""
 
 
-@pytest.mark.parametrize("section", OPENED_BY_THEMSELVES)
-def test_every_picture_of_a_section_is_saved_and_has_its_numbers(trace: Trace, section: str) -> None:
+@pytest.mark.parametrize("section", SECTIONS_WITHOUT_CHOICE)
+def test_every_figure_of_a_section_has_a_name_heading_and_numbers(trace: Trace, section: str) -> None:
     view, session = View(MAIN, trace), {}
     pictures = list(SECTIONS[section].pictures(view, session))
     assert pictures
@@ -192,11 +194,11 @@ def test_every_picture_of_a_section_is_saved_and_has_its_numbers(trace: Trace, s
         assert all(len(table) for _, table in tabulate(view, session))
 
 
-def test_without_the_model_the_page_says_what_is_missing(trace: Trace, en_fr: Path) -> None:
+def test_payloads_and_figures_are_unavailable_without_the_model(trace: Trace, en_fr: Path) -> None:
     shutil.rmtree(en_fr)
-    for name in ASKED:
+    for name in ANALYSIS_PAYLOADS:
         with pytest.raises(UnknownPayloadError):
             fetched(address_of(trace, name, "light", every=False), 0)
-    for section in (SECTIONS[name] for name in OPENED_BY_THEMSELVES):
+    for section in (SECTIONS[name] for name in SECTIONS_WITHOUT_CHOICE):
         assert list(section.pictures(View(MAIN, trace), {})) == []
         assert section.tables is None or list(section.tables(View(MAIN, trace), {})) == []

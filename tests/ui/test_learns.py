@@ -1,4 +1,4 @@
-"""The page *How it learns* as Streamlit runs it: real runs of seconds, kept on the way, measured and shown."""
+"""Page *How it learns* as Streamlit runs it: short real training runs, their snapshots, figures and files."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.commands.program import main
 from attnviz.commands.snapshots import measurement_table
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, shipped, watched
-from attnviz.wording.learning import REFERENCES, SHAPES, SHARES, own_translation_sentence
+from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, snapshot_folders, watched_run_folders
+from attnviz.wording.learning import LINK_MEASURES, REFERENCES, ROW_MEASURES, own_translation_sentence
 from attnviz.wording.learning import guided as told_of_guided
 from tests.conftest import REPOSITORY
 from tests.small_run import LINKS, MOMENTS, kept_run
@@ -35,7 +35,7 @@ SHIPPED = REPOSITORY / "models" / "small-additive"
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with two runs, left to itself and guided, and what was measured of them in `snapshots`."""
+    """Return a folder with an unguided and a guided run, and their measured snapshots in `snapshots`."""
     folder = tmp_path_factory.mktemp("learns")
     (folder / "links.jsonl").write_text(LINKS, encoding="utf-8")
     (folder / "snapshots").mkdir()
@@ -67,7 +67,7 @@ def weights(record: dict[str, object], moment: int) -> np.ndarray:
 
 
 @pytest.mark.nightly
-def test_both_runs_stand_side_by_side_at_all_moments(models: Path, snapshot: SnapshotAssertion) -> None:
+def test_two_runs_are_shown_side_by_side_at_every_snapshot(models: Path, snapshot: SnapshotAssertion) -> None:
     app = opened()
     (timeline,) = mounted(app, "timeline")
     assert timeline["updates"] == list(MOMENTS)
@@ -80,17 +80,15 @@ def test_both_runs_stand_side_by_side_at_all_moments(models: Path, snapshot: Sna
         for k, update in enumerate(MOMENTS):
             alignment = run.alignments[0][run.moment(update)]
             np.testing.assert_allclose(weights(chart, k), run.sentences[0].words(alignment).alignment, atol=1e-4)
-            heading, said = chart["captions"][str(k)]
+            heading, sentence = chart["captions"][str(k)]
             assert heading == ("Guided, weight 0.5" if run.guidance else "Not guided")
             translation = run.translations[run.moment(update)][0]
-            assert translation in said
-            assert said == own_translation_sentence(run, 0, run.moment(update))
+            assert translation in sentence
+            assert sentence == own_translation_sentence(run, 0, run.moment(update))
     assert own_translation_sentence(replace(left, translations=(("",),)), 0, 0) == snapshot
 
 
-def test_the_two_runs_that_come_with_the_program_stand_side_by_side(
-    monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
+def test_shipped_runs_are_shown_side_by_side(monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(REPOSITORY / "models"))
     monkeypatch.delenv(RUNS_VARIABLE, raising=False)
     app = opened()
@@ -100,25 +98,25 @@ def test_the_two_runs_that_come_with_the_program_stand_side_by_side(
     headings = [chart["captions"]["0"][0] for chart in charts]
     assert headings == 2 * ["Not guided", "Guided, weight 0.5"] + [""]
     for run, chart in zip(runs, charts[2:4], strict=True):
-        assert {*SHARES, *SHAPES} <= set(run.curves)
+        assert {*LINK_MEASURES, *ROW_MEASURES} <= set(run.curves)
         assert run.counts["nouns"] == 132
         assert "nouns after an article" in chart["captions"]["0"][1]
-    said = " ".join(one.proto.body for one in app.get("html"))
+    page_html = " ".join(one.proto.body for one in app.get("html"))
     assert told_of_guided(runs) == snapshot
-    assert escape(told_of_guided(runs)) in said
-    assert all(f"https://arxiv.org/abs/{number}" in said for *_, number in REFERENCES if number)
+    assert escape(told_of_guided(runs)) in page_html
+    assert all(f"https://arxiv.org/abs/{number}" in page_html for *_, number in REFERENCES if number)
     alone = opened(runs="1")
     assert escape(told_of_guided(runs)) not in " ".join(one.proto.body for one in alone.get("html"))
 
 
 @pytest.mark.parametrize("name", ["unguided", "guided"])
-def test_the_model_card_has_the_numbers_of_the_files(name: str) -> None:
+def test_model_card_has_the_numbers_of_the_snapshot_files(name: str) -> None:
     assert measurement_table(Snapshots.load(SHIPPED / f"snapshots/{name}.json")) in (SHIPPED / "README.md").read_text(
         "utf-8"
     )
 
 
-def test_one_run_says_how_good_it_is_and_the_sentence_is_chosen(models: Path) -> None:
+def test_single_run_shows_its_quality_and_the_linked_sentence(models: Path) -> None:
     app = opened(runs="1", pair="3", update="20")
     (timeline,) = mounted(app, "timeline")
     assert timeline["opened"] == 1
@@ -132,22 +130,20 @@ def test_one_run_says_how_good_it_is_and_the_sentence_is_chosen(models: Path) ->
 
 
 @pytest.mark.parametrize("linked", [{"runs": "9"}, {"pair": "99"}, {"training": "../x"}, {"update": "-1x"}])
-def test_a_link_to_what_is_not_there_shows_what_is(models: Path, linked: dict[str, str]) -> None:
+def test_link_with_missing_items_shows_the_defaults(models: Path, linked: dict[str, str]) -> None:
     app = opened(**linked)
     assert len(mounted(app, "chart")) == 5
     assert mounted(app, "timeline")[0]["opened"] is None
 
 
 @pytest.mark.parametrize("lang", ["en", "fr"])
-def test_the_rules_of_all_measures_are_said_in_both_languages(
-    lang: str, models: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_measure_definitions_are_shown_in_both_languages(lang: str, models: Path, snapshot: SnapshotAssertion) -> None:
     app = opened(lang=lang)
     (rules,) = [one.proto.body for one in app.get("html") if 'class="rules"' in one.proto.body]
     assert re.findall("<dd>(.*?)</dd>", rules) == snapshot
 
 
-def test_files_and_tables_are_of_the_moment_in_the_address(models: Path) -> None:
+def test_files_and_tables_show_the_update_in_the_address(models: Path) -> None:
     app = opened(update="20")
     app.session_state["downloads-learns"] = app.session_state["tables-learns"] = True
     app.run()
@@ -168,26 +164,26 @@ def test_files_and_tables_are_of_the_moment_in_the_address(models: Path) -> None
     np.testing.assert_allclose(shown.to_numpy(), words.alignment, atol=1e-6)
 
 
-def test_the_page_for_a_lecture_has_every_moment(models: Path, lecture: Callable[[], dict[str, Any]]) -> None:
+def test_lecture_page_has_every_snapshot(models: Path, lecture: Callable[[], dict[str, Any]]) -> None:
     app = opened(update="20")
     app.session_state["downloads-learns"] = True
     app.run()
     assert not app.exception
-    found, run = lecture(), Snapshots.load(models / "small/snapshots/unguided.json")
-    words = found["words"]["en"]
-    assert words["moments"][found["opened"]].startswith("After 20 updates")
-    looks, quality, *_ = found["figures"]
-    assert len(looks["pictures"]) == 2, "both runs"
-    for picture in (*looks["pictures"], *quality["pictures"]):
+    contents, run = lecture(), Snapshots.load(models / "small/snapshots/unguided.json")
+    words = contents["words"]["en"]
+    assert words["moments"][contents["opened"]].startswith("After 20 updates")
+    heatmaps, quality, *_ = contents["figures"]
+    assert len(heatmaps["pictures"]) == 2, "both runs"
+    for picture in (*heatmaps["pictures"], *quality["pictures"]):
         assert len(picture["others"]) == len(words["moments"]) - 1
     weights = run.sentences[0].words(run.alignments[0][0]).alignment
-    cells = looks["pictures"][0]["first"]["data"][0]["z"]
+    cells = heatmaps["pictures"][0]["first"]["data"][0]["z"]
     drawn = np.frombuffer(base64.b64decode(cells["bdata"]), cells["dtype"])
     np.testing.assert_allclose(drawn, weights.ravel(), atol=1e-6)
-    assert found["words"]["fr"]["title"] == "Comment il apprend"
+    assert contents["words"]["fr"]["title"] == "Comment il apprend"
 
 
-def test_a_run_in_progress_is_watched_and_what_it_writes_is_shown(
+def test_run_in_progress_shows_new_snapshots(
     models: Path, measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = tmp_path / "runs/mine"
@@ -206,34 +202,32 @@ def test_a_run_in_progress_is_watched_and_what_it_writes_is_shown(
     assert mounted(app, "timeline")[0]["updates"] == [int(path.stem) for path in parts[:3]]
 
 
-def test_nobody_watches_runs_that_the_owner_did_not_name(
-    models: Path, measured: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert watched() == {}
+def test_only_configured_runs_can_be_watched(models: Path, measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert watched_run_folders() == {}
     app = opened(training=f"run:{measured}/runs/unguided")
     assert "training" not in address(app)
     monkeypatch.setenv(RUNS_VARIABLE, str(measured / "runs"))
     os.utime(measured / "runs/guided/log.csv", (time.time() + 60,) * 2)
-    assert list(watched()) == ["guided", "unguided"]
+    assert list(watched_run_folders()) == ["guided", "unguided"]
     app = opened(training="run:../runs/unguided")
     assert "training" not in address(app)
 
 
-def test_without_snapshots_the_page_is_not_offered_and_says_what_to_do(
+def test_page_without_snapshots_is_not_offered_and_shows_a_command(
     tmp_path: Path, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from attnviz.ui.pages import learns
 
     assert learns.offered()
     (models / "small/snapshots/guided.json").write_text("{}")
-    assert list(shipped()) == ["small"]
+    assert list(snapshot_folders()) == ["small"]
     (models / "small/snapshots/unguided.json").write_text("not even JSON")
     assert not learns.offered()
     app = opened()
     assert "attnviz app --runs FOLDER" in app.text[0].value
 
 
-def test_runs_with_other_numbers_are_others(models: Path) -> None:
+def test_identity_of_runs_depends_on_their_numbers_and_names(models: Path) -> None:
     run = Snapshots.load(models / "small/snapshots/unguided.json")
     other = replace(run, alignments=(run.alignments[0] * 0.5, *run.alignments[1:]))
     assert identity_of([run]) == identity_of([replace(run)])

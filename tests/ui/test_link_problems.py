@@ -1,4 +1,4 @@
-"""What of a link cannot be: whatever a parameter says is taken, or told in a sentence."""
+"""Link parameters of the page: each value is used, or reported in a sentence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.ui.page_state.address import forget_view, offered_in_link
+from attnviz.ui.page_state.address import forget_view, valid_values_in_link
 from attnviz.ui.page_state.link_problems import link_problems, read_link
 from attnviz.ui.page_state.view import MAIN, View
 from tests.figures import synthetic
@@ -16,9 +16,9 @@ from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted
 
 VIEW = View(MAIN, synthetic.trace())
-OFFERED = offered_in_link({}, VIEW)
+OFFERED = valid_values_in_link({}, VIEW)
 
-GOOD = {
+VALID_VALUES = {
     "by": "pieces",
     "face": "after",
     "colours": "cividis",
@@ -34,58 +34,56 @@ GOOD = {
     "after_word": "1",
     "tour": "8",
 }
-"""Something that each can be."""
+"""A valid value of each parameter."""
 
 
 @given(st.dictionaries(st.sampled_from(sorted(OFFERED)), st.text(max_size=60)))
-def test_whatever_a_link_says_is_told_where_it_cannot_be(linked: dict[str, str]) -> None:
+def test_every_invalid_link_value_is_reported(linked: dict[str, str]) -> None:
     session: dict[str, object] = {}
     read_link(session, VIEW, linked | {"unknown": "?"}, OFFERED)
-    told = link_problems(session, {})
-    wrong = {name for name, value in linked.items() if OFFERED[name] and not can_be(name, value)}
-    assert len(told) == len(wrong)
-    assert all(f"“{name}”" in told[name] for name in wrong)
-    assert all(sentence.endswith(".") for sentence in told.values())
+    problems = link_problems(session, {})
+    wrong = {name for name, value in linked.items() if OFFERED[name] and not is_valid(name, value)}
+    assert len(problems) == len(wrong)
+    assert all(f"“{name}”" in problems[name] for name in wrong)
+    assert all(sentence.endswith(".") for sentence in problems.values())
 
 
-def can_be(name: str, value: str) -> bool:
+def is_valid(name: str, value: str) -> bool:
     offered = OFFERED[name]
     if isinstance(offered, range):
         return value.isascii() and value.isdigit() and len(value) < 7 and int(value) in offered
     return value in offered
 
 
-def test_what_can_be_is_not_told_and_what_the_page_writes_can_be() -> None:
+def test_valid_link_values_are_not_reported() -> None:
     session: dict[str, object] = {}
-    assert GOOD.keys() >= {name for name, values in OFFERED.items() if values}
-    read_link(session, VIEW, GOOD, OFFERED)
+    assert VALID_VALUES.keys() >= {name for name, values in OFFERED.items() if values}
+    read_link(session, VIEW, VALID_VALUES, OFFERED)
     assert link_problems(session, {}) == {}
 
 
-def test_it_is_told_until_something_else_is_chosen_and_again_where_another_link_is_followed() -> None:
+def test_problems_stay_until_a_new_choice_and_return_with_a_new_link() -> None:
     session: dict[str, object] = {}
     for _ in range(2):
         read_link(session, VIEW, {"face": "x", "step": "0"}, OFFERED)
         assert len(link_problems(session, {"face": None})) == 2
         assert len(link_problems(session, {"face": None})) == 2
-        left = link_problems(session, {"face": "after"})
-        assert list(left) == ["step"]
-        assert link_problems(session, {"face": None}) == left, "not again"
+        remaining = link_problems(session, {"face": "after"})
+        assert list(remaining) == ["step"]
+        assert link_problems(session, {"face": None}) == remaining, "a solved problem does not return"
         read_link(session, VIEW, {"face": "x"}, OFFERED)
-        assert link_problems(session, {"face": None}) == left, "a link is read once"
+        assert link_problems(session, {"face": None}) == remaining, "a link is read once"
         forget_view(session, MAIN)
         assert link_problems(session, {}) == {}
 
 
-def told(app: AppTest) -> list[str]:
-    """Return what the page says of its link."""
-    return [sentence for one in mounted(app, "link_messages") for sentence in one["problems"].values()]
+def shown_link_problems(app: AppTest) -> list[str]:
+    """Return the problems of the link that the page shows."""
+    return [sentence for component in mounted(app, "link_messages") for sentence in component["problems"].values()]
 
 
 @pytest.mark.parametrize("depth", ["idea", "everything"])
-def test_the_first_page_tells_at_every_depth_and_for_models_and_searches_too(
-    page: Run, depth: str, snapshot: SnapshotAssertion
-) -> None:
+def test_first_page_reports_invalid_links_at_every_level(page: Run, depth: str, snapshot: SnapshotAssertion) -> None:
     app = page(depth=depth, model="gone", search="beam 7", stage="9", lang="de")
-    assert told(app) == snapshot(name="link")
+    assert shown_link_problems(app) == snapshot(name="link")
     assert not {"model", "search", "stage", "lang"} & address(app).keys()

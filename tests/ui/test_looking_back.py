@@ -1,4 +1,4 @@
-"""The section on posterior attention on the page: folded, opened by link or by hand, remembered, in both languages."""
+"""Posterior attention section of the page: closed, opened by link or by hand, remembered, in both languages."""
 
 from __future__ import annotations
 
@@ -29,41 +29,41 @@ from tests.ui.shown_payloads import badge, column, fetched, mounted, panel_texts
 READING = "α′ of the heatmap"
 
 
-def places(app: AppTest) -> dict[str, str]:
-    """Return where the components of the page fetch their records, by the names of these."""
+def payload_addresses(app: AppTest) -> dict[str, str]:
+    """Return the addresses of the payloads that the components of the page fetch, by payload name."""
     assert not app.exception
     found = [given["at"] for kind in ("chart", "equation") for given in mounted(app, kind) if "at" in given]
     return {at.split("?")[0].rpartition("/")[2]: at for at in found}
 
 
-def written(app: AppTest) -> str | None:
-    """Return what stands of the part in the address."""
+def address_value(app: AppTest) -> str | None:
+    """Return the value of the parameter of the section in the address."""
     value: str | None = mounted(app, "view_state")[0]["own"]["after_word"]
     return value
 
 
-def verified(app: AppTest) -> list[str]:
+def verified_quantities(app: AppTest) -> list[str]:
     return [row[0] for row in badge(app)["rows"]]
 
 
-def test_folded_it_costs_nothing_and_open_it_shows_the_step(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
+def test_posterior_is_computed_only_while_the_section_is_open(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
     monkeypatch.setattr(
-        resources, "posterior_attention", lambda *given: made.append(given) or analysis.posterior_attention(*given)
+        resources, "posterior_attention", lambda *given: calls.append(given) or analysis.posterior_attention(*given)
     )
     app = page(sentence="Nobody has looked back from this one.", search="greedy", step="2")
     assert posterior_title() in [box.label for box in app.expander]
-    assert not {"posterior", "equation-after"} & places(app).keys()
-    assert made == []
-    assert written(app) is None
-    assert READING not in verified(app)
-    assert "posterior p(j | y)" in verified(app)
+    assert not {"posterior", "equation-after"} & payload_addresses(app).keys()
+    assert calls == []
+    assert address_value(app) is None
+    assert READING not in verified_quantities(app)
+    assert "posterior p(j | y)" in verified_quantities(app)
     app.session_state["after_word"] = True
     app.run()
-    assert written(app) == "1"
-    assert READING in verified(app)
-    assert {"posterior", "equation-after"} <= places(app).keys()
-    record, trace = fetched(places(app)["posterior"]), translate_of(app)
+    assert address_value(app) == "1"
+    assert READING in verified_quantities(app)
+    assert {"posterior", "equation-after"} <= payload_addresses(app).keys()
+    record, trace = fetched(payload_addresses(app)["posterior"]), shown_translation(app)
     found = analysis.posterior_attention(trace, resources.weights_of(trace))
     for step in range(len(trace.target_pieces)):
         assert record["captions"][str(step)] == [
@@ -73,36 +73,36 @@ def test_folded_it_costs_nothing_and_open_it_shows_the_step(page: Run, monkeypat
     shown = shown_equations(app)
     assert len(shown) == 6
     assert "\\mid" in shown[5]
-    assert len(made) == 1
+    assert len(calls) == 1
 
 
-def translate_of(app: AppTest) -> Trace:
+def shown_translation(app: AppTest) -> Trace:
     trace: Trace = app.session_state["last_trace"]
     return trace
 
 
-def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_link_opens_the_section_and_language_or_sentence_keep_it_open(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(after_word="1")
-    assert "posterior" in places(app)
+    assert "posterior" in payload_addresses(app)
     set_field(app, "lang", "fr")
     assert posterior_title() not in [box.label for box in app.expander]
-    assert "posterior" in places(app)
+    assert "posterior" in payload_addresses(app)
     set_field(app, "lang", "en")
     set_field(app, "sentence", "Two dogs play in the snow.")
-    assert "posterior" in places(app)
+    assert "posterior" in payload_addresses(app)
     app.session_state["after_word"] = False
     app.run()
-    assert "posterior" not in places(app)
-    assert written(app) is None
+    assert "posterior" not in payload_addresses(app)
+    assert address_value(app) is None
     app = page(after_word="2")
-    assert "posterior" not in places(app)
+    assert "posterior" not in payload_addresses(app)
     assert list(mounted(app, "link_messages")[0]["problems"].values()) == snapshot
     app.session_state["after_word"] = True
     app.run()
     assert mounted(app, "link_messages") == []
 
 
-def test_another_link_folds_it_or_opens_it() -> None:
+def test_new_link_opens_or_closes_the_section() -> None:
     view, session = View(MAIN, synthetic.trace()), {}
     assert shows_posterior(session, view, {"after_word": "1"})
     assert shows_posterior(session, view, {}), "a link is followed once"
@@ -114,7 +114,7 @@ def test_another_link_folds_it_or_opens_it() -> None:
     assert not shows_posterior({}, view, {"after_word": "2"})
 
 
-def test_without_attention_or_without_the_model_it_says_so(
+def test_section_reports_missing_attention_or_model(
     page: Run,
     models_folder: Path,
     make_network: ModelFactory,
@@ -124,15 +124,15 @@ def test_without_attention_or_without_the_model_it_says_so(
 ) -> None:
     save_model(models_folder / "fixed", make_network("none"), tokenizer)
     app = page(model="fixed", after_word="1")
-    assert "posterior" not in places(app)
+    assert "posterior" not in payload_addresses(app)
     assert panel_texts(app, "looking_back") == snapshot(name="no attention")
     monkeypatch.setattr(resources, "_installed_weights", lambda _: None)
     app = page(after_word="1")
-    assert "posterior" not in places(app)
+    assert "posterior" not in payload_addresses(app)
     assert panel_texts(app, "looking_back") == snapshot(name="no model")
 
 
-def test_the_table_and_the_files_have_its_numbers(en_fr: Path, page: Run, snapshot: SnapshotAssertion) -> None:
+def test_table_and_files_have_the_posterior_numbers(en_fr: Path, page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(sentence=SENTENCES[0], search="greedy", step="2")
     app.session_state["tables"] = True
     app.run()
@@ -147,7 +147,7 @@ def test_the_table_and_the_files_have_its_numbers(en_fr: Path, page: Run, snapsh
     np.testing.assert_allclose(saved.numbers["posterior p(j | y)"], found.posterior[0], atol=1e-6)
 
 
-def test_one_wrong_weight_turns_the_badge_red(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_wrong_likelihood_turns_the_badge_red(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     app = page(sentence=SENTENCES[0], search="greedy", after_word="1")
     assert badge(app)["holds"]
     true = analysis.likelihood.__globals__["Readouts"].log_likelihood

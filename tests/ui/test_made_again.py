@@ -1,6 +1,6 @@
 """Interventions are reproduced exactly from a file and from an address.
 
-Every kind of change, on random networks of every size and kind.
+The test makes changes of every kind, on random networks of every size and kind.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from tests.strategies import FEW
 from tests.trace.test_changes import made
 
 
-def fitting(kind: str, parent: Trace) -> st.SearchStrategy[Change]:
-    """Return changes of a kind that can be made to a translation."""
+def possible_changes(kind: str, parent: Trace) -> st.SearchStrategy[Change]:
+    """Return a strategy for changes of a kind that fit a translation."""
     pieces, width = st.integers(EOS + 1, parent.vocabulary_size - 1), len(parent.source_ids)
     steps, sources = st.integers(0, len(parent.target_ids) - 1), st.integers(0, width - 1)
     rows = st.lists(st.floats(0, 1), min_size=width, max_size=width).filter(any).map(shares_of)
@@ -56,7 +56,7 @@ def fitting(kind: str, parent: Trace) -> st.SearchStrategy[Change]:
     beam=st.sampled_from([1, 3]),
     **SIZES,
 )
-def test_a_file_and_an_address_have_all_that_makes_it_again_bit_for_bit(
+def test_file_and_address_reproduce_what_ifs_bit_for_bit(
     make_network: ModelFactory,
     tokenizer: Tokenizer,
     data: st.DataObject,
@@ -70,19 +70,21 @@ def test_a_file_and_an_address_have_all_that_makes_it_again_bit_for_bit(
     what_ifs, traces = list[WhatIf](), [first]
     for changed in kinds:
         place = data.draw(st.integers(0, len(what_ifs)))
-        what_if = WhatIf(place, data.draw(fitting(changed, traces[place])), data.draw(st.booleans()))
+        what_if = WhatIf(place, data.draw(possible_changes(changed, traces[place])), data.draw(st.booleans()))
         try:
             traces.append(made(translator, traces[place], what_if.change, held=what_if.held, beam=beam))
-        except AttnvizError:  # it cannot be made: nothing is left to look at, or the search ends before its step
+        except AttnvizError:  # impossible: it excludes every source piece, or the search ends before its step
             continue
         what_ifs.append(what_if)
     opened = WhatIfs.from_json(WhatIfs(first, tuple(what_ifs), tuple(traces[1:])).to_json())
-    linked, problems = what_if_address.read(what_if_address.written(what_ifs))
+    linked, problems = what_if_address.decode_what_ifs(what_if_address.encode_what_ifs(what_ifs))
     assert (problems, linked) == ((), tuple(what_ifs)) == ((), opened.what_ifs)
-    anew = [translator.translate(SENTENCES[0], beam=beam)]
+    from_address = [translator.translate(SENTENCES[0], beam=beam)]
     for number, what_if in enumerate(linked, 1):
         saved, parent = opened.what_ifs[number - 1], opened.parent(number)
         from_file = made(translator, parent, saved.change, held=saved.held, beam=beam)
-        anew.append(made(translator, anew[what_if.parent], what_if.change, held=what_if.held, beam=beam))
+        from_address.append(
+            made(translator, from_address[what_if.parent], what_if.change, held=what_if.held, beam=beam)
+        )
         expected = {traces[number].fingerprint}
-        assert {opened.trace(number).fingerprint, from_file.fingerprint, anew[number].fingerprint} == expected
+        assert {opened.trace(number).fingerprint, from_file.fingerprint, from_address[number].fingerprint} == expected

@@ -1,4 +1,4 @@
-"""The Lab's section of neighbours as Streamlit runs it: what is found, where it leads, and among which corpora."""
+"""Neighbours section of the lab as Streamlit runs it: nearest vectors, links, map, and choice of corpus."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
-from attnviz.analysis.vectors import Vectors, beside
+from attnviz.analysis.vectors import Vectors, vectors_path
 from attnviz.checkpoint import save_model
 from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.corpora.vectors import write_vectors
@@ -26,7 +26,7 @@ from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.fields import options, set_field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import address, mounted, panel_texts, records_of, tables_of
+from tests.ui.shown_payloads import address, mounted, panel_texts, payloads_of, tables_of
 
 
 @pytest.fixture
@@ -41,33 +41,37 @@ def shown(en_fr: Path) -> Translator:
     return Translator.load(en_fr, device="cpu")
 
 
-def test_the_nearest_of_the_sample_are_those_of_its_translations(page: Run, shown: Translator) -> None:
-    """Against the traces of every pair, in float64."""
+def test_nearest_sample_entries_match_a_brute_force_search(page: Run, shown: Translator) -> None:
+    """The reference is computed from the traces of all pairs, in float64."""
     app = page(step="2")
     assert not app.exception
-    (listed,) = records_of(app, "neighbours", step=1)
+    (listed,) = payloads_of(app, "neighbours", step=1)
     pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
     query = shown.translate(SENTENCES[0], beam=1).states[1].astype(np.float64)
-    found = []
+    expected = []
     for source, target in pairs:
         states = shown.translate(source, target=target).states.astype(np.float64)
         cosines = states @ query / np.linalg.norm(states, axis=1) / np.linalg.norm(query)
-        found += [(cosine, source, target, step) for step, cosine in enumerate(cosines, 1)]
-    found.sort(key=lambda one: -one[0])
-    told = [float(entry["near"].removeprefix("cos = ")) for entry in listed["entries"]]
-    np.testing.assert_allclose(told, [one[0] for one in found[: len(told)]], atol=2e-3)
+        expected += [(cosine, source, target, step) for step, cosine in enumerate(cosines, 1)]
+    expected.sort(key=lambda one: -one[0])
+    listed_cosines = [float(entry["near"].removeprefix("cos = ")) for entry in listed["entries"]]
+    np.testing.assert_allclose(listed_cosines, [one[0] for one in expected[: len(listed_cosines)]], atol=2e-3)
     first = parse_qs(urlsplit(listed["entries"][0]["to"]).query)
-    assert found[0][0] - found[1][0] > 1e-3
-    assert (first["sentence"], first["target"], first["step"]) == ([found[0][1]], [found[0][2]], [str(found[0][3])])
+    assert expected[0][0] - expected[1][0] > 1e-3
+    assert (first["sentence"], first["target"], first["step"]) == (
+        [expected[0][1]],
+        [expected[0][2]],
+        [str(expected[0][3])],
+    )
     whole = "".join(listed["entries"][0][part] for part in ("before", "marked", "after"))
-    assert "".join(whole.split()) == "".join(found[0][2].split())
+    assert "".join(whole.split()) == "".join(expected[0][2].split())
 
 
-def test_the_map_has_a_point_for_each_vector_and_the_step_among_them(
+def test_map_has_a_point_for_each_vector_and_each_step(
     page: Run, shown: Translator, snapshot: SnapshotAssertion
 ) -> None:
     app = page(vectors="annotation")
-    (drawn,) = records_of(app, "chart")
+    (drawn,) = payloads_of(app, "chart")
     figure = json.loads(drawn["template"])
     points = figure["data"][0]
     meta = figure["layout"]["meta"]
@@ -81,17 +85,19 @@ def test_the_map_has_a_point_for_each_vector_and_the_step_among_them(
 
 
 @pytest.mark.parametrize("lang", ["fr"])
-def test_choices_are_in_the_address_and_survive_languages(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
+def test_choices_are_in_the_address_and_survive_a_language_change(
+    lang: str, page: Run, snapshot: SnapshotAssertion
+) -> None:
     app = page()
     assert not {"vectors", "near", "among"} & set(address(app))
     set_field(app, "vectors", "context")
     set_field(app, "near", "euclid")
     set_field(app, "lang", lang)
     assert (address(app)["vectors"], address(app)["near"]) == ("context", "euclid")
-    (listed,) = records_of(app, "neighbours")
+    (listed,) = payloads_of(app, "neighbours")
     assert re.sub("«.*»", "« … »", listed["heading"]) == snapshot
-    told = [float(entry["near"].removeprefix("distance ").replace(",", ".")) for entry in listed["entries"]]
-    assert told == sorted(told)
+    distances = [float(entry["near"].removeprefix("distance ").replace(",", ".")) for entry in listed["entries"]]
+    assert distances == sorted(distances)
     app.session_state["tables"] = True
     app.run()
     assert not app.exception
@@ -101,29 +107,29 @@ def test_choices_are_in_the_address_and_survive_languages(lang: str, page: Run, 
     assert len(mounted(again, "neighbours")) == 1
 
 
-def test_a_table_with_vectors_of_this_model_is_offered_and_another_is_not(
+def test_only_tables_with_vectors_of_this_model_are_offered(
     page: Run, shown: Translator, en_fr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shelf, pairs = tmp_path / "shelf", tmp_path / "pairs.tsv"
-    shelf.mkdir()
+    tables_folder, pairs = tmp_path / "shelf", tmp_path / "pairs.tsv"
+    tables_folder.mkdir()
     pairs.write_text(f"{SENTENCES[0]}\t{SENTENCES[1]}\n{SENTENCES[2]}\t{SENTENCES[3]}\n", encoding="utf-8")
     for name in ("mine", "other", "bare", "damaged"):
-        analyse_file(pairs, shelf / f"{name}.parquet", Analyser(shown, Settings(kind=None)))
-    write_vectors(shelf / "mine.parquet", beside(shelf / "mine.parquet"), shown)
-    kept = Vectors.load(beside(shelf / "mine.parquet"))
-    Vectors(kept.model, "0" * 64, kept.pairs, kept.arrays).save(beside(shelf / "other.parquet"))
-    beside(shelf / "damaged.parquet").write_bytes(b"PK")
-    monkeypatch.setenv(CORPORA_VARIABLE, str(shelf))
+        analyse_file(pairs, tables_folder / f"{name}.parquet", Analyser(shown, Settings(kind=None)))
+    write_vectors(tables_folder / "mine.parquet", vectors_path(tables_folder / "mine.parquet"), shown)
+    vectors = Vectors.load(vectors_path(tables_folder / "mine.parquet"))
+    Vectors(vectors.model, "0" * 64, vectors.pairs, vectors.arrays).save(vectors_path(tables_folder / "other.parquet"))
+    vectors_path(tables_folder / "damaged.parquet").write_bytes(b"PK")
+    monkeypatch.setenv(CORPORA_VARIABLE, str(tables_folder))
     app = page(among="mine")
-    _, other = options(app, "among")  # the page's sample first
+    _, other = options(app, "among")  # the first option is the sample of the page
     assert other == "mine"
-    (listed,) = records_of(app, "neighbours")
-    assert {entry["other"] for entry in listed["entries"]} == {SENTENCES[2]}, "not the very sentence"
-    shutil.rmtree(shelf)
+    (listed,) = payloads_of(app, "neighbours")
+    assert {entry["other"] for entry in listed["entries"]} == {SENTENCES[2]}, "the sentence itself is left out"
+    shutil.rmtree(tables_folder)
     assert not page(among="mine").exception
 
 
-def test_a_transformer_says_that_it_has_none(
+def test_section_reports_that_a_transformer_has_no_neighbours(
     page: Run, models_folder: Path, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1)

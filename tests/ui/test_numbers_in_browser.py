@@ -1,4 +1,4 @@
-"""Numbers that the browser writes are written as the server writes them."""
+"""Number formatting in the browser: it writes percentages as the server does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHARED = REPOSITORY / "attnviz" / "ui" / "components" / "shared.js"
 
 
 @pytest.mark.parametrize("code", ["en", "fr", "de", "tr"])
-def test_shares(code: str, tmp_path: Path) -> None:
+def test_browser_formats_percentages_as_the_server_does(code: str, tmp_path: Path) -> None:
     asked = [(share, places) for share in (0.0, 0.0042, 0.53, 1.0) for places in (0, 1)]
     program = f"""import {{ percent }} from "{SHARED.as_uri()}";
 globalThis.document = {{ documentElement: {{ lang: {json.dumps(code)} }} }};"""

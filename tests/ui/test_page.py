@@ -1,4 +1,4 @@
-"""The page as Streamlit runs it, without a browser: what it says, and that nothing a visitor types breaks it."""
+"""First page as Streamlit runs it, without a browser: its texts, and that no input of a visitor breaks it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from attnviz.wording.stages import Stage, narrate
 from tests.conftest import ModelFactory
 from tests.ui.fields import field, options, set_field
 from tests.ui.opening import Run, open_page
-from tests.ui.shown_payloads import panel_texts, records_of, shown_equations, steps_of, tables_of, texts
+from tests.ui.shown_payloads import panel_texts, payloads_of, shown_equations, steps_of, tables_of, texts
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterat
 
 
 def address(app: AppTest) -> dict[str, str]:
-    """Return what the page writes into the address of itself."""
+    """Return the URL parameters that the page sets."""
     return {key: value for key, value in app.session_state["address"][1].items() if value is not None}
 
 
@@ -50,7 +50,7 @@ def problem(app: AppTest) -> str:
     return next((text.value for text in app.text if "Shorten" in text.value or "empty" in text.value), "")
 
 
-def test_opens_on_the_example_with_the_default_model(page: Run) -> None:
+def test_page_opens_with_the_default_sentence_and_model(page: Run) -> None:
     app = page()
     assert not app.exception
     assert field(app, "sentence")["value"] == DEFAULT_SENTENCE
@@ -69,7 +69,7 @@ def test_opens_on_the_example_with_the_default_model(page: Run) -> None:
         ({}, "en-fr on"),
     ],
 )
-def test_it_says_whether_the_models_attention_was_guided(
+def test_status_says_whether_the_attention_of_the_model_was_guided(
     models_folder: Path, guidance: dict[str, float], said: str
 ) -> None:
     path = models_folder / "en-fr" / "config.json"
@@ -94,23 +94,23 @@ def test_beam_search_and_a_given_translation_are_named(page: Run) -> None:
     assert field(app, "search")["disabled"]
 
 
-def test_what_of_a_given_translation_was_never_seen_is_told(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_unknown_parts_of_a_given_translation_are_reported(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
     set_field(app, "target", "C'est 北京 !")
     assert panel_texts(app, "notice") == snapshot
     set_field(app, "target", "C'est là-bas !")
-    assert len(panel_texts(app, "notice")) == 1  # that it was given
+    assert len(panel_texts(app, "notice")) == 1  # the notice that the translation was given
 
 
-def test_the_likely_pieces_say_what_a_click_opens(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_candidates_caption_says_what_a_click_opens(page: Run, snapshot: SnapshotAssertion) -> None:
     assert panel_texts(page(), "stage_5")[-1] == snapshot
 
 
-def test_a_step_is_told_once_for_a_translation_and_language(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    step_texts: list[int] = []
+def test_step_texts_are_computed_once_per_translation_and_language(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    computed_steps: list[int] = []
 
     def counted(trace: Trace, step: int) -> tuple[Stage, ...]:
-        step_texts.append(step)
+        computed_steps.append(step)
         return narrate(trace, step)
 
     monkeypatch.setattr(
@@ -119,14 +119,14 @@ def test_a_step_is_told_once_for_a_translation_and_language(page: Run, monkeypat
     )
     app = page()
     set_field(app, "sentence", "The whole budget was signed in the snow.")
-    assert set(step_texts) >= set(range(steps_of(app)))
-    step_texts.clear()
-    records_of(app, "verification_badge", 2)
+    assert set(computed_steps) >= set(range(steps_of(app)))
+    computed_steps.clear()
+    payloads_of(app, "verification_badge", 2)
     app.run()
-    assert step_texts == []
+    assert computed_steps == []
 
 
-def test_a_given_translation_is_told_and_cleared(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_notice_names_a_given_translation_until_it_is_cleared(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
     set_field(app, "target", "C'est là-bas !")
     assert panel_texts(app, "notice") == snapshot
@@ -137,7 +137,7 @@ def test_a_given_translation_is_told_and_cleared(page: Run, snapshot: SnapshotAs
     assert "given translation" not in texts(app)
 
 
-def test_a_given_translation_does_not_outlive_its_sentence(page: Run) -> None:
+def test_new_sentence_clears_the_given_translation(page: Run) -> None:
     app = page()
     set_field(app, "target", "C'est là-bas !")
     set_field(app, "sentence", "Two dogs play in the snow.")
@@ -145,14 +145,14 @@ def test_a_given_translation_does_not_outlive_its_sentence(page: Run) -> None:
     assert "beam search, width 5" in texts(app)
 
 
-def test_a_linked_translation_is_led_through_its_sentence(page: Run) -> None:
+def test_linked_translation_is_decoded_for_its_sentence(page: Run) -> None:
     linked = page(sentence="Two dogs play in the snow.", target="Deux chiens.")
     assert field(linked, "target")["value"] == "Deux chiens."
     assert len(panel_texts(linked, "notice")) == 1
     assert linked.button(key="clear")
 
 
-def test_only_what_was_translated_is_in_the_address(page: Run) -> None:
+def test_address_has_only_inputs_that_were_translated(page: Run) -> None:
     app = page()
     assert address(app) == {}
     good = {"sentence": "Two dogs play.", "target": "Deux chiens."}
@@ -166,21 +166,21 @@ def test_only_what_was_translated_is_in_the_address(page: Run) -> None:
     assert address(app) == {}
 
 
-def test_rows_are_said_to_add_up_to_what_is_shown(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_caption_says_whether_rows_add_up_with_the_end_mark(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
 
-    def sum_of_a_row() -> str:
-        (reading,) = panel_texts(app, "how_to_read")
+    def row_sum_sentence() -> str:
+        (caption,) = panel_texts(app, "how_to_read")
         return next(
-            step_texts for step_texts in reading.split(". ") if "1" in step_texts and not re.search(r"\d\d", step_texts)
+            sentence for sentence in caption.split(". ") if "1" in sentence and not re.search(r"\d\d", sentence)
         )
 
-    assert sum_of_a_row() == snapshot(name="end mark shown")
+    assert row_sum_sentence() == snapshot(name="end mark shown")
     set_field(app, "end", False)
-    assert sum_of_a_row() == snapshot(name="end mark hidden")
+    assert row_sum_sentence() == snapshot(name="end mark hidden")
 
 
-def test_every_chart_has_a_table_once_asked_for(page: Run) -> None:
+def test_every_chart_has_a_table_when_tables_are_open(page: Run) -> None:
     app = page()
     assert tables_of(app) == []
     app.session_state["tables"] = True
@@ -190,7 +190,7 @@ def test_every_chart_has_a_table_once_asked_for(page: Run) -> None:
 
 
 @pytest.mark.parametrize(("text", "said"), [("", "is empty"), (" \n\t ", "is empty"), ("a " * 201, "201 words")])
-def test_bad_input_is_one_sentence_and_the_rest_stays(page: Run, text: str, said: str) -> None:
+def test_bad_input_shows_a_message_and_keeps_the_last_translation(page: Run, text: str, said: str) -> None:
     app = page()
     steps = steps_of(app)
     set_field(app, "sentence", text)
@@ -198,11 +198,11 @@ def test_bad_input_is_one_sentence_and_the_rest_stays(page: Run, text: str, said
     assert field(app, "sentence")["value"] == text
     assert steps_of(app) == steps
     assert len(shown_equations(app)) == 5
-    assert "beam search" not in texts(app), "the status of a sentence that is not in the box"
+    assert "beam search" not in texts(app), "the status is of another sentence than the one in the box"
 
 
 @pytest.mark.parametrize(("text", "refused"), [("北京", True), ("北京 大学", True), ("北京 is big", False)])
-def test_a_sentence_of_which_nothing_is_known_is_not_drawn(
+def test_sentence_without_any_known_part_is_refused(
     page: Run, text: str, refused: bool, snapshot: SnapshotAssertion
 ) -> None:
     app = page()
@@ -213,7 +213,7 @@ def test_a_sentence_of_which_nothing_is_known_is_not_drawn(
     assert panel_texts(app, "messages") == snapshot
 
 
-def test_every_sign_of_the_page_is_in_its_glossary(page: Run) -> None:
+def test_glossary_defines_the_terms_and_symbols_of_the_page(page: Run) -> None:
     glossary = "\n".join(element.value for element in page().markdown)
     for term in (
         "State",
@@ -233,7 +233,7 @@ def test_every_sign_of_the_page_is_in_its_glossary(page: Run) -> None:
         assert f"**{term}**" in glossary, term
 
 
-def test_a_device_that_is_gone_is_a_sentence(
+def test_missing_device_shows_a_message(
     page: Run, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     monkeypatch.setattr("attnviz.ui.resources.available_devices", lambda: ["cuda:7", "cpu"])
@@ -252,17 +252,17 @@ def test_without_a_model_the_page_says_what_to_do(
     assert panel_texts(app, "messages") == snapshot
 
 
-def test_a_damaged_model_is_a_sentence_that_names_the_file(en_fr: Path) -> None:
+def test_message_about_a_damaged_model_names_the_file(en_fr: Path) -> None:
     (en_fr / "tokenizer.model").write_bytes(b"no model")
     app = open_page()
     assert not app.exception
     assert "tokenizer.model" in texts(app)
 
 
-def test_nothing_typed_raises(
+def test_no_typed_sentence_raises_or_is_read_as_markdown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
-    # A model that soon ends its sentences, so that there is time for many.
+    # A model that ends its sentences early, so that many examples fit into the time.
     network = make_network()
     network.decoder.output.bias[EOS] += 2
     save_model(tmp_path / "brief", network, tokenizer)
@@ -279,6 +279,6 @@ def test_nothing_typed_raises(
         set_field(app, "sentence", text)
         assert not app.exception
         assert field(app, "sentence")["value"] == text
-        assert {element.value for element in app.markdown} <= written, "Markdown that depends on what was typed"
+        assert {element.value for element in app.markdown} <= written, "the typed text was rendered as Markdown"
 
     typed()

@@ -1,4 +1,4 @@
-"""What reaches the app: requests under its own names, uploads within bounds, and no numbers of its inside."""
+"""Request filter of the server: allowed hosts, upload quotas, and hidden endpoints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import streamlit as st
 from starlette.types import Message, Receive, Scope, Send
 
 from attnviz.ui import request_filter, server
-from attnviz.ui.request_filter import Allowance, Guard
+from attnviz.ui.request_filter import Guard, UploadQuota
 from tests.browser.server import running_server
 
 
@@ -22,7 +22,7 @@ async def _app(_scope: Scope, _receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"the app"})
 
 
-def ask(guarded: Guard, path: str = "/", kind: str = "http", method: str = "GET", **headers: str) -> Message:
+def send_request(guarded: Guard, path: str = "/", kind: str = "http", method: str = "GET", **headers: str) -> Message:
     """Return the first message that answers a request."""
     messages: list[Message] = []
 
@@ -64,59 +64,59 @@ def hosts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("", False),
     ],
 )
-def test_only_the_hosts_that_are_named_are_served(hosts: list[str], host: str, served: bool) -> None:
+def test_only_allowed_hosts_are_served(hosts: list[str], host: str, served: bool) -> None:
     hosts += ["localhost", "::1", "*.example.org"]
     guarded = Guard(_app)
-    assert ask(guarded, host=host)["status"] == (200 if served else 403)
-    refused = ask(guarded, kind="websocket", host=host)["type"] == "websocket.close"
+    assert send_request(guarded, host=host)["status"] == (200 if served else 403)
+    refused = send_request(guarded, kind="websocket", host=host)["type"] == "websocket.close"
     assert refused is not served
 
 
-def test_where_no_host_is_named_all_are_served(hosts: list[str]) -> None:
+def test_all_hosts_are_served_without_a_list_of_allowed_hosts(hosts: list[str]) -> None:
     assert not hosts
-    assert ask(Guard(_app), host="anything.test")["status"] == 200
+    assert send_request(Guard(_app), host="anything.test")["status"] == 200
     hosts.append("*")
-    assert ask(Guard(_app), host="anything.test")["status"] == 200
+    assert send_request(Guard(_app), host="anything.test")["status"] == 200
 
 
-def upload(guarded: Guard, visit: str, size: str) -> int:
-    answer = ask(
+def upload_status(guarded: Guard, visit: str, size: str) -> int:
+    answer = send_request(
         guarded, f"/below/_stcore/upload_file/{visit}/some-file", method="PUT", host="localhost", content_length=size
     )
     return int(answer["status"])
 
 
-def test_uploads_are_bounded_for_a_visit_and_for_all(hosts: list[str]) -> None:
+def test_uploads_are_limited_per_visit_and_in_total(hosts: list[str]) -> None:
     now = [0.0]
-    guarded = Guard(_app, Allowance(visit=100, every=250, clock=lambda: now[0]))
-    assert [upload(guarded, "first", size) for size in ("60", "60", "40", "1")] == [200, 429, 200, 429]
-    assert [upload(guarded, name, "100") for name in ("second", "third")] == [200, 429]
+    guarded = Guard(_app, UploadQuota(visit=100, every=250, clock=lambda: now[0]))
+    assert [upload_status(guarded, "first", size) for size in ("60", "60", "40", "1")] == [200, 429, 200, 429]
+    assert [upload_status(guarded, name, "100") for name in ("second", "third")] == [200, 429]
     now[0] = 601.0
-    assert [upload(guarded, name, "100") for name in ("first", "third")] == [200, 200]
-    assert upload(guarded, "fourth", "") == 411
-    assert upload(guarded, "fourth", "-5") == 411
+    assert [upload_status(guarded, name, "100") for name in ("first", "third")] == [200, 200]
+    assert upload_status(guarded, "fourth", "") == 411
+    assert upload_status(guarded, "fourth", "-5") == 411
 
 
-def test_many_empty_uploads_count_too() -> None:
-    allowance = Allowance(visit=10, every=100)
+def test_empty_uploads_count_against_the_quota() -> None:
+    allowance = UploadQuota(visit=10, every=100)
     assert [allowance.take("visit", 0) for _ in range(12)] == [True] * 10 + [True, False] or not allowance.take(
         "visit", 1
     )
 
 
-def test_the_numbers_of_the_server_are_hidden(hosts: list[str]) -> None:
-    assert ask(Guard(_app), "/attnviz/_stcore/metrics", host="localhost")["status"] == 404
+def test_metrics_endpoint_is_hidden(hosts: list[str]) -> None:
+    assert send_request(Guard(_app), "/attnviz/_stcore/metrics", host="localhost")["status"] == 404
 
 
-def test_other_sites_show_the_page_in_a_frame_only_where_the_host_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    for named, said in (("", "'self'"), ("https://example.org", "https://example.org")):
+def test_only_configured_sites_may_frame_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    for named, source in (("", "'self'"), ("https://example.org", "https://example.org")):
         monkeypatch.setenv(request_filter.FRAMES_VARIABLE, named)
         server._policy.cache_clear()
-        assert f"frame-ancestors {said}" in server._policy().split("; ")
+        assert f"frame-ancestors {source}" in server._policy().split("; ")
     server._policy.cache_clear()
 
 
-def test_the_real_server_is_guarded(tmp_path: Path) -> None:
+def test_running_server_filters_hosts_and_endpoints(tmp_path: Path) -> None:
     (tmp_path / "en-fr").mkdir()
     (tmp_path / "en-fr" / "config.json").write_text("{", encoding="utf-8")
     with running_server(tmp_path, tmp_path / "page.log", STREAMLIT_SERVER_ALLOWED_HOSTS="localhost 127.0.0.1") as (

@@ -1,4 +1,4 @@
-"""What a browser asks for is done once and in order, whatever becomes of the runs of the page."""
+"""Inbox of browser requests: each is handled once and in order, even when Streamlit interrupts a run."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ from tests.ui.fields import ask, field, fields, set_field
 from tests.ui.shown_payloads import mounted
 
 
-def sent(*requests: tuple[int, str, Any], tab: str = "tab", memory: str = "") -> dict[str, Any]:
-    """Return the state of a browser that waits for these requests."""
+def browser_state(*requests: tuple[int, str, Any], tab: str = "tab", memory: str = "") -> dict[str, Any]:
+    """Return the state that a browser sends while these requests are not acknowledged."""
     waiting = [{"seq": seq, "name": name, "value": value} for seq, name, value in requests]
     return {"tab": tab, "memory": memory, "requests": waiting}
 
 
-def test_two_requests_of_one_tick_both_happen_in_order() -> None:
+def test_two_requests_of_one_message_are_handled_in_order() -> None:
     box, done = Inbox(), list[Any]()
-    box.take_in(sent((1, "page", "lab"), (2, "page", "why")))
+    box.queue_requests(browser_state((1, "page", "lab"), (2, "page", "why")))
     assert box.handle({"page": done.append})
     assert done == ["lab", "why"]
     assert not box.handle({"page": done.append})
 
 
 @given(st.lists(st.integers(1, 8), max_size=12))
-def test_a_request_is_done_once_however_often_it_is_sent(until: list[int]) -> None:
-    """State is sent with every message: all that is not acknowledged comes again."""
+def test_request_is_handled_once_however_often_it_is_sent(until: list[int]) -> None:
+    """The browser sends all unacknowledged requests again with every message."""
     box, done = Inbox(), list[int]()
     for last in until:
-        box.take_in(sent(*((seq, "step", seq) for seq in range(1, last + 1))))
+        box.queue_requests(browser_state(*((seq, "step", seq) for seq in range(1, last + 1))))
         box.handle({"step": done.append})
     assert done == list(range(1, max(until, default=0) + 1))
 
 
-def test_tabs_count_for_themselves_and_a_server_that_begins_again_does_what_it_has_not_acknowledged() -> None:
+def test_tabs_are_counted_separately_and_a_restart_handles_pending_requests() -> None:
     box, done = Inbox(), list[Any]()
-    box.take_in(sent((1, "page", "lab")))
-    box.take_in(sent((1, "page", "why"), tab="other"))
+    box.queue_requests(browser_state((1, "page", "lab")))
+    box.queue_requests(browser_state((1, "page", "why"), tab="other"))
     box.handle({"page": done.append})
     assert done == ["lab", "why"]
-    assert box.taken == {"tab": 1, "other": 1}
+    assert box.received == {"tab": 1, "other": 1}
     again = Inbox()
-    again.take_in(sent((2, "page", "corpus")))  # the first was acknowledged, and is sent no more
+    again.queue_requests(browser_state((2, "page", "corpus")))  # the first was acknowledged, so it is not sent again
     again.handle({"page": done.append})
     assert done[2:] == ["corpus"]
 
 
-def test_a_run_that_is_broken_off_leaves_its_request_to_the_next() -> None:
+def test_interrupted_run_leaves_its_request_to_the_next_run() -> None:
     class Stopped(BaseException):
         pass
 
@@ -60,7 +60,7 @@ def test_a_run_that_is_broken_off_leaves_its_request_to_the_next() -> None:
         raise Stopped
 
     box, done = Inbox(), list[Any]()
-    box.take_in(sent((1, "press", "undo"), (2, "press", "clear")))
+    box.queue_requests(browser_state((1, "press", "undo"), (2, "press", "clear")))
     with pytest.raises(Stopped):
         box.handle({"press": broken_off})
     box.handle({"press": done.append})
@@ -72,29 +72,29 @@ def test_a_superseded_run_handles_nothing() -> None:
     begun, superseded = threading.Event(), threading.Event()
 
     def slow_run() -> None:
-        box.take_in(sent((1, "page", "lab")))
+        box.queue_requests(browser_state((1, "page", "lab")))
         box.actions.append(lambda: done.append("pressed"))
         begun.set()
         superseded.wait()
-        box.act()
+        box.run_actions()
         done.append(box.handle({"page": done.append}))
 
     slow = threading.Thread(target=slow_run)
     slow.start()
     begun.wait()
-    box.take_in(sent((1, "page", "lab"), (2, "page", "why")))
+    box.queue_requests(browser_state((1, "page", "lab"), (2, "page", "why")))
     superseded.set()
     slow.join()
     assert done == [False]
-    box.act()
+    box.run_actions()
     assert box.handle({"page": done.append})
     assert done == [False, "pressed", "lab", "why"]
 
 
-def test_a_request_waits_for_those_before_it() -> None:
-    """An example was pressed before something was typed: what was typed is not replaced by it."""
+def test_request_waits_for_earlier_requests() -> None:
+    """The visitor chose an example, then typed: the example must not replace the typed text."""
     box, done = Inbox(), list[Any]()
-    box.take_in(sent((1, "press", "example"), (2, "set", "typed")))
+    box.queue_requests(browser_state((1, "press", "example"), (2, "set", "typed")))
     assert not box.handle({"set": done.append})
     assert box.handled() == {"tab": 0}
     box.handle({"press": done.append})
@@ -103,20 +103,20 @@ def test_a_request_waits_for_those_before_it() -> None:
     assert (done, box.handled()) == (["example", "typed"], {"tab": 2})
 
 
-def test_requests_of_several_names_are_handled_in_the_order_they_were_made_in() -> None:
+def test_requests_of_different_names_are_handled_in_order() -> None:
     box, done = Inbox(), list[Any]()
-    box.take_in(sent((1, "page", "lab"), (2, "follow", "?step=2"), (3, "page", "why")))
+    box.queue_requests(browser_state((1, "page", "lab"), (2, "follow", "?step=2"), (3, "page", "why")))
     box.handle({"follow": done.append, "page": done.append})
     assert done == ["lab", "?step=2", "why"]
 
 
-def test_what_was_asked_of_a_server_before_is_not_asked_of_the_next() -> None:
-    """Streamlit sends the state that a browser had as the connection was lost; what is made anew knows no server."""
+def test_requests_to_a_previous_server_are_not_repeated() -> None:
+    """After a lost connection Streamlit sends the old component state; new state has no server identity."""
     before, box, done = Inbox(), Inbox(), list[Any]()
-    box.take_in(sent((4, "press", "undo"), memory=before.memory))
+    box.queue_requests(browser_state((4, "press", "undo"), memory=before.memory))
     assert not box.handle({"press": done.append})
-    box.take_in(sent((5, "resume", "?step=2")))
-    box.take_in(sent((5, "resume", "?step=2"), (6, "press", "undo"), memory=box.memory))
+    box.queue_requests(browser_state((5, "resume", "?step=2")))
+    box.queue_requests(browser_state((5, "resume", "?step=2"), (6, "press", "undo"), memory=box.memory))
     box.handle({"press": done.append, "resume": done.append})
     assert done == ["?step=2", "undo"]
 
@@ -132,9 +132,9 @@ anything = st.recursive(
 
 
 @given(anything | st.builds(lambda requests: {"tab": "t", "requests": requests}, st.lists(anything, max_size=3)))
-def test_a_browser_may_say_anything(said: Any) -> None:
+def test_malformed_messages_do_not_raise(message: Any) -> None:
     box = Inbox()
-    box.take_in(said)
+    box.queue_requests(message)
     box.handle({"page": lambda _: None})
 
 
@@ -158,7 +158,7 @@ def page() -> None:
     acknowledge_handled(offered, {})
 
 
-def test_a_button_may_change_what_is_drawn_above_it() -> None:
+def test_button_can_change_a_field_drawn_above_it() -> None:
     app = AppTest.from_function(page).run()
     assert field(app, "text")["value"] == "at first"
     app.button(key="clear_box").click().run()
@@ -166,22 +166,22 @@ def test_a_button_may_change_what_is_drawn_above_it() -> None:
     assert field(app, "text")["value"] == ""
 
 
-def shown(app: AppTest) -> dict[str, Any]:
+def field_values(app: AppTest) -> dict[str, Any]:
     """Return the values of all fields, by key."""
     assert not app.exception
     return {key: one["value"] for key, one in fields(app).items()}
 
 
-def test_requests_of_one_message_are_handled_in_order_whatever_handles_them() -> None:
+def test_field_and_button_requests_are_handled_in_order() -> None:
     app = AppTest.from_function(page).run()
     for name, value in (("set", ["text", "one"]), ("press", "clear_box"), ("set", ["choice", "b"])):
         ask(app, name, value)
-    assert shown(app.run()) == {"text": "", "choice": "b", "on": False}
+    assert field_values(app.run()) == {"text": "", "choice": "b", "on": False}
     for name, value in (("press", "clear_box"), ("press", "gone"), ("set", ["text", "two"]), ("unknown", None)):
         ask(app, name, value)
-    assert shown(app.run()) == {"text": "two", "choice": "b", "on": False}
+    assert field_values(app.run()) == {"text": "two", "choice": "b", "on": False}
     (end,) = mounted(app, "acknowledgement")
-    assert end["handled"] == {"test": 7}
+    assert end["handledByTab"] == {"test": 7}
 
 
 @pytest.mark.parametrize(
@@ -199,28 +199,28 @@ def test_requests_of_one_message_are_handled_in_order_whatever_handles_them() ->
         [["a"], 1],
     ],
 )
-def test_a_browser_may_set_a_field_to_what_it_offers_and_nothing_else(value: Any) -> None:
+def test_browser_can_set_a_field_only_to_offered_values(value: Any) -> None:
     app = AppTest.from_function(page).run()
     ask(app, "set", value)
-    assert shown(app.run()) == {"text": "at first", "choice": "a", "on": False}
+    assert field_values(app.run()) == {"text": "at first", "choice": "a", "on": False}
 
 
-def test_what_is_set_before_a_session_has_drawn_its_field_is_set_then() -> None:
+def test_value_set_before_its_field_is_drawn_is_applied() -> None:
     app = AppTest.from_function(page)
     app.session_state["restored_fields"] = {"text": "before the restart"}
     ask(app, "set", ["text", "typed since"])
     ask(app, "set", ["inbox", "x"])
-    assert shown(app.run()) == {"text": "typed since", "choice": "a", "on": False}
+    assert field_values(app.run()) == {"text": "typed since", "choice": "a", "on": False}
 
 
-def test_a_field_is_restored_as_it_is_drawn_if_its_value_is_offered() -> None:
+def test_field_is_restored_only_to_an_offered_value() -> None:
     app = AppTest.from_function(page)
     app.session_state["restored_fields"] = {"text": "typed", "choice": "gone", "on": True, "inbox": None}
-    assert shown(app.run()) == {"text": "typed", "choice": "a", "on": True}
-    assert shown(set_field(app, "text", "later").run()) == {"text": "later", "choice": "a", "on": True}
+    assert field_values(app.run()) == {"text": "typed", "choice": "a", "on": True}
+    assert field_values(set_field(app, "text", "later").run()) == {"text": "later", "choice": "a", "on": True}
 
 
-def test_a_value_that_no_field_can_have_is_not_restored() -> None:
+def test_value_of_the_wrong_type_is_not_restored() -> None:
     app = AppTest.from_function(page)
     app.session_state["restored_fields"] = {"choice": ["a"], "text": 1}
-    assert shown(app.run()) == {"text": "at first", "choice": "a", "on": False}
+    assert field_values(app.run()) == {"text": "at first", "choice": "a", "on": False}

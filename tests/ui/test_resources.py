@@ -1,4 +1,4 @@
-"""What the page keeps of models and translations: one object for all visitors, of the files as they are now."""
+"""Caches of models and translations: shared by all visitors, and never older than the model files."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from attnviz.ui.step import verification_badge
 from attnviz.ui.step.payload_addresses import payload_address
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import fetched, records_of
+from tests.ui.shown_payloads import fetched, payloads_of
 
 
 def _replace(folder: Path, network: torch.nn.Module, tokenizer: Tokenizer) -> None:
-    """Put another model of the same size in place, written, as far as its files say, at the same time."""
+    """Replace a model by another of the same size, with the same modification times."""
     times = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     save_model(folder, network, tokenizer)
     for path, time in times.items():
         os.utime(path, ns=(time, time))
 
 
-def test_a_model_replaced_in_place_is_the_one_that_translates_and_verifies(
+def test_model_replaced_in_place_is_used_to_translate_and_verify(
     en_fr: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     def translated() -> Any:
@@ -55,13 +55,13 @@ def test_a_model_replaced_in_place_is_the_one_that_translates_and_verifies(
     expected = Translator.load(en_fr, device="cpu").translate(SENTENCES[0])
     assert after.fingerprint == expected.fingerprint != before.fingerprint
     assert after.weights_digest == weights_digest(en_fr) != before.weights_digest
-    assert resources.weights_of(before) is None, "it was made by a model that is gone"
+    assert resources.weights_of(before) is None, "its model is no longer installed"
     now = resources.weights_of(after)
     assert (now["decoder.output.bias"] != weights["decoder.output.bias"]).any()
     assert cut.model != resources.tokenizer_of(after).model == other.model
 
 
-def test_a_translation_is_one_object_for_all_visitors(en_fr: Path) -> None:
+def test_translation_object_is_shared_by_all_visitors(en_fr: Path) -> None:
     first, second = (resources.translate(str(en_fr), "cpu", SENTENCES[0], 2, None) for _ in range(2))
     assert first is second
     assert resources.weights_of(first) is resources.weights_of(second)
@@ -75,37 +75,37 @@ def test_the_verifier_of_a_translation_is_built_once(page: Run, monkeypatch: pyt
         return verifier_of(*given)
 
     monkeypatch.setattr(verification_badge, "verifier_of", counted)
-    # What other tests proved is not there.
+    # Empty caches: other tests have filled them.
     monkeypatch.setattr(verification_badge, "_VERIFIERS", LRUCache(1 << 20, size=lambda _: 1))
-    monkeypatch.setattr(shared_payloads, "_MADE", LRUCache(1 << 20, size=len))
+    monkeypatch.setattr(shared_payloads, "_PAYLOADS", LRUCache(1 << 20, size=len))
     app = page()
     for step in (1, 2):
-        assert records_of(app, "verification_badge", step)[0]["holds"]
+        assert payloads_of(app, "verification_badge", step)[0]["holds"]
     app.run()
     assert not app.exception
     assert len(built) == 1
 
 
-def test_the_maxout_gets_its_pairs_once_the_weights_are_put_in_place(
+def test_maxout_figure_has_pairs_once_the_weights_are_available(
     en_fr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace = Translator.load(en_fr, device="cpu").translate(SENTENCES[0])
     elsewhere = en_fr.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
     before = payload_address(View(MAIN, register_trace(trace)), "maxout", "light")
-    drawn = [fetched(before)]
+    payloads = [fetched(before)]
     elsewhere.rename(en_fr)
     after = payload_address(View(MAIN, register_trace(trace)), "maxout", "light")
-    drawn.append(fetched(after))
+    payloads.append(fetched(after))
     assert before != after
     pairs = readout.pairs(trace, resources.weights_of(trace), 0)
-    assert [(one["template"], one["values"]["0"]) for one in drawn] == [
+    assert [(one["template"], one["values"]["0"]) for one in payloads] == [
         (to_json(maxout_template(trace, "light", paired=found is not None)), to_json(maxout_values(trace, 0, found)))
         for found in (None, pairs)
     ]
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../en-fr", "inner/..", "/", "absent", "x\0"])
-def test_no_name_leads_out_of_the_folder_of_models(
+def test_model_name_cannot_leave_the_models_folder(
     models_folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     shutil.copy(models_folder / "en-fr" / "config.json", models_folder)

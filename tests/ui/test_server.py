@@ -1,7 +1,4 @@
-"""What the server does besides running the page.
-
-Plotly's script is cached by the browser, and a model is loaded before the first visitor arrives.
-"""
+"""Server: cached scripts and fonts, payload endpoints, redirects, warm-up, and garbage collection."""
 
 from __future__ import annotations
 
@@ -75,7 +72,7 @@ def get(path: str, *headers: tuple[str, str], query: str = "") -> tuple[int, dic
 
 @pytest.mark.parametrize("known", [PLOTLY, KATEX], ids=lambda known: known.name)
 @pytest.mark.parametrize("folder", ["/", "/attention/", "/behind/a/proxy/"])
-def test_a_program_is_kept_by_the_browser(folder: str, known: BrowserProgram) -> None:
+def test_browser_programs_are_served_compressed_and_cacheable(folder: str, known: BrowserProgram) -> None:
     status, plain, program = get(folder + known.file_name)
     assert status == 200
     assert program.decode() == known.text
@@ -89,7 +86,7 @@ def test_a_program_is_kept_by_the_browser(folder: str, known: BrowserProgram) ->
 
 
 @pytest.mark.parametrize("folder", ["/", "/behind/a/proxy/"])
-def test_letters_are_kept_by_the_browser(folder: str) -> None:
+def test_fonts_are_served_cacheable(folder: str) -> None:
     for font in SERIF:
         assert font.file_name in serif_style()
         status, headers, letters = get(folder + font.file_name)
@@ -99,30 +96,30 @@ def test_letters_are_kept_by_the_browser(folder: str) -> None:
 
 
 @pytest.mark.parametrize("folder", ["/", "/behind/a/proxy/"])
-def test_our_modules_are_kept_by_the_browser(folder: str) -> None:
+def test_javascript_modules_are_served_compressed_and_cacheable(folder: str) -> None:
     package = Path(server.__file__).parents[1]
     for path in ("ui/components/view.js", "ui/components/chart/chart.js", "figures/constants.js"):
-        status, headers, text = get(f"{folder}{modules.folder()}/{path}")
+        status, headers, text = get(f"{folder}{modules.url_folder()}/{path}")
         assert status == 200
         assert text == (package / path).read_bytes()
         assert "immutable" in headers["cache-control"]
         assert headers["content-type"].startswith("text/javascript")
-        _, packed, smaller = get(f"{folder}{modules.folder()}/{path}", ("accept-encoding", "gzip"))
+        _, packed, smaller = get(f"{folder}{modules.url_folder()}/{path}", ("accept-encoding", "gzip"))
         assert packed["content-encoding"] == "gzip"
         assert gzip.decompress(smaller) == text
 
 
 @pytest.mark.parametrize("path", ["ui/server.py", "ui/../ui/server.py", "ui/components/nobody.js", "ui/components", ""])
-def test_nothing_else_is_in_the_folder_of_modules(path: str) -> None:
-    assert get(f"/{modules.folder()}/{path}")[0] == 404
+def test_module_folder_serves_only_javascript_modules(path: str) -> None:
+    assert get(f"/{modules.url_folder()}/{path}")[0] == 404
 
 
-def test_the_folder_of_another_version_is_not_there() -> None:
+def test_module_folder_of_another_version_is_not_found() -> None:
     assert get("/attnviz-modules-000000000000/ui/components/view.js")[0] == 404
 
 
 @pytest.mark.parametrize("folder", ["/", "/behind/a/proxy/"])
-def test_a_record_is_handed_out_to_whoever_shows_its_translation(folder: str) -> None:
+def test_payload_of_a_shown_translation_is_served(folder: str) -> None:
     trace = register_trace(synthetic.trace())
     path, _, query = address(trace, "energy", "light", every=True).partition("?")
     status, headers, text = get(folder + path, query=query)
@@ -137,16 +134,16 @@ def test_a_record_is_handed_out_to_whoever_shows_its_translation(folder: str) ->
     assert get(folder + path, query=query.replace("light", "pink"))[0] == 404
 
 
-def test_another_program_has_another_name() -> None:
+def test_script_of_another_version_is_not_found() -> None:
     assert get(f"/plotly-{PLOTLY.version}-000000000000.js")[0] == 404
 
 
-def test_pages_announce_what_they_ask_for_first_and_nothing_else_does() -> None:
+def test_only_pages_send_preload_links() -> None:
     _, page, _ = get("/")
     first, *others = page["link"].split(", ")
     assert first == f"<{PLOTLY.file_name}>; rel=preload; as=script"
-    folder = f"<{modules.folder()}/ui/components"
-    for name in ("mount", "view", "player/player", "chart/marks"):  # what is imported, and what that imports
+    folder = f"<{modules.url_folder()}/ui/components"
+    for name in ("mount", "view", "player/player", "chart/marks"):  # direct and indirect imports
         assert f"{folder}/{name}.js>; rel=modulepreload" in others
     assert not any("/machine/" in one for one in others)
     for announced in page["link"].split(", "):
@@ -155,18 +152,18 @@ def test_pages_announce_what_they_ask_for_first_and_nothing_else_does() -> None:
     assert "link" not in get(f"/{PLOTLY.file_name}")[1]
 
 
-def test_the_opening_page_is_translated_beforehand(
+def test_warm_up_translates_the_default_sentence(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     folder = shutil.copytree(model_folder, tmp_path / "en-fr")
     server.warm_up()
-    # Whatever would be loaded or translated now is not what is there already.
+    # From here on, loading a model would fail, so the translation must come from the cache.
     monkeypatch.setattr(resources.Translator, "load", None)
     assert resources.translate(str(folder), "auto", DEFAULT_SENTENCE, 5, None).source_text == DEFAULT_SENTENCE
 
 
-def test_a_damaged_model_does_not_stop_the_start(
+def test_damaged_model_does_not_stop_the_warm_up(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
@@ -177,16 +174,16 @@ def test_a_damaged_model_does_not_stop_the_start(
         server.warm_up()
 
 
-def test_getting_ready_leaves_no_mark(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever happens, threads take turns as they did before."""
+def test_failed_warm_up_restores_the_switch_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The warm-up changes the interval at which Python switches threads, and must restore it on errors."""
     usual = sys.getswitchinterval()
-    monkeypatch.setattr(translate, "translate_opening", None)
+    monkeypatch.setattr(translate, "cache_default_translation", None)
     with pytest.raises(TypeError):
         server.warm_up()
     assert sys.getswitchinterval() == usual
 
 
-def test_the_real_server_hands_it_out(tmp_path: Path) -> None:
+def test_running_server_sends_preload_links_and_plotly(tmp_path: Path) -> None:
     (tmp_path / "en-fr").mkdir()
     (tmp_path / "en-fr" / "config.json").write_text("{", encoding="utf-8")
     log = tmp_path / "page.log"
@@ -198,8 +195,8 @@ def test_the_real_server_hands_it_out(tmp_path: Path) -> None:
     assert "Traceback" not in log.read_text(encoding="utf-8")
 
 
-def test_what_visitors_leave_behind_is_given_back_though_nothing_happens() -> None:
-    """Also what came after everything else was put aside; and what was there before is not gone through again."""
+def test_idle_server_collects_garbage() -> None:
+    """Cycles made after `gc.freeze` are collected, and the objects from before it stay frozen."""
     gc.collect()
     gc.freeze()
 
@@ -231,29 +228,33 @@ def test_what_visitors_leave_behind_is_given_back_though_nothing_happens() -> No
 
 
 @pytest.mark.parametrize("folders", ["", "/base/path"])
-def test_the_path_that_a_page_once_had_leads_to_it(folders: str) -> None:
+def test_former_path_of_a_page_redirects_to_it(folders: str) -> None:
     status, headers, _ = get(f"{folders}/lab", query="sentence=A+dog.&page=x&step=3")
     assert status == 307
     assert headers["location"] == f"{folders}/?page=lab&sentence=A+dog.&step=3"
     assert get("/slab")[0] == 404
 
 
-def test_a_payload_is_fetched_by_who_knows_its_place_and_a_file_is_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registered_payload_is_served_as_json_or_attachment(monkeypatch: pytest.MonkeyPatch) -> None:
     view = View(MAIN, synthetic.trace())
     monkeypatch.setattr(st, "session_state", session := {})
-    at = session_payloads.payload(view, "one", "", lambda chosen: {"step": chosen.step, "source": chosen.source})
+    at = session_payloads.register_payload(
+        view, "one", "", lambda chosen: {"step": chosen.step, "source": chosen.source}
+    )
     path, query = at.format(selection="step=3&source=2").split("?")
     status, headers, body = get(f"/{path}", query=query)
     assert (status, json.loads(body)) == (200, {"step": 2, "source": 1})
     assert headers["cache-control"] == "no-store"
-    file = session_payloads.payload(view, "two", "", lambda _: b"<script>")
+    file = session_payloads.register_payload(view, "two", "", lambda _: b"<script>")
     _, headers, body = get(f"/{file.split('?')[0]}")
     assert (headers["content-disposition"], headers["content-type"], body) == (
         "attachment",
         "application/octet-stream",
         b"<script>",
     )
-    assert session_payloads.payload(view, "one", "", lambda _: 0).split("?")[0] == path, "made of the same, it is kept"
-    assert session_payloads.payload(view, "one", "other", lambda _: 0).split("?")[0] != path
+    assert session_payloads.register_payload(view, "one", "", lambda _: 0).split("?")[0] == path, (
+        "the same inputs give the same address"
+    )
+    assert session_payloads.register_payload(view, "one", "other", lambda _: 0).split("?")[0] != path
     session.clear()
-    assert get(f"/{file.split('?')[0]}")[0] == 404, "nobody has it any more"
+    assert get(f"/{file.split('?')[0]}")[0] == 404, "the session that held it has ended"

@@ -1,4 +1,4 @@
-"""What the browser fetches of a translation: every record can be had, made once, as long as somebody shows it."""
+"""Shared payloads of a translation: computed once for all visitors, available while it is shown."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ OF_WEIGHTS = {"verification", "logit-attribution", "contrast", "posterior", "equ
 
 @pytest.fixture
 def trace(en_fr: Path) -> Trace:
-    """Return a translation whose model is at hand, and which is on show."""
+    """Return a registered translation whose model is installed."""
     return register_trace(Translator.load(en_fr, device="cpu").translate(SENTENCES[0]))
 
 
-def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:
+def test_payload_has_the_steps_that_its_address_requests(trace: Trace) -> None:
     every = tuple(range(len(trace.target_pieces)))
     for name in {*OF_ALL, *RECURRENT} - {"context", "changed"}:
         for step in (0, every[-1]):
@@ -75,7 +75,7 @@ def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:
                 assert tuple(whole["steps"]) == every
 
 
-def test_what_is_of_another_kind_of_network_cannot_be_had(trace: Trace, tokenizer: Tokenizer) -> None:
+def test_payloads_of_another_architecture_are_unavailable(trace: Trace, tokenizer: Tokenizer) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1)
     other = register_trace(Translator(network, tokenizer).translate(SENTENCES[0]))
     for shown, there, missing in ((trace, "posterior", HEADS), (other, "values", RECURRENT)):
@@ -86,7 +86,7 @@ def test_what_is_of_another_kind_of_network_cannot_be_had(trace: Trace, tokenize
 
 
 @pytest.mark.parametrize("attention", ["additive", "general", "none"])
-def test_what_needs_no_weights_can_be_had_without_the_model(
+def test_payloads_that_need_no_weights_work_without_the_model(
     attention: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
@@ -101,7 +101,7 @@ def test_what_needs_no_weights_can_be_had_without_the_model(
             assert fetched(at)
 
 
-def test_what_changed_is_told_against_a_translation_of_the_same_sentence_that_is_on_show(
+def test_changes_are_described_relative_to_a_shown_parent_translation(
     trace: Trace, translator: Translator, snapshot: SnapshotAssertion
 ) -> None:
     count = len(trace.source_ids)
@@ -120,7 +120,7 @@ def test_what_changed_is_told_against_a_translation_of_the_same_sentence_that_is
             fetched(address(made, "changed", "light", every=True, parent=parent))
 
 
-def test_themes_and_languages_have_records_of_their_own(trace: Trace) -> None:
+def test_payloads_differ_by_theme_and_language(trace: Trace) -> None:
     light, dark = (fetched(address(trace, "energy", theme, every=True)) for theme in ("light", "dark"))
     assert light["template"] != dark["template"]
     english = fetched(address(trace, "energy", "light", every=True))
@@ -146,28 +146,28 @@ def test_themes_and_languages_have_records_of_their_own(trace: Trace) -> None:
     ],
     ids=str,
 )
-def test_what_there_is_not_is_said_not_to_be_there(trace: Trace, wrong: dict[str, str]) -> None:
+def test_invalid_request_raises_unknown_payload_error(trace: Trace, wrong: dict[str, str]) -> None:
     asked = {"theme": "light", "lang": "en", "steps": "all", "word": ""} | wrong
     with pytest.raises(UnknownPayloadError):
         payload(MAKERS, asked.pop("fingerprint", trace.fingerprint), asked.pop("name", "energy"), asked)
 
 
-def test_a_record_is_made_once_for_all_visitors(trace: Trace) -> None:
-    made = []
+def test_payload_is_computed_once_for_all_visitors(trace: Trace) -> None:
+    calls = []
 
     def counted(asked: shared_payloads.Asked) -> dict[str, int]:
-        made.append(asked)
-        return {"made": len(made)}
+        calls.append(asked)
+        return {"made": len(calls)}
 
     asked = {"theme": "light", "lang": "en", "steps": "0"}
     first, second = (payload({"counted": counted}, trace.fingerprint, "counted", asked) for _ in range(2))
     assert first == second
-    assert len(made) == 1
+    assert len(calls) == 1
     payload({"counted": counted}, trace.fingerprint, "counted", asked | {"lang": "fr"})
-    assert len(made) == 2
+    assert len(calls) == 2
 
 
-def test_a_translation_is_there_as_long_as_somebody_shows_it() -> None:
+def test_translation_is_available_while_it_is_shown() -> None:
     trace = synthetic.trace(seed=77)
     shown = register_trace(trace)
     twin = synthetic.trace(seed=77)
@@ -180,7 +180,7 @@ def test_a_translation_is_there_as_long_as_somebody_shows_it() -> None:
         fetched(at)
 
 
-def test_an_altered_translation_is_drawn_as_it_is(trace: Trace) -> None:
+def test_altered_translation_has_its_own_payload(trace: Trace) -> None:
     energies = trace.energies.copy()
     energies[0, 0] += 1
     altered = register_trace(dataclasses.replace(trace, energies=energies))
@@ -190,7 +190,7 @@ def test_an_altered_translation_is_drawn_as_it_is(trace: Trace) -> None:
     assert not np.shares_memory(trace.energies, altered.energies)
 
 
-def test_what_the_heatmap_shows_after_the_word_is_verified_where_it_is_shown(trace: Trace) -> None:
+def test_posterior_heatmap_is_verified_when_it_is_shown(trace: Trace) -> None:
     for after in (False, True):
         found = fetched(address(trace, "verification", "light", every=False, word=True, after=after))
         assert found["holds"]
@@ -198,7 +198,7 @@ def test_what_the_heatmap_shows_after_the_word_is_verified_where_it_is_shown(tra
         assert "posterior p(j | y)" in [row[0] for row in found["rows"]]
 
 
-def test_the_chosen_word_is_verified_too(trace: Trace) -> None:
+def test_attribution_of_the_chosen_word_is_verified(trace: Trace) -> None:
     at = address(trace, "verification", "light", every=False, word=True)
     rare = int(np.argmin(trace.log_probabilities)) % 5 + 40
     assert rare not in trace.top_ids[0, :10]
@@ -211,6 +211,6 @@ def test_the_chosen_word_is_verified_too(trace: Trace) -> None:
     assert int(logit_attributions[1][1]) == int(logit_attributions[0][1]) + 1
 
 
-def test_no_two_rooms_have_a_record_of_one_name() -> None:
-    names = [name for room in (step_view, lab, why) for name in room.MAKERS]
+def test_payload_names_are_unique_across_pages() -> None:
+    names = [name for page in (step_view, lab, why) for name in page.MAKERS]
     assert len(names) == len(set(names))

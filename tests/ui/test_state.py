@@ -1,4 +1,4 @@
-"""What the page remembers, as plain functions on a dictionary; and what it hands to the browser."""
+"""Session state of the page, as plain functions on a dictionary, and the payloads for the browser."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def main_view(**changes: Any) -> View:
 @pytest.mark.parametrize(
     ("linked", "step"), [(None, 0), ("4", 3), ("400", -1), ("0", 0), ("-3", 0), ("x", 0), ("²", 0), ("9" * 5000, 0)]
 )
-def test_an_address_says_a_step_there_is(linked: str | None, step: int) -> None:
+def test_linked_step_is_limited_to_existing_steps(linked: str | None, step: int) -> None:
     view = main_view()
     assert linked_selection(view, {} if linked is None else {"step": linked}).step == step % view.steps
 
@@ -48,7 +48,7 @@ def test_an_address_says_a_step_there_is(linked: str | None, step: int) -> None:
         st.text(max_size=200) | st.integers(-9, 10**7).map(str),
     )
 )
-def test_no_link_chooses_what_there_is_not(linked: dict[str, str]) -> None:
+def test_linked_selection_is_always_valid(linked: dict[str, str]) -> None:
     view = MAIN_VIEW
     chosen = linked_selection(view, linked)
     assert 0 <= chosen.step < view.steps
@@ -58,28 +58,28 @@ def test_no_link_chooses_what_there_is_not(linked: dict[str, str]) -> None:
     assert len(chosen.typed_word) <= 80
 
 
-def test_what_the_browser_is_told_of_its_parameters_is_what_the_server_reads() -> None:
+def test_browser_parameter_bounds_match_what_the_server_reads() -> None:
     for view in (MAIN_VIEW, View("b", MAIN_VIEW.trace)):
-        told = {one["name"]: one for one in browser_parameters(view)}
-        assert all(one["key"].endswith("-b") == (view.id == "b") for one in told.values())
-        assert {"step", "source", "word", "foil", "stage", "order", "tour"} <= set(told)
+        parameters = {one["name"]: one for one in browser_parameters(view)}
+        assert all(one["key"].endswith("-b") == (view.id == "b") for one in parameters.values())
+        assert {"step", "source", "word", "foil", "stage", "order", "tour"} <= set(parameters)
         for name, field in (("step", "step"), ("source", "source"), ("word", "word"), ("foil", "foil")):
-            first, last = told[name]["first"], told[name]["last"]
+            first, last = parameters[name]["first"], parameters[name]["last"]
             for value in (first, last):
-                chosen = linked_selection(view, {told[name]["key"]: str(value)})
+                chosen = linked_selection(view, {parameters[name]["key"]: str(value)})
                 assert getattr(chosen, field) == value - first
-            assert getattr(linked_selection(view, {told[name]["key"]: str(first - 1)}), field) in (None, 0)
+            assert getattr(linked_selection(view, {parameters[name]["key"]: str(first - 1)}), field) in (None, 0)
 
 
-def test_what_is_drawn_of_a_selection_has_it_beside_what_was_chosen() -> None:
+def test_with_selection_adds_the_selection_to_the_other_choices() -> None:
     left, right = View("a", synthetic.trace(seed=0)), View("b", synthetic.trace(seed=1))
-    kept = with_selection({"by-b": "pieces"}, left, Selection(3, source=1))
-    assert selection_of(kept, left) == Selection(3, source=1)
-    assert selection_of(kept, right) == Selection()
-    assert kept["by-b"] == "pieces"
+    session = with_selection({"by-b": "pieces"}, left, Selection(3, source=1))
+    assert selection_of(session, left) == Selection(3, source=1)
+    assert selection_of(session, right) == Selection()
+    assert session["by-b"] == "pieces"
 
 
-def test_where_nobody_chose_the_source_piece_is_that_of_the_largest_weight() -> None:
+def test_default_source_piece_has_the_largest_weight() -> None:
     trace = synthetic.trace()
     for step in range(len(trace.target_pieces)):
         assert source_of(Selection(step), trace) == int(trace.alignment[step].argmax())
@@ -96,28 +96,30 @@ CHOSEN = {
 }
 
 
-def test_everything_that_changes_the_picture_is_in_the_link() -> None:
-    view, kept = main_view(), {}
-    assert heatmap_choices(kept, view, CHOSEN) == HeatmapChoices("pieces", "cividis", True, False, True, "difference")
-    set_page_address(kept, "entry", {"sentence": "A dog."})
-    written = {key: value for key, value in own_parameters(kept, view).items() if value is not None}
+def test_every_heatmap_choice_is_in_the_address() -> None:
+    view, session = main_view(), {}
+    assert heatmap_choices(session, view, CHOSEN) == HeatmapChoices(
+        "pieces", "cividis", True, False, True, "difference"
+    )
+    set_page_address(session, "entry", {"sentence": "A dog."})
+    written = {key: value for key, value in own_parameters(session, view).items() if value is not None}
     assert written == CHOSEN
-    assert page_payload(kept) == {"entry": "first entry", "parameters": {"sentence": "A dog.", "page": None}}
-    forget_view(kept, MAIN)
-    assert heatmap_choices(kept, view, {}) == HeatmapChoices()
+    assert page_payload(session) == {"entry": "first entry", "parameters": {"sentence": "A dog.", "page": None}}
+    forget_view(session, MAIN)
+    assert heatmap_choices(session, view, {}) == HeatmapChoices()
 
 
-def test_a_bad_choice_is_the_default() -> None:
-    view, kept = main_view(), {}
-    assert heatmap_choices(kept, view, {"by": "letters", "root": "yes", "end": ""}) == HeatmapChoices()
-    kept["root"] = True
-    kept["colours"] = "Grau"  # the label of another language
-    assert heatmap_choices(kept, view) == HeatmapChoices(root=True)
-    assert (kept["root"], kept["colours"]) == (True, "paper")
+def test_invalid_choice_falls_back_to_the_default() -> None:
+    view, session = main_view(), {}
+    assert heatmap_choices(session, view, {"by": "letters", "root": "yes", "end": ""}) == HeatmapChoices()
+    session["root"] = True
+    session["colours"] = "Grau"  # the label of another language
+    assert heatmap_choices(session, view) == HeatmapChoices(root=True)
+    assert (session["root"], session["colours"]) == (True, "paper")
 
 
-def test_the_identity_of_a_translation_is_more_than_its_pieces() -> None:
-    """Two models that write the same pieces look at different ones: a click must not choose the other's."""
+def test_identity_of_a_translation_depends_on_more_than_its_pieces() -> None:
+    """Two models can write the same pieces with different attention: a click in one must not select in the other."""
     one, other = synthetic.trace(seed=0), synthetic.trace(seed=1)
     assert (one.source_pieces, one.target_pieces) == (other.source_pieces, other.target_pieces)
     assert player_payload(one)["identity"] != player_payload(other)["identity"]
@@ -125,18 +127,18 @@ def test_the_identity_of_a_translation_is_more_than_its_pieces() -> None:
     assert player_payload(one)["identity"] != player_payload(renamed)["identity"]
 
 
-def test_an_example_takes_the_given_translation_away() -> None:
-    kept: dict[Any, Any] = {SENTENCE: "x", TARGET: "y"}
-    set_request(kept, "A dog.")
-    assert (kept[SENTENCE], kept[TARGET]) == ("A dog.", "")
+def test_example_clears_the_given_translation() -> None:
+    session: dict[Any, Any] = {SENTENCE: "x", TARGET: "y"}
+    set_request(session, "A dog.")
+    assert (session[SENTENCE], session[TARGET]) == ("A dog.", "")
 
 
 @pytest.mark.parametrize(("search", "width"), [("greedy", 1), ("beam 2", 2), ("beam 20", 20)])
-def test_a_search_has_its_beam(search: str, width: int) -> None:
+def test_beam_width_is_read_from_the_search_name(search: str, width: int) -> None:
     assert beam_of(search) == width
 
 
-def test_the_player_gets_every_piece_once_and_weights_that_add_up() -> None:
+def test_player_payload_has_every_piece_once_and_rows_that_sum_to_one() -> None:
     trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
     record = player_payload(trace)
     assert [step for word in record["target"] for step in word["steps"]] == list(range(len(trace.target_pieces)))
@@ -152,7 +154,7 @@ def test_the_player_gets_every_piece_once_and_weights_that_add_up() -> None:
     json.dumps(record)
 
 
-def test_the_player_gets_a_word_cut_into_its_pieces() -> None:
+def test_player_payload_splits_a_word_into_its_pieces() -> None:
     base = synthetic.trace("The x likes a .", "La y aime un .")
     trace = dataclasses.replace(
         base,
@@ -163,16 +165,16 @@ def test_the_player_gets_a_word_cut_into_its_pieces() -> None:
     assert (word["text"], word["parts"], word["pieces"]) == ("bicycle", ["bi", "cycle"], [0, 1])
 
 
-def test_a_request_opens_with_its_link_and_then_keeps_what_is_typed() -> None:
-    kept: dict[Any, Any] = {}
-    open_request(kept, {TARGET: "Un chien."}, "A dog.")
-    assert (kept[SENTENCE], kept[TARGET]) == ("A dog.", "Un chien.")
-    kept[SENTENCE] = "A cat."
-    open_request(kept, {SENTENCE: "A dog."}, "A dog.")
-    assert kept[SENTENCE] == "A cat."
+def test_request_opens_from_its_link_and_keeps_later_input() -> None:
+    session: dict[Any, Any] = {}
+    open_request(session, {TARGET: "Un chien."}, "A dog.")
+    assert (session[SENTENCE], session[TARGET]) == ("A dog.", "Un chien.")
+    session[SENTENCE] = "A cat."
+    open_request(session, {SENTENCE: "A dog."}, "A dog.")
+    assert session[SENTENCE] == "A cat."
 
 
-def test_the_player_shows_unknown_text_and_no_black_bar(snapshot: SnapshotAssertion) -> None:
+def test_player_payload_shows_unknown_text_without_space_marks(snapshot: SnapshotAssertion) -> None:
     base = synthetic.trace("The x likes a .", "La y aime un .")
     trace = dataclasses.replace(
         base,
@@ -191,26 +193,26 @@ def test_the_player_shows_unknown_text_and_no_black_bar(snapshot: SnapshotAssert
 def test_the_sentence_of_a_step_says_what_came_before(snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace()
     for step in (0, 1):
-        told = step_sentence(trace, step, "a blank")
-        assert f"{float(trace.probabilities[step]):.3f}" in told
-        assert told == snapshot
+        sentence = step_sentence(trace, step, "a blank")
+        assert f"{float(trace.probabilities[step]):.3f}" in sentence
+        assert sentence == snapshot
     unlikely = dataclasses.replace(trace, log_probabilities=np.full_like(trace.log_probabilities, -12))
     assert step_sentence(unlikely, 0, "a blank") == snapshot(name="unlikely")
 
 
-def test_the_key_of_the_common_figure_is_the_one_the_browser_asks_for() -> None:
+def test_browser_uses_the_same_key_for_the_common_figure() -> None:
     program = (PAGE / "components" / "chart" / "chart.js").read_text(encoding="utf-8")
     assert f'values["{EVERY_STEP}"]' in program
 
 
-def test_no_asset_asks_another_server_for_anything() -> None:
+def test_no_asset_loads_from_another_server() -> None:
     for path in (path for path in PAGE.rglob("*.*") if path.suffix in (".js", ".css", ".html", ".svg")):
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "http" not in text, path.name
         assert "//fonts" not in text, path.name
 
 
-def test_no_program_of_ours_reads_text_as_markup() -> None:
+def test_javascript_never_parses_text_as_markup() -> None:
     for path in PAGE.rglob("*.js"):
         text = path.read_text(encoding="utf-8")
         for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):

@@ -1,4 +1,4 @@
-"""The page's words about its numbers: the badge, the words of the logit attribution, where findings lead."""
+"""Texts about the numbers of a step: verification badge, logit attribution, energies and findings."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from attnviz.ui.components.energy_decomposition.energy_decomposition import ener
 from attnviz.ui.components.findings.findings import SEVERITY, findings_payload
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.shared_payloads import PayloadRequest
-from attnviz.ui.step.attributed_word import pair, piece_of
+from attnviz.ui.step.attributed_word import parse_piece, word_and_foil
 from attnviz.ui.step.logit_attribution import piece_heading
 from attnviz.ui.step.verification_badge import verification_payload, verification_rows
 from attnviz.wording.findings import finding_sentence, step_attention_sentence
-from attnviz.wording.logit_attribution import idle_sources, logit_attribution_sentence, odds
+from attnviz.wording.logit_attribution import idle_sources, logit_attribution_sentence, odds_text
 from attnviz.wording.numbers import power_of_ten
 from attnviz.wording.verification import badge_text, discrepancy_text, quantity_names
 from tests import strategies
@@ -44,13 +44,13 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import without_numbers
 from tests.ui.opening import Run, first_page
-from tests.ui.shown_payloads import badge, mounted, payload, records_of, texts_with
+from tests.ui.shown_payloads import badge, mounted, payload, payloads_of, texts_with
 
 
 def test_the_badge_of_every_step_is_green(page: Run, snapshot: SnapshotAssertion) -> None:
     app, summary = page(), set()
     for step in (1, 2, mounted(app, "view_state")[0]["steps"]):
-        (found,) = records_of(app, "verification_badge", step - 1)
+        (found,) = payloads_of(app, "verification_badge", step - 1)
         assert found["holds"]
         numbers, shown, *_ = re.findall(r"\d+(?:,\d+)*", found["summary"])
         assert shown == str(step)
@@ -60,7 +60,7 @@ def test_the_badge_of_every_step_is_green(page: Run, snapshot: SnapshotAssertion
 
 
 @pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
-def test_every_kind_of_model_is_verified_and_taken_apart(
+def test_every_kind_of_model_is_verified_and_decomposed(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     make_network: ModelFactory,
@@ -82,7 +82,7 @@ def test_every_kind_of_model_is_verified_and_taken_apart(
     assert any("running sum" in table["columns"] for table in tables) == (attention != "none")
 
 
-def test_an_energy_that_cannot_be_taken_apart_is_said_to_be_so(snapshot: SnapshotAssertion) -> None:
+def test_unavailable_energy_decomposition_is_explained(snapshot: SnapshotAssertion) -> None:
     def script(attention: str) -> None:
         import dataclasses
 
@@ -131,12 +131,12 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(
 
     monkeypatch.setattr("attnviz.ui.toolbar.translation.translate", altered)
     app = page()
-    (found,) = records_of(app, "verification_badge", 1)
+    (found,) = payloads_of(app, "verification_badge", 1)
     assert not found["holds"]
     assert found["summary"] == snapshot
 
 
-def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
+def test_weights_of_another_kind_fail_verification_and_defects_raise(
     page: Run, make_network: ModelFactory, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     sizes = {"hidden_size": 10, "alignment_size": 10}
@@ -150,14 +150,14 @@ def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
 
     monkeypatch.setattr("attnviz.analysis.verification.decode_with_alignment", broken)
     monkeypatch.setattr(
-        "attnviz.ui.shared_payloads._MADE", LRUCache(1, size=len)
-    )  # what other tests proved is not there
+        "attnviz.ui.shared_payloads._PAYLOADS", LRUCache(1, size=len)
+    )  # empty: other tests have filled it
     app = page()
     with pytest.raises(ValueError, match="a defect"):
         badge(app)
 
 
-def test_altered_numbers_make_another_translation() -> None:
+def test_altered_numbers_change_the_identity_of_a_translation() -> None:
     trace = make_trace()
     energies = trace.energies.copy()
     energies[0, 0] += 0.01
@@ -166,7 +166,7 @@ def test_altered_numbers_make_another_translation() -> None:
     assert View(MAIN, trace).identity != View(MAIN, altered).identity
 
 
-def test_without_its_model_a_step_says_which_is_missing(
+def test_missing_model_of_a_step_is_named(
     page: Run, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     monkeypatch.setattr("attnviz.ui.step.step_view.weights_of", lambda _: None)
@@ -190,65 +190,65 @@ def test_weights_of_another_model_of_the_same_name_are_not_used(
     assert resources.weights_of(dataclasses.replace(early, readouts=trace.readouts[:, :-1])) is None
 
 
-def boxes(app: AppTest, **selection: str) -> dict[str, Any]:
-    """Return what stands in the boxes of the words that are compared, of what is on show."""
+def word_boxes(app: AppTest, **selection: str) -> dict[str, Any]:
+    """Return the payload of the word and foil boxes, for the selection in these URL parameters."""
     (given,) = mounted(app, "attributed_word")
     found: dict[str, Any] = payload(given["at"], **selection)
     return found
 
 
-def test_a_word_and_a_foil_of_the_logit_attribution_are_chosen(
+def test_word_and_foil_of_the_logit_attribution_can_be_chosen(
     page: Run, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
     app = page()
-    usual = boxes(app)
+    usual = word_boxes(app)
     assert [usual["word"], usual["foil"]] == snapshot
     third = usual["likeliest"][2]
     assert piece_name(tokenizer.piece(third["piece"])) == third["name"]
-    assert boxes(app, word=str(third["piece"]))["word"] == third["name"]
-    assert boxes(app, foil=str(third["piece"]))["foil"] == third["name"]
-    assert boxes(app, word=str(len(tokenizer))) == usual, "as a link may have it"
-    assert boxes(app, step="2")["likeliest"] != usual["likeliest"]
+    assert word_boxes(app, word=str(third["piece"]))["word"] == third["name"]
+    assert word_boxes(app, foil=str(third["piece"]))["foil"] == third["name"]
+    assert word_boxes(app, word=str(len(tokenizer))) == usual, "an invalid piece, as a link may have it"
+    assert word_boxes(app, step="2")["likeliest"] != usual["likeliest"]
     drawn = chosen_captions(app, word=str(third["piece"]))
     assert f"“{third['name']}”" in drawn[0]
 
 
 def chosen_captions(app: AppTest, **selection: str) -> list[str]:
-    """Return the headings of the logit attribution and the contrast of what was chosen."""
+    """Return the headings of the logit attribution and the contrast of the chosen words."""
     charts = [payload(one["chosen"], **selection) for one in mounted(app, "chart") if one.get("chosen")]
     return [heading for chart in charts for heading, _ in chart["captions"].values()]
 
 
-def test_typed_words_become_pieces(tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
+def test_typed_words_are_parsed_into_pieces(tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
     for index in range(len(tokenizer)):
-        assert piece_of(piece_name(tokenizer.piece(index)), tokenizer)[0] is not None
-    first, summary = piece_of("bicyclettes", tokenizer)
+        assert parse_piece(piece_name(tokenizer.piece(index)), tokenizer)[0] is not None
+    first, summary = parse_piece("bicyclettes", tokenizer)
     pieces = [piece_name(tokenizer.piece(index)) for index in tokenizer.encode("bicyclettes")]
     assert piece_name(tokenizer.piece(first)) in pieces[:2]
     assert piece_name(tokenizer.piece(first)) in summary
     assert summary == snapshot(name="several pieces")
-    unknown, summary = piece_of("北京", tokenizer)
+    unknown, summary = parse_piece("北京", tokenizer)
     assert unknown is None
     assert summary == snapshot(name="never seen")
-    assert piece_of("   ", tokenizer)[0] is None
+    assert parse_piece("   ", tokenizer)[0] is None
 
 
 @given(strategies.texts)
-def test_anything_typed_is_a_piece_or_a_sentence(tokenizer: Tokenizer, text: str) -> None:
-    index, summary = piece_of(text, tokenizer)
+def test_any_typed_text_gives_a_piece_or_a_message(tokenizer: Tokenizer, text: str) -> None:
+    index, summary = parse_piece(text, tokenizer)
     assert summary if index is None else 0 <= index < len(tokenizer)
 
 
-def test_a_word_is_held_against_the_likeliest_other() -> None:
+def test_default_foil_is_the_likeliest_other_word() -> None:
     trace = make_trace()
     own = trace.target_ids[0]
-    assert pair(trace, 0, None, None) == (own, next(i for i in trace.top_ids[0] if i != own))
-    assert pair(trace, 0, 9, None) == (9, trace.top_ids[0][0])
-    assert pair(trace, 0, 9, 9) == (9, None)
-    assert pair(trace, 0, None, 11) == (own, 11)
+    assert word_and_foil(trace, 0, None, None) == (own, next(i for i in trace.top_ids[0] if i != own))
+    assert word_and_foil(trace, 0, 9, None) == (9, trace.top_ids[0][0])
+    assert word_and_foil(trace, 0, 9, 9) == (9, None)
+    assert word_and_foil(trace, 0, None, 11) == (own, 11)
 
 
-def test_the_logit_attribution_in_words_tells_much_attention_without_effect(snapshot: SnapshotAssertion) -> None:
+def test_logit_attribution_sentence_names_attention_without_effect(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .")
     alpha = np.array([0.5, 0.3, 0.1, 0.06, 0.04], dtype=np.float32)
     trace = dataclasses.replace(trace, alignment=np.tile(alpha, (len(trace.target_pieces), 1)))
@@ -273,21 +273,21 @@ def test_the_logit_attribution_in_words_tells_much_attention_without_effect(snap
         (123456, "about 120,000 times"),
     ],
 )
-def test_odds_have_no_power_of_ten(ratio: float, text: str) -> None:
-    assert odds(float(np.log(ratio))) == text
+def test_odds_are_written_without_powers_of_ten(ratio: float, text: str) -> None:
+    assert odds_text(float(np.log(ratio))) == text
 
 
-def test_odds_have_an_end(snapshot: SnapshotAssertion) -> None:
-    assert odds(float(np.log(2e6))) == odds(float(np.log(1e300))) == snapshot
+def test_large_odds_are_capped(snapshot: SnapshotAssertion) -> None:
+    assert odds_text(float(np.log(2e6))) == odds_text(float(np.log(1e300))) == snapshot
 
 
 def test_words_of_several_pieces_keep_their_names_in_both_boxes(
     page: Run, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
     app = page()
-    word, foil = (piece_of(text, tokenizer)[0] for text in ("bicyclettes", "montagnardes"))
+    word, foil = (parse_piece(text, tokenizer)[0] for text in ("bicyclettes", "montagnardes"))
     chosen = {"word": str(word), "foil": str(foil), "typed_word": "bicyclettes", "typed_foil": "montagnardes"}
-    shown = boxes(app, **chosen)
+    shown = word_boxes(app, **chosen)
     assert (shown["word"], shown["foil"]) == ("bicyclettes", "montagnardes")
     assert len(shown["feedback"]) == 2
     assert all("“bicyclettes”" in heading for heading in chosen_captions(app, **chosen))
@@ -299,9 +299,7 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(
     assert piece_heading(first, None) == f"“{first}”"
 
 
-def test_the_difference_of_two_logit_attributions_is_the_ratio_of_the_probabilities(
-    model_folder: Path, translator: Translator
-) -> None:
+def test_contrast_logit_equals_the_log_ratio_of_the_probabilities(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
     for step in range(len(trace.target_pieces)):
         ids, chances = trace.top_ids[step], trace.top_probabilities[step]
@@ -309,7 +307,7 @@ def test_the_difference_of_two_logit_attributions_is_the_ratio_of_the_probabilit
         assert difference == pytest.approx(np.log(chances[0] / chances[3]), abs=1e-4)
 
 
-def test_the_browser_is_given_the_operands_themselves() -> None:
+def test_energy_decomposition_payload_has_the_exact_operands() -> None:
     trace = make_trace()
     record = energy_decomposition_payload(trace, trace.score_vector, "light")
     json.dumps(record)
@@ -321,7 +319,7 @@ def test_the_browser_is_given_the_operands_themselves() -> None:
     assert record["peaks"] == [int(row.argmax()) for row in trace.alignment]
 
 
-def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> None:
+def test_badge_text_counts_numbers_and_names_discrepancies(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
     verification = verify(trace, weights, 0)
     assert f"All {verification.numbers:,} numbers of step 1 are verified" in badge_text(verification, 0)
@@ -335,16 +333,16 @@ def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> No
         for number in range(wrong):
             off = Discrepancy(checks[number].quantity, (4,), 2.5, 2.0)
             checks[number] = dataclasses.replace(checks[number], discrepancy=off)
-        badge_told = badge_text(Verification(tuple(checks)), 2)
-        assert badge_told.startswith("Step 3: ")
-        assert badge_told.endswith(f", no. 5 failed verification{more}")
+        failed_text = badge_text(Verification(tuple(checks)), 2)
+        assert failed_text.startswith("Step 3: ")
+        assert failed_text.endswith(f", no. 5 failed verification{more}")
 
 
 @pytest.mark.parametrize(
     ("amount", "text"),
     [(3.14e-7, "3·10⁻⁷"), (0, "0"), (1, "1·10⁰"), (9.9e-8, "1·10⁻⁷"), (float("inf"), "∞"), (2e12, "2·10¹²")],
 )
-def test_powers_of_ten(amount: float, text: str) -> None:
+def test_power_of_ten_has_one_significant_digit(amount: float, text: str) -> None:
     assert power_of_ten(amount) == text
 
 
@@ -359,7 +357,7 @@ def test_every_finding_has_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("attention", ["additive", "general", "none"])
-def test_the_findings_of_any_translation_can_be_written(attention: str) -> None:
+def test_findings_payload_is_serialisable_for_any_translation(attention: str) -> None:
     for seed in range(10):
         trace = make_trace("In Paris all sleep .", "À Paris tous dorment .", attention=attention, seed=seed)
         record = findings_payload(trace)
@@ -370,7 +368,7 @@ def test_the_findings_of_any_translation_can_be_written(attention: str) -> None:
             assert 0 <= finding["step"] < len(trace.target_pieces)
 
 
-def test_the_summary_by_hand(snapshot: SnapshotAssertion) -> None:
+def test_findings_summary_describes_constructed_alignments(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .")
     even = np.full((5, 5), 0.01, dtype=np.float32) + 0.95 * np.eye(5, dtype=np.float32)
     record = findings_payload(dataclasses.replace(trace, alignment=even))
@@ -384,7 +382,7 @@ def test_the_summary_by_hand(snapshot: SnapshotAssertion) -> None:
     assert summary == snapshot(name="a step back")
 
 
-def test_the_look_of_a_step_by_hand(snapshot: SnapshotAssertion) -> None:
+def test_step_attention_sentence_describes_constructed_weights(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .")
     rows = np.full((5, 5), 0.01, dtype=np.float32) + 0.95 * np.eye(5, dtype=np.float32)
     rows[2] = [0.01, 0.01, 0.4, 0.28, 0.3]

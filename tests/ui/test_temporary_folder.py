@@ -1,4 +1,4 @@
-"""What a visitor gave the server is gone with it, however it ends."""
+"""Temporary folder of the server: it is deleted when the process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 SERVER = """
 import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell has those ignore that it puts behind
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background processes with SIGINT ignored
 from attnviz.ui.corpus.temporary_folder import temporary_folder
 folder = temporary_folder("passing-")
 (folder / "job").mkdir()
@@ -25,7 +25,7 @@ if "stays" in sys.argv:
 
 
 @pytest.mark.parametrize("end", [None, signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=str)
-def test_the_folder_goes_with_its_process(end: signal.Signals | None, tmp_path: Path) -> None:
+def test_folder_is_deleted_when_its_process_ends(end: signal.Signals | None, tmp_path: Path) -> None:
     command = [sys.executable, "-c", SERVER, *(["stays"] if end else [])]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=_env(tmp_path)) as server:
@@ -41,11 +41,11 @@ def test_the_folder_goes_with_its_process(end: signal.Signals | None, tmp_path: 
         if not folder.exists():
             return
         time.sleep(0.05)
-    pytest.fail(f"{folder} is still there")
+    pytest.fail(f"{folder} still exists")
 
 
-def test_one_that_is_told_to_end_with_its_server_stays_as_long_as_it_does(tmp_path: Path) -> None:
-    """So systemd stops a service: the folder goes once the server has ended, and not before."""
+def test_watcher_outlives_sigterm_until_its_server_ends(tmp_path: Path) -> None:
+    """A signal of systemd stops all processes of a service: the folder must stay until the server has ended."""
     pipe = subprocess.PIPE
     command = [sys.executable, "-c", SERVER, "stays"]
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=_env(tmp_path)) as server:
@@ -53,7 +53,7 @@ def test_one_that_is_told_to_end_with_its_server_stays_as_long_as_it_does(tmp_pa
         folder = Path(server.stdout.readline().strip())
         children = Path(f"/proc/{server.pid}/task/{server.pid}/children")
         if not children.is_file():
-            pytest.skip("the system does not tell of child processes")
+            pytest.skip("the system does not list child processes")
         watcher = int(children.read_text())
         subprocess.run(["kill", "-TERM", str(watcher)], check=True)
         time.sleep(0.5)

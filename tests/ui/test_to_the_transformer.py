@@ -1,4 +1,4 @@
-"""The page *To the transformer* as Streamlit runs it, without a browser: its rungs, its records, its address."""
+"""Page *To the transformer* as Streamlit runs it, without a browser: its exhibits, payloads and address."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ from attnviz.model_folder import load_weights, weights_digest
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
-from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, LARGE, TRANSFORMER
+from attnviz.ui.transformer.exhibit import (
+    ADDITIVE_MODEL,
+    FIXED_CONTEXT_MODEL,
+    GENERAL_MODEL,
+    LARGE_MODEL,
+    TRANSFORMER_MODEL,
+)
 from attnviz.ui.transformer.head_error_rates import head_errors
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.detectors import random_detector
@@ -43,7 +49,7 @@ from tests.ui.shown_payloads import (
 
 Run = Callable[..., AppTest]
 SENTENCE = "Two dogs play in the snow."
-KINDS = {FIXED: "none", DOT: "general", ADDITIVE: "additive"}
+KINDS = {FIXED_CONTEXT_MODEL: "none", GENERAL_MODEL: "general", ADDITIVE_MODEL: "additive"}
 PAGE = """
 from attnviz.ui.chrome import run_pages
 from attnviz.ui.pages import transformer
@@ -54,11 +60,11 @@ run_pages([transformer.page])
 @pytest.fixture
 def folder(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with all translators of the page."""
-    save_model(tmp_path / LARGE, make_network(hidden_size=9), tokenizer)
+    save_model(tmp_path / LARGE_MODEL, make_network(hidden_size=9), tokenizer)
     for name, kind in KINDS.items():
         save_model(tmp_path / name, make_network(kind), tokenizer)
     save_model(
-        tmp_path / TRANSFORMER, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer
+        tmp_path / TRANSFORMER_MODEL, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer
     )
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     return tmp_path
@@ -78,11 +84,11 @@ def page(folder: Path) -> Run:
 
 
 def trace_of(folder: Path) -> TransformerTrace:
-    return Translator.load(folder / TRANSFORMER, "cpu").translate(SENTENCE, beam=5)  # type: ignore[return-value]
+    return Translator.load(folder / TRANSFORMER_MODEL, "cpu").translate(SENTENCE, beam=5)  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_a_head_of_each_kind_is_opened_with_all_its_numbers(page: Run, folder: Path, kind: str) -> None:
+def test_head_of_each_kind_opens_with_all_its_numbers(page: Run, folder: Path, kind: str) -> None:
     app = page(rung="heads", head=f"{kind}.2.3", **{"step-head": "3"})
     assert not app.exception
     trace = trace_of(folder)
@@ -101,11 +107,11 @@ def test_a_head_of_each_kind_is_opened_with_all_its_numbers(page: Run, folder: P
     assert {"sentence": SENTENCE, "head": f"{kind}.2.3"}.items() <= address(app).items()
 
 
-def test_the_gallery_has_every_head_and_opens_the_one_that_is_chosen(page: Run, folder: Path) -> None:
+def test_gallery_has_every_head_and_opens_the_chosen_one(page: Run, folder: Path) -> None:
     app = page(rung="heads")
     (gallery,) = mounted(app, "gallery")
     assert [len(group["cells"]) for group in gallery["groups"]] == [8, 8, 8]
-    assert gallery["chosen"] == "cross.1.1"  # nothing was measured of this model
+    assert gallery["chosen"] == "cross.1.1"  # this model has no measured error rates
     assert all(not cell["note"] for group in gallery["groups"] for cell in group["cells"])
     app.session_state["head"] = "decoder.1.4"
     app.run()
@@ -114,28 +120,30 @@ def test_the_gallery_has_every_head_and_opens_the_one_that_is_chosen(page: Run, 
 
 
 @pytest.mark.parametrize("name", ["cross.9.1", "x", "encoder.0.1", "", "cross.1.1.1"])
-def test_a_head_that_is_not_there_is_not_opened(page: Run, name: str) -> None:
+def test_invalid_head_falls_back_to_the_first(page: Run, name: str) -> None:
     app = page(rung="heads", head=name)
     assert not app.exception
     assert mounted(app, "gallery")[0]["chosen"] == "cross.1.1"
 
 
-def test_what_was_measured_of_the_heads_stands_below_them(page: Run, folder: Path) -> None:
-    write_heads(folder, weights_digest(folder / TRANSFORMER)[:12])
+def test_error_rates_of_the_heads_are_shown_below_them(page: Run, folder: Path) -> None:
+    write_heads(folder, weights_digest(folder / TRANSFORMER_MODEL)[:12])
     app = page(rung="heads")
     (gallery,) = mounted(app, "gallery")
     *_, cross = gallery["groups"]
     assert [cell["note"] for cell in cross["cells"]][:2] == ["AER 0.90", "AER 0.80"]
-    assert gallery["chosen"] == "cross.2.4"  # the best
+    assert gallery["chosen"] == "cross.2.4"  # the head with the lowest error rate
     shown = json.dumps([str(one.proto.body) for one in app.get("html")])
     assert "Head 4 of layer 2 aligns best: 0.20" in shown
 
 
 @pytest.mark.parametrize("damage", ["weights", "empty", "text"])
-def test_what_was_measured_of_other_weights_or_is_damaged_is_not_shown(page: Run, folder: Path, damage: str) -> None:
+def test_error_rates_of_other_weights_or_damaged_files_are_ignored(page: Run, folder: Path, damage: str) -> None:
     write_heads(folder, "0" * 12)
     if damage != "weights":
-        (folder / TRANSFORMER / "heads.csv").write_text("" if damage == "empty" else "a,b\n1,2\n", encoding="utf-8")
+        (folder / TRANSFORMER_MODEL / "heads.csv").write_text(
+            "" if damage == "empty" else "a,b\n1,2\n", encoding="utf-8"
+        )
     app = page(rung="heads")
     assert not app.exception
     assert not any(cell["note"] for group in mounted(app, "gallery")[0]["groups"] for cell in group["cells"])
@@ -149,11 +157,11 @@ def write_heads(folder: Path, weights: str) -> None:
         layer, head = place // 4 + 1, place % 4 + 1
         lines += [f"x,{weights},gold.jsonl,3,{layer},{head},mutual argmax,{0.9 - place / 10:.4f},0.5,0.5"]
         lines += [f"x,{weights},other.jsonl,3,{layer},{head},mutual argmax,0.0,0.5,0.5"]
-    (folder / TRANSFORMER / "heads.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / TRANSFORMER_MODEL / "heads.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def test_the_measured_heads_are_those_of_the_model_in_the_repository_and_of_its_card() -> None:
-    place = REPOSITORY / "models" / TRANSFORMER
+def test_shipped_head_error_rates_match_the_model_and_its_card() -> None:
+    place = REPOSITORY / "models" / TRANSFORMER_MODEL
     with (place / "heads.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     assert {row["weights"] for row in rows} == {weights_digest(place)[:12]}
@@ -170,21 +178,21 @@ def test_the_measured_heads_are_those_of_the_model_in_the_repository_and_of_its_
             np.testing.assert_allclose(found, expected, atol=6e-4)
 
 
-def test_without_its_model_a_rung_says_so(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
-    shutil.rmtree(folder / TRANSFORMER)
+def test_exhibit_reports_its_missing_model(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
+    shutil.rmtree(folder / TRANSFORMER_MODEL)
     app = page(rung="heads")
     assert not app.exception
     assert panel_texts(app, "transformer_problem") == snapshot
 
 
-def test_bad_input_is_told_and_loses_nothing(page: Run) -> None:
+def test_bad_input_is_reported_and_the_gallery_stays(page: Run) -> None:
     app = page(rung="heads", sentence=" ")
     assert not app.exception
     assert "The sentence is empty" in texts(app)
     assert mounted(app, "gallery")
 
 
-def test_all_numbers_are_tables_and_the_language_is_that_of_the_page(page: Run) -> None:
+def test_heads_have_tables_and_labels_in_the_language_of_the_page(page: Run) -> None:
     app = page(rung="heads", lang="fr")
     app.session_state["tables-head"] = True
     app.run()
@@ -193,7 +201,7 @@ def test_all_numbers_are_tables_and_the_language_is_that_of_the_page(page: Run) 
     assert mounted(app, "gallery")[0]["groups"][0]["name"] == "Encodeur\u00a0: auto-attention"
 
 
-def test_two_energies_of_one_cell_stand_side_by_side_and_are_verified(page: Run) -> None:
+def test_two_energies_of_one_cell_are_shown_side_by_side_and_verified(page: Run) -> None:
     app = page(**{"step-energies": "3", "source-energies": "2"})
     assert not app.exception
     additive, dot = [fetched(one["at"]) for one in mounted(app, "energy_decomposition")]
@@ -206,7 +214,7 @@ def test_two_energies_of_one_cell_stand_side_by_side_and_are_verified(page: Run)
     assert "multiplications with additive attention" in costs
 
 
-def test_the_pictures_of_the_energies_have_their_numbers(page: Run) -> None:
+def test_energy_figures_have_tables(page: Run) -> None:
     app = page()
     app.session_state["tables-energies"] = True
     app.run()
@@ -216,7 +224,7 @@ def test_the_pictures_of_the_energies_have_their_numbers(page: Run) -> None:
 
 
 @pytest.mark.parametrize(("rung", "pictures"), [("dot", 5), ("pair", 4), ("heads", 7), ("answers", 4)])
-def test_the_page_for_a_lecture_has_the_rung_on_show(page: Run, detector: Path, rung: str, pictures: int) -> None:
+def test_lecture_page_has_the_current_exhibit(page: Run, detector: Path, rung: str, pictures: int) -> None:
     app = page(rung=rung, swap="1.3")
     app.session_state["downloads"] = True
     app.run()
@@ -229,32 +237,38 @@ def test_the_page_for_a_lecture_has_the_rung_on_show(page: Run, detector: Path, 
     assert len(shown["tables"]) == {"answers": 1, "pair": 2}.get(rung, 0)
 
 
-@pytest.mark.parametrize("name", [ADDITIVE, DOT])
-def test_the_first_rung_needs_both_models(page: Run, folder: Path, name: str, snapshot: SnapshotAssertion) -> None:
+@pytest.mark.parametrize("name", [ADDITIVE_MODEL, GENERAL_MODEL])
+def test_first_exhibit_needs_both_models(page: Run, folder: Path, name: str, snapshot: SnapshotAssertion) -> None:
     shutil.rmtree(folder / name)
     app = page()
     assert not app.exception
     assert panel_texts(app, "transformer_problem") == snapshot
 
 
-def test_models_that_cut_the_words_otherwise_have_no_cells_in_common(
+def test_models_with_different_tokenizers_have_no_common_cells(
     page: Run, folder: Path, make_network: ModelFactory, snapshot: SnapshotAssertion
 ) -> None:
     coarse = Tokenizer.train(["Two dogs play in the snow. x y z"], 25)
-    save_model(folder / DOT, make_network("general", vocabulary_size=len(coarse)), coarse)
+    save_model(folder / GENERAL_MODEL, make_network("general", vocabulary_size=len(coarse)), coarse)
     app = page()
     assert not app.exception
     assert panel_texts(app, "transformer_problem") == snapshot
 
 
-def test_the_answers_of_all_five_stand_beside_one_another_and_are_verified(
+def test_five_translations_are_shown_side_by_side_and_verified(
     page: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     shutil.copy(REPOSITORY / "models" / "by-length.csv", folder)
     app = page(rung="answers", **{"step-answers": "2"})
     assert not app.exception
     (lanes,) = mounted(app, "side_by_side")
-    assert [lane["model"] for lane in lanes["lanes"]] == [FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE]
+    assert [lane["model"] for lane in lanes["lanes"]] == [
+        FIXED_CONTEXT_MODEL,
+        GENERAL_MODEL,
+        ADDITIVE_MODEL,
+        TRANSFORMER_MODEL,
+        LARGE_MODEL,
+    ]
     summary: list[str] = []
     for lane in lanes["lanes"]:
         trace = Translator.load(folder / lane["model"], "cpu").translate(SENTENCE, beam=5)
@@ -265,7 +279,12 @@ def test_the_answers_of_all_five_stand_beside_one_another_and_are_verified(
         assert len(lane["notes"]) == len(lanes["labels"])
     assert summary == snapshot
     (gallery,) = mounted(app, "gallery")
-    assert [cell["code"] for cell in gallery["groups"][0]["cells"]] == [DOT, ADDITIVE, TRANSFORMER, LARGE]
+    assert [cell["code"] for cell in gallery["groups"][0]["cells"]] == [
+        GENERAL_MODEL,
+        ADDITIVE_MODEL,
+        TRANSFORMER_MODEL,
+        LARGE_MODEL,
+    ]
     for cell in gallery["groups"][0]["cells"]:
         assert len(cell["columns_of"]) == cell["columns"], "each column has its word"
         assert " ".join(cell["columns_of"][:2]) == " ".join(SENTENCE.split()[:2])
@@ -277,16 +296,22 @@ def test_the_answers_of_all_five_stand_beside_one_another_and_are_verified(
     app.run()
     drawn = tables_of(app)
     assert len(drawn) == 6  # four heatmaps, BLEU by length, the answers
-    assert [row[0] for row in drawn[-1]["rows"]] == [FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE]
+    assert [row[0] for row in drawn[-1]["rows"]] == [
+        FIXED_CONTEXT_MODEL,
+        GENERAL_MODEL,
+        ADDITIVE_MODEL,
+        TRANSFORMER_MODEL,
+        LARGE_MODEL,
+    ]
 
 
-def test_of_the_answers_those_are_shown_that_there_are(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
-    shutil.rmtree(folder / TRANSFORMER)
-    shutil.rmtree(folder / FIXED)
+def test_translations_of_the_installed_models_are_shown(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
+    shutil.rmtree(folder / TRANSFORMER_MODEL)
+    shutil.rmtree(folder / FIXED_CONTEXT_MODEL)
     app = page(rung="answers")
     assert not app.exception
     assert len(mounted(app, "side_by_side")[0]["lanes"]) == 3
-    assert texts_with(app, f"{FIXED}, {TRANSFORMER}") == snapshot
+    assert texts_with(app, f"{FIXED_CONTEXT_MODEL}, {TRANSFORMER_MODEL}") == snapshot
 
 
 @pytest.fixture
@@ -296,13 +321,13 @@ def detector(folder: Path, tokenizer: Tokenizer) -> Path:
     return place
 
 
-def test_without_a_detector_its_rung_says_so(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_exhibit_reports_a_missing_detector(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(rung="pair")
     assert not app.exception
     assert panel_texts(app, "transformer_problem") == snapshot
 
 
-def test_a_pair_is_judged_with_all_its_numbers(page: Run, detector: Path) -> None:
+def test_pair_is_judged_with_all_its_numbers(page: Run, detector: Path) -> None:
     french = "Deux chats jouent."
     app = page(rung="pair", pair=french, **{"step-two": "2"})
     assert not app.exception
@@ -325,7 +350,7 @@ def test_a_pair_is_judged_with_all_its_numbers(page: Run, detector: Path) -> Non
         np.testing.assert_allclose([float(cell) for cell in column(table, name)], expected, rtol=1e-5, atol=1e-9)
 
 
-def test_the_pair_begins_with_the_translation_and_another_sentence_brings_its_own(page: Run, detector: Path) -> None:
+def test_pair_defaults_to_the_translation_and_resets_with_the_sentence(page: Run, detector: Path) -> None:
     app = page(rung="pair")
     first = field(app, "pair")["value"]
     assert first
@@ -339,14 +364,12 @@ def test_the_pair_begins_with_the_translation_and_another_sentence_brings_its_ow
 
 
 def comparisons_caption(app: AppTest) -> str:
-    """Return what is said of the bag of vectors."""
+    """Return the caption of the sum over the comparison vectors."""
     *_, summary = [one["captions"]["every"][1] for one in mounted(app, "chart") if "every" in one.get("captions", {})]
     return str(summary)
 
 
-def test_two_words_change_places_and_the_verdict_does_not(
-    page: Run, detector: Path, snapshot: SnapshotAssertion
-) -> None:
+def test_swapping_two_words_does_not_change_the_verdict(page: Run, detector: Path, snapshot: SnapshotAssertion) -> None:
     app = page(rung="pair")
     before = comparisons_caption(app)
     assert before == snapshot(name="one order")
@@ -363,7 +386,7 @@ def test_two_words_change_places_and_the_verdict_does_not(
 
 
 @pytest.mark.parametrize("swap", ["0.2", "2.2", "3.99", "x", "5.2"])
-def test_a_swap_that_there_is_not_is_not_made(page: Run, detector: Path, swap: str) -> None:
+def test_invalid_swap_is_ignored(page: Run, detector: Path, swap: str) -> None:
     app = page(rung="pair", swap=swap)
     assert not app.exception
     assert comparisons_caption(app) == comparisons_caption(page(rung="pair"))
@@ -375,7 +398,7 @@ def test_one_word_cannot_be_swapped(page: Run, detector: Path) -> None:
     assert not [one for one in app.button if one.key == "swap_button"]
 
 
-def test_the_rungs_are_gone_up_and_down_and_nothing_is_lost(page: Run, detector: Path) -> None:
+def test_exhibits_can_be_visited_in_any_order(page: Run, detector: Path) -> None:
     app = page(**{"step-energies": "2"})
     for name in ("pair", "heads", "answers", "dot", "heads", "dot"):
         set_field(app, "rung", name)
@@ -384,7 +407,7 @@ def test_the_rungs_are_gone_up_and_down_and_nothing_is_lost(page: Run, detector:
         assert ("head" in address(app)) == (name == "heads")
 
 
-def test_a_rung_that_there_is_not_is_the_first(page: Run) -> None:
+def test_invalid_exhibit_falls_back_to_the_first(page: Run) -> None:
     app = page(rung="nine")
     assert not app.exception
     assert "rung" not in address(app)

@@ -1,4 +1,4 @@
-"""The choices above the page: what a browser is told of them, and what is searched with them."""
+"""Toolbar of the page: the search that a browser chooses, and the name of the opening example."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def models_folder(models_folder: Path, model_folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(("linked", "beam"), [({}, 5), ({"search": "beam 3"}, 3)])
-def test_the_opening_example_is_searched_as_chosen_and_called_what_it_is(
+def test_opening_example_uses_the_chosen_search_and_is_announced(
     page: Run, monkeypatch: pytest.MonkeyPatch, linked: dict[str, str], beam: int, snapshot: SnapshotAssertion
 ) -> None:
     asked = []

@@ -1,4 +1,4 @@
-"""The tour on the page: where it begins and ends, what it leaves as it was, and what its card is given."""
+"""Guided tour on the page: when it is offered, its language, and the numbers on its card."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.ui.opening import Run
 from tests.ui.shown_payloads import fetched, mounted
 
 
-def test_there_is_a_title_for_each_stop() -> None:
+def test_every_stop_of_the_tour_has_a_title() -> None:
     assert len(stop_titles()) == STOPS
 
 
-def server(app: AppTest) -> dict[str, Any]:
+def view_state(app: AppTest) -> dict[str, Any]:
     found: dict[str, Any] = mounted(app, "view_state")[0]
     return found
 
@@ -37,15 +37,15 @@ def card(app: AppTest) -> dict[str, Any]:
     return fetched(mounted(app, "tour")[0]["at"])
 
 
-def test_its_card_is_in_the_language_of_the_page(page: Run) -> None:
+def test_tour_card_is_in_the_language_of_the_page(page: Run) -> None:
     app = page(sentence=SENTENCES[0], search="greedy", depth="idea", step="2")
-    assert server(app)["hasTour"]
+    assert view_state(app)["hasTour"]
     assert [button.key for button in app.button if button.key == "tour_button"]
     set_field(app, "lang", "fr")
     assert [one["title"] for one in card(app)["stops"]][-1] == "À vous"
 
 
-def test_what_its_card_has_is_the_translation(page: Run) -> None:
+def test_tour_card_has_the_numbers_of_the_translation(page: Run) -> None:
     app = page(sentence=SENTENCES[0], search="greedy", tour="4")
     trace, record = app.session_state["last_trace"], card(app)
     assert [one["number"] for one in record["stops"]] == list(range(1, STOPS + 1))
@@ -69,7 +69,7 @@ def test_what_its_card_has_is_the_translation(page: Run) -> None:
 
 
 @pytest.mark.parametrize("kind", ["none", "transformer"])
-def test_other_translators_have_what_they_have(
+def test_tour_of_other_architectures_marks_missing_stops(
     kind: str, page: Run, models_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     sizes = TransformerConfig(len(tokenizer), 12, 3, 2, 5)
@@ -89,20 +89,20 @@ def test_other_translators_have_what_they_have(
             assert one["later"] is None
 
 
-def test_there_is_none_in_the_lab(lab: Run) -> None:
+def test_lab_has_no_tour(lab: Run) -> None:
     app = lab(sentence=SENTENCES[0], search="greedy", tour="3", step="2")
-    assert not server(app)["hasTour"]
+    assert not view_state(app)["hasTour"]
     assert mounted(app, "tour") == []
 
 
-def offer(app: AppTest) -> list[str]:
+def offer_buttons(app: AppTest) -> list[str]:
     return [button.key for button in app.button if button.key in ("tour_take", "tour_decline")]
 
 
-def test_a_newcomer_is_offered_it_once(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detail_level, "NEWCOMER", "idea")
+def test_tour_is_offered_once_to_a_new_visitor(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detail_level, "DEFAULT_LEVEL", "idea")
     app = page(sentence=SENTENCES[0], search="greedy")
-    assert offer(app) == ["tour_take", "tour_decline"]
-    assert offer(page(sentence=SENTENCES[0], search="greedy", depth="idea")) == [], "a link says what to show"
+    assert offer_buttons(app) == ["tour_take", "tour_decline"]
+    assert offer_buttons(page(sentence=SENTENCES[0], search="greedy", depth="idea")) == [], "a link says what to show"
     monkeypatch.setattr("attnviz.ui.toolbar.tour_offer.remembered", lambda name: "taken" if name == "tour" else None)
-    assert offer(page(sentence=SENTENCES[0], search="greedy")) == []
+    assert offer_buttons(page(sentence=SENTENCES[0], search="greedy")) == []

@@ -1,4 +1,4 @@
-"""The page with a transformer: its heads, its stages, its proof, its files, and what it says is not there."""
+"""First page with a transformer: its heads, stages, verification, files, and texts about what is missing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from attnviz.trace.changes import UniformAttention, WriteWords
 from attnviz.translator import Translator
 from attnviz.ui import resources
 from attnviz.ui.page_state.view import View
-from attnviz.ui.page_state.what_if_address import written
+from attnviz.ui.page_state.what_if_address import encode_what_ifs
 from attnviz.ui.toolbar.downloads import pictures
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector
@@ -50,7 +50,7 @@ LINK = {"model": NAME, "sentence": SENTENCES[0], "search": "greedy", "depth": "e
 
 @pytest.fixture
 def transformer(models_folder: Path, tokenizer: Tokenizer) -> Path:
-    """Return the folder of a transformer, which lies beside a recurrent model."""
+    """Return the folder of a transformer, next to that of a recurrent model."""
     network = random_transformer(TransformerConfig(len(tokenizer), 12, HEADS, LAYERS, 5), 1)
     save_model(models_folder / NAME, network, tokenizer)
     return models_folder / NAME
@@ -58,52 +58,52 @@ def transformer(models_folder: Path, tokenizer: Tokenizer) -> Path:
 
 @pytest.fixture
 def trace(transformer: Path) -> TransformerTrace:
-    """Return the translation that `LINK` asks for."""
+    """Return the translation of the sentence in `LINK`."""
     return Translator.load(transformer, "cpu").translate(SENTENCES[0])
 
 
 def heatmap_of(app: AppTest) -> NDArray[np.float64]:
-    """Return the numbers of the heatmap on show."""
+    """Return the numbers of the shown heatmap."""
     steady = next(given for given in mounted(app, "chart") if "template" in given)
     cells = json.loads(steady["template"])["data"][0]["z"]
     rows = np.frombuffer(base64.b64decode(cells["bdata"]), dtype=f"<{cells['dtype']}")
     return rows.reshape([int(size) for size in cells["shape"].split(",")]).astype(float)
 
 
-def summary(app: AppTest) -> str:
-    """Return all that the page says in words of its own."""
+def page_prose(app: AppTest) -> str:
+    """Return the texts, captions and HTML of the page."""
     return "\n".join(
         [texts(app), *(str(one.value) for one in app.caption), *(one.proto.body for one in app.get("html"))]
     )
 
 
-def opened_again(app: AppTest, text: str) -> AppTest:
-    """Give the page a saved trace."""
+def open_trace(app: AppTest, text: str) -> AppTest:
+    """Upload a saved trace to the page."""
     app.session_state["downloads"] = True  # the box
     return app.run().get("file_uploader")[0].set_value(("one.json", text.encode(), "application/json")).run()
 
 
-def charts(app: AppTest) -> dict[str, str]:
-    """Return where the pictures of the stages lie, by the names of their records."""
+def payload_addresses(app: AppTest) -> dict[str, str]:
+    """Return the addresses of the payloads of the charts, by payload name."""
     places = [given["at"] for given in mounted(app, "chart") if "at" in given]
     return {at.split("?")[0].rpartition("/")[2]: at for at in places}
 
 
-def test_it_is_offered_by_name_and_opened_by_a_link(transformer: Path, page: Run) -> None:
+def test_transformer_is_offered_by_name_and_opened_by_a_link(transformer: Path, page: Run) -> None:
     app = page(**LINK)
     assert options(app, "model") == ["en-fr", NAME]
     assert f"{NAME} (attention not guided) on cpu · greedy search" in texts(app)
     assert address(app)["model"] == NAME
 
 
-def test_a_detector_is_no_translator(transformer: Path, tokenizer: Tokenizer) -> None:
+def test_detector_is_not_listed_as_a_translator(transformer: Path, tokenizer: Tokenizer) -> None:
     detector = random_detector(DecomposableConfig(len(tokenizer), 8, 6), 1)
     save_model(transformer.parent / "detector", detector, tokenizer)
     assert set(resources.models()) == {"en-fr", NAME}
 
 
 @pytest.mark.parametrize(("depth", "least"), [("idea", 5), ("numbers", 10), ("everything", 12)])
-def test_all_that_the_page_fetches_can_be_made(transformer: Path, page: Run, depth: str, least: int) -> None:
+def test_all_payloads_of_the_page_can_be_computed(transformer: Path, page: Run, depth: str, least: int) -> None:
     app = page(**LINK | {"depth": depth})
     assert len(list(all_payloads(app))) >= least
     assert ("heads" in fields(app)) == (depth != "idea")
@@ -111,7 +111,7 @@ def test_all_that_the_page_fetches_can_be_made(transformer: Path, page: Run, dep
 
 
 @pytest.mark.parametrize(("code", "layer", "head"), [(None, None, None), ("2", 1, None), ("1", 0, None), ("2.3", 1, 2)])
-def test_the_heads_of_a_link_are_on_show(
+def test_linked_heads_are_shown(
     trace: TransformerTrace, page: Run, code: str | None, layer: int | None, head: int | None
 ) -> None:
     app = page(**LINK, **({"heads": code} if code else {}))
@@ -123,27 +123,25 @@ def test_the_heads_of_a_link_are_on_show(
 
 
 @pytest.mark.parametrize("code", ["3", "0", "1.4", "2.0", "x", "1.2.3", "None"])
-def test_heads_that_there_are_not_leave_the_usual_ones(trace: TransformerTrace, page: Run, code: str) -> None:
+def test_invalid_heads_fall_back_to_the_default(trace: TransformerTrace, page: Run, code: str) -> None:
     app = page(**LINK, heads=code)
     np.testing.assert_allclose(heatmap_of(app), trace.words().alignment, atol=1e-6)
     assert "heads" not in address(app)
 
 
-def test_another_choice_of_heads_keeps_the_step(trace: TransformerTrace, page: Run) -> None:
+def test_heads_can_be_chosen_at_a_linked_step(trace: TransformerTrace, page: Run) -> None:
     app = page(**LINK, step="3")
     assert len(options(app, "heads")) == 1 + LAYERS + LAYERS * HEADS
     set_field(app, "heads", "1.2")
     assert not app.exception
     np.testing.assert_allclose(heatmap_of(app), trace.seen_by(0, 1).words().alignment, atol=1e-6)
     assert address(app)["heads"] == "1.2"
-    assert "head 2 of layer 1" in summary(app)
+    assert "head 2 of layer 1" in page_prose(app)
 
 
-def test_the_stages_are_of_the_head_that_is_chosen(
-    trace: TransformerTrace, page: Run, snapshot: SnapshotAssertion
-) -> None:
+def test_stages_show_the_chosen_head(trace: TransformerTrace, page: Run, snapshot: SnapshotAssertion) -> None:
     app, seen = page(**LINK, heads="2.1"), trace.seen_by(1, 0)
-    assert set(charts(app)) == {"scores", "weights", "stream", "word"}
+    assert set(payload_addresses(app)) == {"scores", "weights", "stream", "word"}
     equations, best = shown_equations(app), int(seen.alignment[0].argmax())
     assert len(equations) == 5
     assert f"&= {seen.cross_scores[1, 0, 0, best]:.3g}"[:7] in equations[0]
@@ -151,13 +149,11 @@ def test_the_stages_are_of_the_head_that_is_chosen(
     assert titles == snapshot
 
 
-def test_the_mean_of_heads_opens_the_nearest_one(
-    trace: TransformerTrace, page: Run, snapshot: SnapshotAssertion
-) -> None:
+def test_mean_of_heads_opens_the_nearest_head(trace: TransformerTrace, page: Run, snapshot: SnapshotAssertion) -> None:
     layer, head = trace.nearest_head
     distances = np.abs(trace.cross_weights - trace.alignment).sum(axis=(2, 3))
     assert distances[layer, head] == distances.min()
-    captions = fetched(charts(page(**LINK))["scores"])["captions"]["0"]
+    captions = fetched(payload_addresses(page(**LINK))["scores"])["captions"]["0"]
     (nearest,) = re.findall(r"\w[^.]*: head \d+ of layer \d+\.", " ".join(captions))
     assert re.findall(r"\d+", nearest) == [str(head + 1), str(layer + 1)]
     assert without_numbers(nearest) == snapshot
@@ -175,24 +171,24 @@ def test_an_altered_number_is_found_in_a_saved_trace(trace: TransformerTrace, pa
     scores = trace.cross_scores.copy()
     scores[1, 2, 0, 0] += 0.5
     wrong = dataclasses.replace(trace, cross_scores=scores)
-    app = opened_again(page(**LINK), wrong.to_json())
+    app = open_trace(page(**LINK), wrong.to_json())
     found = badge(app)
     assert not found["holds"]
     assert "scores s, French to English" in found["summary"]
 
 
-def test_what_is_not_there_is_said(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
+def test_unavailable_sections_are_explained(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(**LINK, after_word="1")
-    said = {key: panel_texts(app, key) for key in ("inside_energy", "inside_word", "looking_back", "stage_2")}
-    assert said == snapshot
+    panels = {key: panel_texts(app, key) for key in ("inside_energy", "inside_word", "looking_back", "stage_2")}
+    assert panels == snapshot
     assert not mounted(app, "intervention_controls")
     assert not mounted(app, "energy_decomposition")
 
 
-def test_its_saved_trace_is_opened_again_by_the_heads_it_was_seen_by(
+def test_reopened_trace_shows_the_heads_it_was_saved_with(
     transformer: Path, trace: TransformerTrace, page: Run
 ) -> None:
-    app = opened_again(page(**LINK | {"model": "en-fr"}), trace.seen_by(0, 2).to_json())
+    app = open_trace(page(**LINK | {"model": "en-fr"}), trace.seen_by(0, 2).to_json())
     assert f"model {NAME} on cpu" in texts(app)
     np.testing.assert_allclose(heatmap_of(app), trace.seen_by(0, 2).words().alignment, atol=1e-6)
     assert badge(app)["holds"]
@@ -202,13 +198,13 @@ def test_its_saved_trace_is_opened_again_by_the_heads_it_was_seen_by(
     assert "Numbers not verified" in texts(app)
 
 
-def test_there_and_back_to_a_recurrent_model(transformer: Path, page: Run) -> None:
+def test_switching_to_a_recurrent_model_and_back_restores_the_page(transformer: Path, page: Run) -> None:
     app = page(**LINK, heads="1.1")
     before = heatmap_of(app)
     for _ in range(2):
         set_field(app, "model", "en-fr")
         assert not app.exception
-        assert {"energy", "softmax", "state", "maxout"} <= set(charts(app))
+        assert {"energy", "softmax", "state", "maxout"} <= set(payload_addresses(app))
         assert len(shown_equations(app)) == 5
         assert mounted(app, "energy_decomposition")
         assert "heads" not in fields(app)
@@ -217,13 +213,13 @@ def test_there_and_back_to_a_recurrent_model(transformer: Path, page: Run) -> No
         set_field(app, "model", NAME)
         assert not app.exception
         np.testing.assert_array_equal(heatmap_of(app), before)
-        assert set(charts(app)) == {"scores", "weights", "stream", "word"}
+        assert set(payload_addresses(app)) == {"scores", "weights", "stream", "word"}
         assert badge(app)["holds"]
 
 
 def test_another_word_can_be_written_and_is_verified(trace: TransformerTrace, page: Run) -> None:
     piece = next(int(one) for one in trace.top_ids[1] if one > 3 and one != trace.target_ids[1])
-    app = page(**LINK, what_ifs=written([WhatIf(0, WriteWords(1, (piece,)))]), what_if="1", heads="1.2")
+    app = page(**LINK, what_ifs=encode_what_ifs([WhatIf(0, WriteWords(1, (piece,)))]), what_if="1", heads="1.2")
     assert not app.exception
     assert mounted(app, "other_word")
     (cards,) = mounted(app, "what_ifs")
@@ -231,20 +227,20 @@ def test_another_word_can_be_written_and_is_verified(trace: TransformerTrace, pa
     assert badge(app)["holds"]
 
 
-def test_a_look_cannot_be_changed_by_hand(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(**LINK, what_ifs=written([WhatIf(0, UniformAttention(0))]), what_if="1")
+def test_attention_intervention_is_refused(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
+    app = page(**LINK, what_ifs=encode_what_ifs([WhatIf(0, UniformAttention(0))]), what_if="1")
     assert panel_texts(app, "what_if_problem") == snapshot
     assert mounted(app, "what_ifs")[0]["cards"] == []
 
 
 @pytest.mark.parametrize("section", ["attributions", "perturbation-tests"])
-def test_the_lab_says_what_it_does_not_ask_of_it(
+def test_lab_explains_what_is_unavailable_for_a_transformer(
     transformer: Path, lab: Run, section: str, snapshot: SnapshotAssertion
 ) -> None:
     assert panel_texts(lab(section=section, **LINK), "section_panel") == snapshot
 
 
-def test_the_lab_shows_its_search_and_both_models_side_by_side(transformer: Path, lab: Run) -> None:
+def test_lab_shows_the_beam_search_and_the_comparison(transformer: Path, lab: Run) -> None:
     assert len(list(all_payloads(lab(section="tree", **LINK)))) >= 2
     app = lab(section="comparison", other_model="en-fr", **LINK)
     assert not app.exception
@@ -253,7 +249,7 @@ def test_the_lab_shows_its_search_and_both_models_side_by_side(transformer: Path
     assert "en-fr" in names
 
 
-def test_pictures_and_files_to_take_away(trace: TransformerTrace, transformer: Path) -> None:
+def test_figures_and_files_can_be_saved(trace: TransformerTrace, transformer: Path) -> None:
     seen = trace.seen_by(1, 1)
     shown = list(pictures(View("", seen), {}))
     assert [one.name for one in shown] == [
@@ -270,6 +266,6 @@ def test_pictures_and_files_to_take_away(trace: TransformerTrace, transformer: P
     assert contents(seen, "pharaoh", FigureOptions()) != contents(trace.seen_by(0, 0), "pharaoh", FigureOptions())
 
 
-def test_a_damaged_model_is_not_left_out_unheard(transformer: Path) -> None:
+def test_damaged_model_stays_in_the_list_of_models(transformer: Path) -> None:
     (transformer / "config.json").write_text("{")
     assert set(resources.models()) == {"en-fr", NAME}

@@ -1,4 +1,4 @@
-"""The Lab's section of the beam search as Streamlit runs it: which search is drawn, and what is said of it."""
+"""Beam search section of the lab as Streamlit runs it: which search is drawn, and the texts about it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from attnviz import Trace, Translator
 from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.trace.interventions import Temperature
-from attnviz.ui.lab.tree import WIDTHS, finished_payload, tree_payload
+from attnviz.ui.lab.tree import WIDTHS, finished_hypotheses_payload, tree_payload
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
 from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
 from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import address, mounted, records_of
+from tests.ui.shown_payloads import address, mounted, payloads_of
 
 
 @pytest.fixture
@@ -39,30 +39,30 @@ def shown(en_fr: Path) -> Translator:
 
 
 def _figure(app: AppTest) -> dict[str, Any]:
-    (record,) = records_of(app, "chart")
+    (record,) = payloads_of(app, "chart")
     drawn: dict[str, Any] = json.loads(record["template"])
     return drawn
 
 
-def test_it_draws_the_search_that_made_the_translation(page: Run, shown: Translator) -> None:
+def test_tree_shows_the_search_that_made_the_translation(page: Run, shown: Translator) -> None:
     app = page(search="beam 3")
     assert not app.exception
     assert "width" not in address(app)
     tree = shown.beam_tree(SENTENCES[0], beam=3)
     assert _figure(app)["layout"]["meta"]["tree"]["pieces"] == [node.piece_id for node in tree.nodes]
-    (listed,) = records_of(app, "hypotheses")
+    (listed,) = payloads_of(app, "hypotheses")
     assert [entry["text"] for entry in listed["entries"]] == [one.translation for one in tree.hypotheses]
     assert [tuple(entry["pieces"]) for entry in listed["entries"]] == [tree.ids(index) for index in tree.finished]
     assert [entry["shown"] for entry in listed["entries"]] == [True, False, False]
     assert _figure(app)["layout"]["meta"]["tree"]["shown"] == listed["entries"][0]["pieces"]
 
 
-def test_another_width_is_in_the_address_and_in_a_link(page: Run) -> None:
+def test_other_width_is_in_the_address_and_read_from_a_link(page: Run) -> None:
     app = page(search="beam 3")
     set_field(app, "width", "7")
     assert not app.exception
     assert address(app)["width"] == "7"
-    assert len(records_of(app, "hypotheses")[0]["entries"]) == 7
+    assert len(payloads_of(app, "hypotheses")[0]["entries"]) == 7
     linked = page(search="beam 3", width="7")
     assert field(linked, "width")["value"] == "7"
     assert address(linked)["width"] == "7"
@@ -72,31 +72,31 @@ def test_another_width_is_in_the_address_and_in_a_link(page: Run) -> None:
 
 
 @pytest.mark.parametrize("width", ["0", "13", "5.0", "many", ""])
-def test_a_width_that_is_none_is_told_and_the_usual_one_drawn(page: Run, width: str) -> None:
+def test_invalid_width_is_reported_and_the_default_width_drawn(page: Run, width: str) -> None:
     app = page(search="beam 3", width=width)
     assert not app.exception
     assert field(app, "width")["value"] == "3"
-    (told,) = mounted(app, "link_messages")[0]["problems"].values()
-    assert f"“{width}”" in told
-    assert re.findall(r"\d+", told)[-2:] == ["1", "12"]
+    (problem,) = mounted(app, "link_messages")[0]["problems"].values()
+    assert f"“{width}”" in problem
+    assert re.findall(r"\d+", problem)[-2:] == ["1", "12"]
     set_field(app, "width", "7")
     assert mounted(app, "link_messages") == []
 
 
-def test_greedy_search_is_a_line_and_a_given_translation_has_the_usual_width(page: Run) -> None:
+def test_greedy_search_is_a_line_and_forced_decoding_has_the_default_width(page: Run) -> None:
     assert "single line" in "".join(one.body for one in page(search="greedy").get("html"))
     app = page(target="Une fille fait du vélo.")
     assert field(app, "width")["value"] == "5"
-    assert "leaves this tree" in records_of(app, "chart")[0]["captions"]["0"][1]
+    assert "leaves this tree" in payloads_of(app, "chart")[0]["captions"]["0"][1]
 
 
-def test_without_attention_there_is_a_search_all_the_same(
+def test_model_without_attention_has_a_beam_search(
     models_folder: Path, page: Run, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     save_model(models_folder / "plain", make_network("none"), tokenizer)
     app = page(model="plain", search="beam 3")
     assert not app.exception
-    assert len(records_of(app, "hypotheses")[0]["entries"]) == 3
+    assert len(payloads_of(app, "hypotheses")[0]["entries"]) == 3
 
 
 def test_the_table_is_made_when_it_is_opened(page: Run, shown: Translator) -> None:
@@ -107,23 +107,23 @@ def test_the_table_is_made_when_it_is_opened(page: Run, shown: Translator) -> No
     assert len(app.dataframe[0].value) == len(shown.beam_tree(SENTENCES[0], beam=3).nodes)
 
 
-def _asked(trace: Trace) -> PayloadRequest:
+def _payload_request(trace: Trace) -> PayloadRequest:
     return PayloadRequest(trace, weights_of(trace), tuple(range(len(trace.target_pieces))), "light", None)
 
 
-def test_what_was_changed_by_hand_is_in_the_search(shown: Translator) -> None:
+def test_search_applies_the_interventions(shown: Translator) -> None:
     changed = [Temperature(4.0)]
     trace = shown.translate(SENTENCES[0], beam=4, interventions=changed)
     tree = shown.beam_tree(SENTENCES[0], beam=4, interventions=changed)
-    listed = finished_payload(4, _asked(trace))["entries"]
+    listed = finished_hypotheses_payload(4, _payload_request(trace))["entries"]
     assert [tuple(one["pieces"]) for one in listed] == [tree.ids(index) for index in tree.finished]
     assert listed[0]["shown"]
-    told = tree_payload(4, _asked(trace))["captions"]["0"][1]
-    assert "won" in told
-    assert "parts" not in told
+    caption = tree_payload(4, _payload_request(trace))["captions"]["0"][1]
+    assert "won" in caption
+    assert "parts" not in caption
 
 
-def test_where_a_search_misses_what_was_changed_there_is_a_sentence_instead(
+def test_search_that_ends_before_the_intervention_shows_a_message(
     shown: Translator, snapshot: SnapshotAssertion
 ) -> None:
     long = shown.translate(SENTENCES[0], target=" ".join(SENTENCES[:6]))
@@ -131,14 +131,14 @@ def test_where_a_search_misses_what_was_changed_there_is_a_sentence_instead(
         SENTENCES[0], target=" ".join(SENTENCES[:6]), interventions=[Temperature(2.0, len(long.target_ids) - 1)]
     )
     with pytest.raises(UnknownPayloadError):
-        tree_payload(2, _asked(late))
+        tree_payload(2, _payload_request(late))
     app = AppTest.from_function(_panel_of, kwargs={"saved": late.to_json()}, default_timeout=60).run()
     assert not app.exception
     assert without_numbers(app.text[-1].value) == snapshot
     assert "width" in fields(app)
 
 
-def test_without_the_model_nothing_can_be_searched(
+def test_section_reports_the_missing_model(
     shown: Translator,
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
@@ -150,7 +150,7 @@ def test_without_the_model_nothing_can_be_searched(
     assert not app.exception
     assert [text.value for text in app.text] == snapshot
     with pytest.raises(UnknownPayloadError):
-        finished_payload(2, _asked(trace))
+        finished_hypotheses_payload(2, _payload_request(trace))
 
 
 def _panel_of(saved: str) -> None:
@@ -161,10 +161,10 @@ def _panel_of(saved: str) -> None:
     tree_panel(View("", Trace.from_json(saved)), "light")
 
 
-def test_every_width_has_its_records(shown: Translator) -> None:
+def test_every_width_has_its_payload(shown: Translator) -> None:
     from attnviz.ui.lab.lab_payloads import MAKERS
 
     assert max(WIDTHS) == 12
     trace = shown.translate(SENTENCES[0])
     for beam in WIDTHS:
-        assert len(MAKERS[f"hypotheses-{beam}"](_asked(trace))["entries"]) == beam
+        assert len(MAKERS[f"hypotheses-{beam}"](_payload_request(trace))["entries"]) == beam

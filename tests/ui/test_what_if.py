@@ -1,4 +1,4 @@
-"""What-ifs on the page as Streamlit runs it, without a browser: taken up, shown, in the address, read from a file."""
+"""What-ifs on the page as Streamlit runs it, without a browser: made, shown, linked, and read from a file."""
 
 from __future__ import annotations
 
@@ -30,48 +30,48 @@ SENTENCE = SENTENCES[0]
 
 @pytest.fixture
 def page(page: Run) -> Run:
-    """Return a function that opens the page with a sentence to try things on."""
+    """Return a function that opens the page with a sentence and greedy search."""
     return partial(page, sentence=SENTENCE, search="greedy")
 
 
 def ask(app: AppTest, **asked: Any) -> AppTest:
-    """Have the page take up what a browser asks of what is on show, and run."""
+    """Send a what-if request for the current view to the page, and run it."""
     current = view(app)
-    handle_what_if(app.session_state, current, asked_of(current, asked))
+    handle_what_if(app.session_state, current, browser_request(current, asked))
     app.run()
     assert not app.exception
     return app
 
 
-def asked_of(view: View, asked: dict[str, Any]) -> dict[str, Any]:
+def browser_request(view: View, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the request of a browser that shows `view`."""
     return {"view": view.id, "identity": view.identity, "what_if": asked}
 
 
 def view(app: AppTest) -> View:
-    """Return what is on show, made anew from what the session keeps."""
-    tried = stored_what_ifs(app.session_state, MAIN)
+    """Return the current view, recomputed from the session state."""
+    stored = stored_what_ifs(app.session_state, MAIN)
     first = translate(str(models()["en-fr"]), "auto", SENTENCE, 1, None)
     traces = [first]
-    for what_if in tried.what_ifs:
+    for what_if in stored.what_ifs:
         how = resolved(traces[what_if.parent], what_if.change, held=what_if.held)
         traces.append(translate(str(models()["en-fr"]), "auto", SENTENCE, 1, how.target, how.interventions))
-    what_ifs = WhatIfs(first, tried.what_ifs, tuple(traces[1:]))
-    return View(MAIN, what_ifs.trace(tried.current), what_ifs, tried.current)
+    what_ifs = WhatIfs(first, stored.what_ifs, tuple(traces[1:]))
+    return View(MAIN, what_ifs.trace(stored.current), what_ifs, stored.current)
 
 
-def opened(app: AppTest, path: Path) -> None:
+def open_saved_file(app: AppTest, path: Path) -> None:
     """Have the page open a file, and run."""
-    kept: dict[Any, Any] = {}  # AppTest's own session takes nothing out
-    open_file(kept, path.name, path.read_bytes())
-    for key, value in kept.items():
+    session: dict[Any, Any] = {}  # the session state of AppTest has no `pop`
+    open_file(session, path.name, path.read_bytes())
+    for key, value in session.items():
         app.session_state[key] = value
     app.run()
     assert not app.exception
 
 
 def shown(app: AppTest) -> tuple[str, int]:
-    """Return the identity of what the browser is told to show, with the card on show."""
+    """Return the identity of the shown translation, and the number of its card."""
     (server,), (cards,) = mounted(app, "view_state"), mounted(app, "what_ifs")
     return server["identity"], cards["current"]
 
@@ -87,7 +87,7 @@ def test_without_a_what_if_there_are_no_cards(page: Run) -> None:
     assert "what_ifs" not in address(app)
 
 
-def test_a_change_comes_on_show_and_in_the_address(page: Run) -> None:
+def test_change_is_shown_and_added_to_the_address(page: Run) -> None:
     app = page(step="3")
     before = shown(app)
     ask(app, kind="only", step=2, source=1, held=False)
@@ -97,7 +97,7 @@ def test_a_change_comes_on_show_and_in_the_address(page: Run) -> None:
     assert cards(app)[1].startswith("Step 3 looks only at ")
     assert (address(app)["what_ifs"], address(app)["what_if"]) == ("0.o.3.2", "1")
     assert "what-if 1 · " in texts(app)
-    assert badge(app)["holds"], "the changed numbers are proved"
+    assert badge(app)["holds"], "the changed numbers are verified"
     ask(app, kind="what_if", index=0)
     assert shown(app) == (before[0], 0)
     ask(app, kind="what_if", index=1)
@@ -106,7 +106,7 @@ def test_a_change_comes_on_show_and_in_the_address(page: Run) -> None:
     assert cards(app) == []
 
 
-def test_change_return_change_again_remove(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_what_ifs_are_added_to_any_parent_and_removed_with_descendants(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
     first = shown(app)[0]
     ask(app, kind="alike", step=1, held=False)
@@ -118,7 +118,7 @@ def test_change_return_change_again_remove(page: Run, snapshot: SnapshotAssertio
     ask(app, kind="without", step=0, source=0, held=False)
     assert shown(app)[1] == 3
     ask(app, kind="remove", index=2)
-    assert (shown(app)[0], shown(app)[1]) == (first, 0), "what was made from it goes with it"
+    assert (shown(app)[0], shown(app)[1]) == (first, 0), "its descendants are removed with it"
     assert len(cards(app)) == 2
     ask(app, kind="what_if", index=1)
     assert shown(app)[0] == one
@@ -127,7 +127,7 @@ def test_change_return_change_again_remove(page: Run, snapshot: SnapshotAssertio
     assert "what_ifs" not in address(app)
 
 
-def test_what_is_as_it_was_makes_no_card(page: Run) -> None:
+def test_change_without_effect_makes_no_card(page: Run) -> None:
     app = page()
     weights = view(app).trace.alignment[1].tolist()
     ask(app, kind="weights", step=1, weights=weights, held=True)
@@ -136,7 +136,7 @@ def test_what_is_as_it_was_makes_no_card(page: Run) -> None:
     assert cards(app) == []
 
 
-def test_an_infinite_temperature_goes_through_card_and_address(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_infinite_temperature_round_trips_through_card_and_address(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
     ask(app, kind="temperature", step=None, temperature="Infinity", held=True)
     assert cards(app)[1] == snapshot
@@ -147,17 +147,17 @@ def test_an_infinite_temperature_goes_through_card_and_address(page: Run, snapsh
     assert view(linked).trace.fingerprint == trace.fingerprint
 
 
-def test_a_dragged_bar_is_what_was_let_go_of(page: Run) -> None:
+def test_dragged_bar_sets_the_released_weights(page: Run) -> None:
     app = page()
     row = np.linspace(1, 2, len(view(app).trace.source_ids))
     ask(app, kind="weights", step=1, weights=(row / row.sum()).tolist(), held=False)
     np.testing.assert_allclose(view(app).trace.alignment[1], row / row.sum(), atol=1 / 4095)
     ask(app, kind="weights", step=1, weights=(row[::-1] / row.sum()).tolist(), held=False)
-    assert len(cards(app)) == 2, "dragged on, it is one what-if"
+    assert len(cards(app)) == 2, "dragging further changes the same what-if"
     np.testing.assert_allclose(view(app).trace.alignment[1], row[::-1] / row.sum(), atol=1 / 4095)
 
 
-def test_other_words(page: Run) -> None:
+def test_other_words_and_hypotheses_can_be_forced(page: Run) -> None:
     app = page()
     foil = next(int(piece) for piece in view(app).trace.top_ids[1] if piece > 3 and piece != 130)
     ask(app, kind="words", step=1, pieces=[foil], held=True)
@@ -192,7 +192,7 @@ def test_other_words(page: Run) -> None:
     ],
     ids=lambda asked: " ".join(str(value)[:9] for value in asked.values()) or "nothing",
 )
-def test_what_cannot_be_done_gets_a_sentence_and_changes_nothing(
+def test_impossible_change_shows_a_message_and_changes_nothing(
     page: Run, asked: Any, snapshot: SnapshotAssertion
 ) -> None:
     app = page()
@@ -206,7 +206,7 @@ def test_what_cannot_be_done_gets_a_sentence_and_changes_nothing(
 
 
 @pytest.mark.nightly
-def test_there_is_an_end_to_the_cards(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_number_of_cards_is_limited(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
     for source in range(MOST + 1):
         ask(app, kind="what_if", index=0)
@@ -215,7 +215,7 @@ def test_there_is_an_end_to_the_cards(page: Run, snapshot: SnapshotAssertion) ->
     assert panel_texts(app, "what_if_problem") == snapshot
 
 
-def test_a_link_opens_the_what_if_it_was_copied_from_bit_for_bit(page: Run) -> None:
+def test_copied_link_reproduces_the_what_if_bit_for_bit(page: Run) -> None:
     app = page(step="2")
     row = np.arange(len(view(app).trace.source_ids)) + 0.5
     ask(app, kind="weights", step=1, weights=(row / row.sum()).tolist(), held=False)
@@ -226,15 +226,15 @@ def test_a_link_opens_the_what_if_it_was_copied_from_bit_for_bit(page: Run) -> N
     assert address(again) == address(app)
 
 
-def test_bad_values_in_a_link_get_a_sentence(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_bad_link_values_show_a_message(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(what_ifs="0.o.1.1*0.o.99.1*2.a.1*?*0.w.1.AA", what_if="3")
     assert len(cards(app)) == 2
     assert panel_texts(app, "what_if_problem") == snapshot
-    assert shown(app)[1] == 0, "that which was to be shown was made from one that is not there"
+    assert shown(app)[1] == 0, "the linked what-if was made from one that does not exist"
     assert address(app)["what_ifs"] == "0.o.1.1"
 
 
-def test_a_what_if_of_a_model_without_attention_writes_words_and_no_more(
+def test_model_without_attention_allows_only_word_changes(
     en_fr: Path, page: Run, make_network: ModelFactory, tokenizer: Any, snapshot: SnapshotAssertion
 ) -> None:
     from attnviz.checkpoint import save_model
@@ -248,49 +248,49 @@ def test_a_what_if_of_a_model_without_attention_writes_words_and_no_more(
     assert len(cards(app)) == 2
 
 
-def test_a_file_brings_all_cards_back_without_a_model(page: Run, models_folder: Path, tmp_path: Path) -> None:
+def test_file_restores_all_cards_without_a_model(page: Run, models_folder: Path, tmp_path: Path) -> None:
     app = page()
     ask(app, kind="only", step=1, source=0, held=False)
     ask(app, kind="alike", step=0, held=True)
     saved = view(app).what_ifs
     saved.save(tmp_path / "all.json")
-    told = cards(app)
+    descriptions = cards(app)
     for path in models_folder.glob("*/*"):
         path.unlink()
     app = open_page()
-    opened(app, tmp_path / "all.json")
+    open_saved_file(app, tmp_path / "all.json")
     assert not app.exception
-    assert cards(app) == told
+    assert cards(app) == descriptions
     assert shown(app) == (saved.first.fingerprint, 0)
-    of = View(MAIN, saved.first, saved)
+    file_view = View(MAIN, saved.first, saved)
     for number in (2, 1):
-        handle_what_if(app.session_state, of, asked_of(of, {"kind": "what_if", "index": number}))
+        handle_what_if(app.session_state, file_view, browser_request(file_view, {"kind": "what_if", "index": number}))
         app.run()
         assert shown(app) == (saved.trace(number).fingerprint, number)
-    assert "what_ifs" not in address(app), "no link has what is in a file"
-    of = View(MAIN, saved.trace(1), saved, 1)
-    handle_what_if(app.session_state, of, asked_of(of, {"kind": "alike", "step": 2}))
+    assert "what_ifs" not in address(app), "the what-ifs of a file are not in the address"
+    file_view = View(MAIN, saved.trace(1), saved, 1)
+    handle_what_if(app.session_state, file_view, browser_request(file_view, {"kind": "alike", "step": 2}))
     app.run()
     assert "It is not available" in texts(app)
-    assert cards(app) == told
+    assert cards(app) == descriptions
 
 
-def test_more_can_be_tried_on_a_file_where_the_model_is(page: Run, tmp_path: Path, en_fr: Path) -> None:
+def test_opened_file_can_be_changed_when_its_model_is_installed(page: Run, tmp_path: Path, en_fr: Path) -> None:
     translator = Translator.load(en_fr, device="cpu")
     first: Trace = translator.translate(SENTENCES[2])
     first.save(tmp_path / "one.json")
     app = page()
-    opened(app, tmp_path / "one.json")
+    open_saved_file(app, tmp_path / "one.json")
     assert shown(app)[0] == first.fingerprint
-    of = View(MAIN, first, WhatIfs(first))
-    handle_what_if(app.session_state, of, asked_of(of, {"kind": "alike", "step": 1, "held": True}))
+    file_view = View(MAIN, first, WhatIfs(first))
+    handle_what_if(app.session_state, file_view, browser_request(file_view, {"kind": "alike", "step": 1, "held": True}))
     app.run()
     assert not app.exception
     assert len(cards(app)) == 2
     assert shown(app)[1] == 1
 
 
-def test_in_python_the_same_interventions_give_the_same_numbers(page: Run, en_fr: Path) -> None:
+def test_same_interventions_in_python_give_the_same_numbers(page: Run, en_fr: Path) -> None:
     app = page()
     row = shares_of(np.arange(len(view(app).trace.source_ids)) + 1)
     ask(app, kind="weights", step=1, weights=[share / 4095 for share in row], held=False)
@@ -300,7 +300,7 @@ def test_in_python_the_same_interventions_give_the_same_numbers(page: Run, en_fr
 
 
 @pytest.mark.parametrize("lang", ["fr"])
-def test_the_language_goes_to_and_fro(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
+def test_cards_follow_the_language_of_the_page(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
     ask(app, kind="alike", step=1)
     before, english = shown(app), cards(app)

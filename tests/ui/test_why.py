@@ -1,4 +1,4 @@
-"""The page *Why attention?* as Streamlit runs it, without a browser: its three models, its records, its address."""
+"""Page *Why attention?* as Streamlit runs it, without a browser: its three models, payloads and address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,14 @@ from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
 from attnviz.ui.why.gradient_decay import signals_tables
 from attnviz.ui.why.growth import growth_of
 from attnviz.ui.why.length_curve import measured
-from attnviz.ui.why.three_models import JUDGE, MODELS, judge, missing_models_reason, trio, trio_stamp
+from attnviz.ui.why.three_models import (
+    MODELS,
+    PREFERRED_REFERENCE,
+    missing_models_reason,
+    reference_model,
+    translate_trio,
+    trio_stamp,
+)
 from attnviz.ui.why.why_page import why_pictures
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
@@ -42,8 +49,8 @@ run_pages([why.page])
 
 @pytest.fixture
 def folder(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with the three models and one to measure them by."""
-    save_model(tmp_path / JUDGE, make_network(hidden_size=9), tokenizer)
+    """Return a folder with the three models and the reference model."""
+    save_model(tmp_path / PREFERRED_REFERENCE, make_network(hidden_size=9), tokenizer)
     for name, kind in KINDS.items():
         save_model(tmp_path / name, make_network(kind), tokenizer)
     shutil.copy(REPOSITORY / "models" / "by-length.csv", tmp_path)
@@ -68,13 +75,13 @@ def texts(app: AppTest) -> str:
     return "\n".join(element.value for element in app.text)
 
 
-def test_three_translations_stand_side_by_side_with_what_each_looks_with(page: Run, folder: Path) -> None:
+def test_three_translations_are_shown_side_by_side_with_their_weights(page: Run, folder: Path) -> None:
     app = page(sentence=SENTENCE)
     assert not app.exception
     race, growing = mounted(app, "side_by_side")
     assert [lane["model"] for lane in race["lanes"]] == list(MODELS)
     fixed, *attending = race["lanes"]
-    own = trio(SENTENCE, None).own
+    own = translate_trio(SENTENCE, None).own
     for lane, trace in zip(race["lanes"], own, strict=True):
         assert "".join(lane["parts"]).removesuffix(" </s>").strip() == trace.translation
         assert [word["text"] for word in lane["source"]] == list(trace.words().source)
@@ -88,7 +95,7 @@ def test_three_translations_stand_side_by_side_with_what_each_looks_with(page: R
     assert "growing?" in growing["at"]
 
 
-def test_the_charts_are_there_and_two_of_them_are_fetched(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_page_has_four_charts_and_a_growing_sentence(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(sentence=SENTENCE)
     forced, signals, by_length, growth = mounted(app, "chart")
     assert by_length["captions"]["every"][1] == snapshot(name="BLEU by length")
@@ -99,14 +106,14 @@ def test_the_charts_are_there_and_two_of_them_are_fetched(page: Run, snapshot: S
     (lanes,) = payloads_of_growth(app)
     assert len(lanes["clauses"]) == len(lanes["labels"]) > 3
     assert " ".join(lanes["clauses"]) == TABLE_3[0]
-    assert [lane["model"] for lane in lanes["lanes"]] == [*MODELS, JUDGE]
+    assert [lane["model"] for lane in lanes["lanes"]] == [*MODELS, PREFERRED_REFERENCE]
 
 
 def payloads_of_growth(app: AppTest) -> list[dict[str, list[object]]]:
     return [fetched(given["at"]) for given in mounted(app, "side_by_side") if "at" in given]
 
 
-def test_what_is_chosen_is_in_the_address_and_opens_from_it(page: Run) -> None:
+def test_choices_are_in_the_address_and_read_from_it(page: Run) -> None:
     linked = {"sentence": SENTENCE, "step-why": "3", "long": "2", "step-growing": "2"}
     app = page(**linked)
     assert address(app) == {"sentence": SENTENCE, "long": "2"}
@@ -117,13 +124,13 @@ def test_what_is_chosen_is_in_the_address_and_opens_from_it(page: Run) -> None:
     assert address(app) == {"sentence": SENTENCE, "long": "3"}
 
 
-def test_a_step_and_a_sentence_that_are_not_there_are_not_opened(page: Run) -> None:
+def test_invalid_step_and_long_sentence_are_ignored(page: Run) -> None:
     app = page(**{"sentence": SENTENCE, "step-why": "99999", "long": "7", "step-growing": "x"})
     assert not app.exception
     assert "long" not in address(app)
 
 
-def test_the_visitors_own_sentence_can_grow_where_it_has_clauses(page: Run) -> None:
+def test_own_sentence_with_clauses_can_grow(page: Run) -> None:
     long = "The committee will vote tomorrow at noon, but nobody in the town knows what it is about."
     app = page(sentence=long, long="own")
     assert " ".join(payloads_of_growth(app)[0]["clauses"]) == long
@@ -133,7 +140,7 @@ def test_the_visitors_own_sentence_can_grow_where_it_has_clauses(page: Run) -> N
     assert "long" not in address(app)
 
 
-def test_another_translation_is_what_all_are_led_through(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_given_translation_is_forced_on_all_models(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(sentence=SENTENCE, target="Deux chiens jouent.")
     assert not app.exception
     assert address(app)["target"] == "Deux chiens jouent."
@@ -143,9 +150,7 @@ def test_another_translation_is_what_all_are_led_through(page: Run, snapshot: Sn
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_without_one_of_the_three_the_page_says_which(
-    page: Run, folder: Path, name: str, snapshot: SnapshotAssertion
-) -> None:
+def test_missing_model_of_the_three_is_named(page: Run, folder: Path, name: str, snapshot: SnapshotAssertion) -> None:
     shutil.rmtree(folder / name)
     app = page(sentence=SENTENCE)
     assert not app.exception
@@ -153,16 +158,16 @@ def test_without_one_of_the_three_the_page_says_which(
     assert not mounted(app, "side_by_side")
 
 
-def test_without_a_judge_the_three_are_still_there(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
-    shutil.rmtree(folder / JUDGE)
-    assert judge() is None
+def test_page_works_without_the_reference_model(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
+    shutil.rmtree(folder / PREFERRED_REFERENCE)
+    assert reference_model() is None
     app = page(sentence=SENTENCE)
     assert not app.exception
     assert [text.value for text in app.text][-1] == snapshot
     assert len(mounted(app, "side_by_side")) == 1
 
 
-def test_without_any_model_the_page_says_so(
+def test_page_reports_that_no_model_is_installed(
     tmp_path_factory: pytest.TempPathFactory, page: Run, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path_factory.mktemp("none")))
@@ -172,9 +177,7 @@ def test_without_any_model_the_page_says_so(
 
 
 @pytest.mark.parametrize("damage", ["", "words,pairs,model,bleu,bleu_low,bleu_high\n1-10,x,small-dot,y,,\n"])
-def test_without_the_measurements_the_page_says_so(
-    page: Run, folder: Path, damage: str, snapshot: SnapshotAssertion
-) -> None:
+def test_missing_measurements_are_reported(page: Run, folder: Path, damage: str, snapshot: SnapshotAssertion) -> None:
     (folder / "by-length.csv").write_text(damage, encoding="utf-8")
     assert measured() == ()
     app = page(sentence=SENTENCE)
@@ -182,7 +185,7 @@ def test_without_the_measurements_the_page_says_so(
     assert texts_with(app, "by-length.csv") == snapshot
 
 
-def test_bad_input_is_told_and_the_example_shown(page: Run) -> None:
+def test_bad_input_is_reported_and_the_example_shown(page: Run) -> None:
     app = page(sentence=" ")
     assert not app.exception
     assert "The sentence is empty" in texts(app)
@@ -191,7 +194,7 @@ def test_bad_input_is_told_and_the_example_shown(page: Run) -> None:
     ] == DEFAULT_SENTENCE.split()[:2]
 
 
-def test_the_language_is_that_of_the_page(page: Run) -> None:
+def test_texts_are_in_the_language_of_the_page(page: Run) -> None:
     app = page(sentence=SENTENCE, lang="fr")
     assert not app.exception
     forced, signals, *_ = mounted(app, "chart")
@@ -200,23 +203,23 @@ def test_the_language_is_that_of_the_page(page: Run) -> None:
     assert "par la seule récurrence" in fetched(signals["at"])["captions"]["every"][1]
 
 
-def test_a_model_that_cuts_the_words_otherwise_is_told_in_the_place_of_the_picture(
+def test_model_with_another_tokenizer_is_reported_instead_of_a_figure(
     folder: Path, make_network: ModelFactory, snapshot: SnapshotAssertion
 ) -> None:
     coarse = Tokenizer.train(["Two dogs play in the snow. x y z"], 25)
     save_model(folder / MODELS[0], make_network("none", vocabulary_size=len(coarse)), coarse)
-    reference = register_trace(trio(SENTENCE, "C'est l'été.").reference)
+    reference = register_trace(translate_trio(SENTENCE, "C'est l'été.").reference)
     at = address_of(reference, "forced-words", "light", every=True, models=trio_stamp())
     assert fetched(at)["captions"]["every"][1] == snapshot
     assert "every" in fetched(address_of(reference, "signals", "light", every=True, models=trio_stamp()))["captions"]
-    ((_, table),) = signals_tables(trio(SENTENCE, "C'est l'été."))
+    ((_, table),) = signals_tables(translate_trio(SENTENCE, "C'est l'été."))
     assert [name for name in table if MODELS[0] in name] == []
 
 
-def test_records_are_made_anew_where_one_of_the_models_was_replaced(
+def test_payloads_are_recomputed_after_a_model_was_replaced(
     folder: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
-    reference = register_trace(trio(SENTENCE, SENTENCES[7]).reference)
+    reference = register_trace(translate_trio(SENTENCE, SENTENCES[7]).reference)
     before, at = trio_stamp(), lambda: address_of(reference, "signals", "light", every=True, models=trio_stamp())
     one = fetched(at())
     save_model(folder / MODELS[1], make_network("general", hidden_size=8), tokenizer)
@@ -230,27 +233,27 @@ def test_records_are_made_anew_where_one_of_the_models_was_replaced(
         growth_of(reference)
 
 
-def test_every_picture_is_saved_and_has_its_numbers(folder: Path) -> None:
-    three = trio(SENTENCE, SENTENCES[7])
+def test_every_figure_has_a_name_heading_and_numbers(folder: Path) -> None:
+    three = translate_trio(SENTENCE, SENTENCES[7])
     pictures = list(why_pictures(three, three.own[-1]))
     assert [one.name for one in pictures] == ["forced-words", "signals", "bleu-by-length", "sentence-growth"]
     assert all(len(one.numbers) and one.figure.data and one.heading for one in pictures)
 
 
-def test_the_page_for_a_lecture_tells_all_of_it(page: Run, lecture: Callable[[], dict[str, Any]]) -> None:
+def test_lecture_page_has_every_chapter(page: Run, lecture: Callable[[], dict[str, Any]]) -> None:
     app = page(sentence=SENTENCE)
     app.session_state["downloads"] = True
     app.run()
     assert not app.exception
-    found = lecture()
-    told = found["words"]["en"]
-    assert [len(chapter["pictures"]) for chapter in told["chapters"]] == [0, 3, 1, 1, 1, 1]
-    assert len(told["moments"]) == max(len(trace.target_pieces) for trace in trio(SENTENCE, None).own)
-    assert all(chapter["pictures"][0]["notes"][0] for chapter in told["chapters"][2:])
-    assert {"en-dark", "fr-light", "fr-dark"} <= set(found["changes"])
+    contents = lecture()
+    labels = contents["words"]["en"]
+    assert [len(chapter["pictures"]) for chapter in labels["chapters"]] == [0, 3, 1, 1, 1, 1]
+    assert len(labels["moments"]) == max(len(trace.target_pieces) for trace in translate_trio(SENTENCE, None).own)
+    assert all(chapter["pictures"][0]["notes"][0] for chapter in labels["chapters"][2:])
+    assert {"en-dark", "fr-light", "fr-dark"} <= set(contents["changes"])
 
 
-def test_the_tables_have_every_number(page: Run) -> None:
+def test_page_has_a_table_for_every_figure(page: Run) -> None:
     app = page(sentence=SENTENCE)
     app.session_state["tables-why"] = True
     app.run()

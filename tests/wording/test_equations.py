@@ -1,4 +1,4 @@
-"""Equations: the LaTeX carries the numbers of the step and nothing that a visitor could have slipped in."""
+"""Equations in LaTeX: they have the numbers of the step, and no text that a visitor could inject."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_infinities_and_vectors_are_written_out() -> None:
 
 @pytest.mark.parametrize("kind", ["additive", "general", "none"])
 def test_no_line_holds_two_vectors(kind: str) -> None:
-    """It would be longer than a telephone is wide; the browser test measures what the small models write."""
+    """Such a line would be wider than a phone; a browser test measures the equations of the small models."""
     for equation in equations(synthetic.trace(attention=kind), 1):
         for line in equation.latex.split(r"\\[2pt]"):
             assert line.count(r"\begin{bmatrix}") <= 1, line
@@ -48,7 +48,7 @@ def test_each_kind_of_attention_has_its_stages(kind: str, stages: list[int]) -> 
         assert [equation.stage for equation in equations(trace, step)] == stages
 
 
-def test_the_numbers_are_those_of_the_step() -> None:
+def test_equations_have_the_numbers_of_the_step() -> None:
     trace = synthetic.trace()
     step = 2
     best = int(trace.alignment[step].argmax())
@@ -63,7 +63,7 @@ def test_the_numbers_are_those_of_the_step() -> None:
     assert "s_{2}" in energy  # the query is the state before the step
 
 
-def test_energy_and_softmax_are_those_of_the_piece_asked_for() -> None:
+def test_energy_and_softmax_are_those_of_the_chosen_piece() -> None:
     trace = synthetic.trace()
     for source in range(len(trace.source_pieces)):
         energy, softmax = (equation.latex for equation in equations(trace, 2, source)[:2])
@@ -104,19 +104,19 @@ def test_only_plain_words_are_set_as_text(piece: str) -> None:
 def test_a_piece_of_latex_never_enters_an_equation(piece: str) -> None:
     base = synthetic.trace()
     trace = dataclasses.replace(base, target_pieces=("▁" + piece, *base.target_pieces[1:]))
-    clean, tried = equations(base, 0)[-1].latex, equations(trace, 0)[-1].latex
+    clean, injected = equations(base, 0)[-1].latex, equations(trace, 0)[-1].latex
     named = re.compile(r"y_\{1\} &= \\text\{[^{}\\$]*\} \\\\\[2pt\] ")
-    assert named.sub("", tried) == named.sub("", clean)
+    assert named.sub("", injected) == named.sub("", clean)
 
 
 @pytest.mark.parametrize("step", [-1, 99])
-def test_a_step_that_is_not_there_is_an_error(step: int) -> None:
+def test_missing_step_raises_an_index_error(step: int) -> None:
     with pytest.raises(IndexError, match="no step"):
         equations(synthetic.trace(), step)
 
 
 @pytest.mark.usefixtures("each_language")
-def test_the_readout_state_is_said(snapshot: SnapshotAssertion) -> None:
+def test_note_names_the_readout_state(snapshot: SnapshotAssertion) -> None:
     base = synthetic.trace()
     current = dataclasses.replace(base, config=base.config | {"readout_state": "current"})
     assert "s_{2}" in equations(current, 1)[-1].latex

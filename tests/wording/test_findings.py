@@ -1,4 +1,4 @@
-"""What is said of findings claims what was measured and checked, and no more."""
+"""Sentences about findings: they state what was measured and checked, and no more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.analysis.findings import Finding, Kind, findings_of
 from attnviz.text import SPACE
 from attnviz.ui.components.findings.findings import findings_payload
-from attnviz.wording.findings import finding_sentence, nothing_found, step_attention_sentence
+from attnviz.wording.findings import finding_sentence, nothing_found_text, step_attention_sentence
 from attnviz.wording.numbers import percent
 from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import without_numbers
@@ -20,7 +20,7 @@ EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
 @EACH_LANGUAGE
-def test_without_attention_nothing_is_said_of_words_left_out(snapshot: SnapshotAssertion) -> None:
+def test_model_without_attention_reports_no_omitted_words(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .", attention="none")
     chances = np.zeros_like(trace.log_probabilities)
     record = findings_payload(dataclasses.replace(trace, log_probabilities=chances))
@@ -29,14 +29,14 @@ def test_without_attention_nothing_is_said_of_words_left_out(snapshot: SnapshotA
 
 
 @EACH_LANGUAGE
-def test_what_cannot_be_read_is_named(snapshot: SnapshotAssertion) -> None:
+def test_unknown_characters_are_named(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .")
-    unreadable = nothing_found(dataclasses.replace(trace, unknown_characters=("😀", "🎉")))
-    assert unreadable.removeprefix(nothing_found(trace)) == snapshot
+    unreadable = nothing_found_text(dataclasses.replace(trace, unknown_characters=("😀", "🎉")))
+    assert unreadable.removeprefix(nothing_found_text(trace)) == snapshot
 
 
 @EACH_LANGUAGE
-def test_only_a_strong_finding_speaks_of_a_mistake(snapshot: SnapshotAssertion) -> None:
+def test_only_a_strong_finding_mentions_a_mistake(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .")
     weak, strong = (
         finding_sentence(trace, Finding(Kind.OVERUSED, 3.4, source=1, strong=strong)) for strong in (False, True)
@@ -46,17 +46,17 @@ def test_only_a_strong_finding_speaks_of_a_mistake(snapshot: SnapshotAssertion) 
 
 
 @EACH_LANGUAGE
-def test_a_stretch_is_quoted_whole(snapshot: SnapshotAssertion) -> None:
+def test_omitted_span_is_quoted_whole(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .")
-    told = finding_sentence(trace, Finding(Kind.OMITTED, 0.05, source=0, last=2, strong=True))
-    assert told == snapshot
+    sentence = finding_sentence(trace, Finding(Kind.OMITTED, 0.05, source=0, last=2, strong=True))
+    assert sentence == snapshot
 
 
 @EACH_LANGUAGE
-def test_a_word_spelled_alike_is_not_called_copied(snapshot: SnapshotAssertion) -> None:
+def test_identically_spelled_word_is_not_called_copied(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("In Paris all sleep .", "À Paris tous dorment .")
-    told = finding_sentence(trace, Finding(Kind.IDENTICAL, 0.83, target=1, source=1))
-    assert told == snapshot
+    sentence = finding_sentence(trace, Finding(Kind.IDENTICAL, 0.83, target=1, source=1))
+    assert sentence == snapshot
 
 
 @EACH_LANGUAGE
@@ -69,18 +69,18 @@ def test_an_improbable_piece_is_named(snapshot: SnapshotAssertion) -> None:
 
 
 @EACH_LANGUAGE
-def test_a_foil_that_hardly_counts_has_less_than_one_per_cent(snapshot: SnapshotAssertion) -> None:
+def test_improbable_foil_is_written_as_less_than_one_per_cent(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .")
     top = np.full_like(trace.top_probabilities, 0.0004)
     chances = np.log(np.full(5, 0.95, dtype=np.float32))
-    told = step_attention_sentence(dataclasses.replace(trace, top_probabilities=top, log_probabilities=chances), 0)
-    assert percent(0.0004) in told
-    assert " 0\u00a0%" not in told
-    assert without_numbers(told) == snapshot
+    sentence = step_attention_sentence(dataclasses.replace(trace, top_probabilities=top, log_probabilities=chances), 0)
+    assert percent(0.0004) in sentence
+    assert " 0\u00a0%" not in sentence
+    assert without_numbers(sentence) == snapshot
 
 
 @EACH_LANGUAGE
-def test_an_apostrophe_is_called_by_its_name(snapshot: SnapshotAssertion) -> None:
+def test_apostrophe_is_named_in_words(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .")
     pieces = (trace.target_pieces[0], "'", SPACE + ".", *trace.target_pieces[3:])
     trace = dataclasses.replace(trace, target_pieces=pieces)

@@ -1,4 +1,4 @@
-"""A step told without a formula: every stage a sentence, of the numbers of the step and of no sign of an equation."""
+"""Texts at the *Idea* level: one sentence for each stage, with the numbers of the step and no notation."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tests.figures import synthetic
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 
-SIGNS = re.compile(r"[αβτΣ₀₁₂₃=]|\b[cesz]_|softmax|logit|tanh|energy|énergie|query|requête", re.IGNORECASE)
-"""What somebody who knows no formula cannot read."""
+NOTATION = re.compile(r"[αβτΣ₀₁₂₃=]|\b[cesz]_|softmax|logit|tanh|energy|énergie|query|requête", re.IGNORECASE)
+"""Symbols and terms that a reader without mathematics does not know."""
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
@@ -42,7 +42,7 @@ def numbers(text: str) -> list[str]:
     return re.findall(r"\d+", text)
 
 
-def is_told_without_signs(trace: Record, code: str) -> None:
+def check_no_notation(trace: Record, code: str) -> None:
     set_language(code)
     words = step_texts(trace)
     for step in range(len(trace.target_pieces)):
@@ -51,69 +51,73 @@ def is_told_without_signs(trace: Record, code: str) -> None:
         texts = [text for stage in stages for text in (stage.title, stage.sentence, stage.outcome)]
         for text in [idea_sentence(trace, step, "-"), *texts]:
             assert text
-            assert not SIGNS.search(text), text
+            assert not NOTATION.search(text), text
         assert all(stage.sentence.endswith((".", "…")) for stage in stages)
 
 
 @pytest.mark.parametrize("code", ["en", "fr"])
 @pytest.mark.parametrize("kind", ["additive", "general", "none"])
-def test_each_stage_has_a_sentence_without_a_sign_of_an_equation(kind: str, code: str) -> None:
-    is_told_without_signs(synthetic.trace(attention=kind), code)
+def test_recurrent_stages_have_sentences_without_notation(kind: str, code: str) -> None:
+    check_no_notation(synthetic.trace(attention=kind), code)
 
 
 @pytest.mark.parametrize("code", ["en", "fr"])
 @pytest.mark.parametrize("seen", [(None, None), (1, 2)])
-def test_so_has_each_of_a_transformer(heads: TransformerTrace, seen: tuple[int | None, int | None], code: str) -> None:
-    is_told_without_signs(heads.seen_by(*seen), code)
+def test_transformer_stages_have_sentences_without_notation(
+    heads: TransformerTrace, seen: tuple[int | None, int | None], code: str
+) -> None:
+    check_no_notation(heads.seen_by(*seen), code)
 
 
 @EACH_LANGUAGE
-def test_a_transformer_tells_of_one_look_and_of_all(heads: TransformerTrace, snapshot: SnapshotAssertion) -> None:
+def test_transformer_sentences_describe_one_head_and_all_heads(
+    heads: TransformerTrace, snapshot: SnapshotAssertion
+) -> None:
     step, opened, words = 1, open_head(heads), heads.words()
     stages = step_texts(heads).narrate_idea(heads, step)
     assert [(without_numbers(stage.sentence), without_numbers(stage.outcome)) for stage in stages] == snapshot
-    fits, look, looks, kept, word = stages
-    assert "8" in numbers(fits.sentence)
+    energy_stage, attention_stage, heads_stage, stream_stage, word_stage = stages
+    assert "8" in numbers(energy_stage.sentence)
     best = int(opened.weights[step].argmax())
-    assert quoted_name(heads.source_pieces[best]).lower() in fits.outcome.lower()
+    assert quoted_name(heads.source_pieces[best]).lower() in energy_stage.outcome.lower()
     own, mean = float(opened.weights[step, best]), float(heads.alignment[step, best])
     for number in (percent(own), percent(mean), "8"):
-        assert number in look.outcome
+        assert number in attention_stage.outcome
     alone = step_texts(heads.seen_by(1, 2)).narrate_idea(heads.seen_by(1, 2), step)[1]
     assert without_numbers(alone.outcome) == snapshot(name="of one head")
     shares, most = word_weights_of_heads(heads, step), strongest_words(heads, step)
     np.testing.assert_allclose(shares.sum(axis=-1), 1, atol=1e-5)
     np.testing.assert_allclose(shares.mean(axis=(0, 1)) @ np.ones(len(words.source)), 1, atol=1e-5)
     here = most[opened.layer, opened.head]
-    assert numbers(looks.outcome)[:2] == [str((most == here).sum()), "8"]
-    assert words.source[here] in looks.outcome
+    assert numbers(heads_stage.outcome)[:2] == [str((most == here).sum()), "8"]
+    assert words.source[here] in heads_stage.outcome
     block = int(np.linalg.norm(opened.added[:, step], axis=1).argmax())
-    assert str(block // 3 + 1) in numbers(kept.outcome)
-    assert word.outcome.endswith(percent(float(heads.probabilities[step])))
+    assert str(block // 3 + 1) in numbers(stream_stage.outcome)
+    assert word_stage.outcome.endswith(percent(float(heads.probabilities[step])))
 
 
 @EACH_LANGUAGE
-def test_the_words_tell_the_shares_of_the_step(snapshot: SnapshotAssertion) -> None:
+def test_sentences_have_the_weights_of_the_step(snapshot: SnapshotAssertion) -> None:
     trace, step = synthetic.trace(), 2
     stages = idea_stages(trace, step)
     assert [(stage.sentence, stage.outcome) for stage in stages] == snapshot
-    fits, look, taken, kept, word = stages
+    energy_stage, attention_stage, context_stage, state_stage, word_stage = stages
     first, second = weight_order(trace, step)[:2]
     share, less = (percent(float(trace.alignment[step, j])) for j in (first, second))
     name = quoted_name(trace.source_pieces[first])
-    assert name in fits.outcome
+    assert name in energy_stage.outcome
     for text in (name, share, less):
-        assert text in look.sentence
-    assert str(trace.contexts.shape[1]) in numbers(taken.sentence)
-    assert f"{share} {name}" in taken.sentence
+        assert text in attention_stage.sentence
+    assert str(trace.contexts.shape[1]) in numbers(context_stage.sentence)
+    assert f"{share} {name}" in context_stage.sentence
     gate = float(trace.update_gates[step].mean())
-    assert percent(gate) in kept.outcome
-    assert percent(1 - gate) in kept.outcome
-    assert word.outcome.endswith(percent(float(trace.probabilities[step])))
+    assert percent(gate) in state_stage.outcome
+    assert percent(1 - gate) in state_stage.outcome
+    assert word_stage.outcome.endswith(percent(float(trace.probabilities[step])))
 
 
 @EACH_LANGUAGE
-def test_what_was_given_or_ends_the_sentence_is_told_as_that(snapshot: SnapshotAssertion) -> None:
+def test_given_words_and_the_end_mark_are_described_as_such(snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace()
     given = dataclasses.replace(trace, search=Search("forced"))
     assert idea_sentence(trace, 0, "-") == snapshot(name="written")
@@ -126,7 +130,7 @@ def test_what_was_given_or_ends_the_sentence_is_told_as_that(snapshot: SnapshotA
 
 
 @EACH_LANGUAGE
-def test_one_piece_gets_all_of_the_look(snapshot: SnapshotAssertion) -> None:
+def test_single_source_piece_gets_all_attention(snapshot: SnapshotAssertion) -> None:
     base = synthetic.trace()
     alone = dataclasses.replace(
         base,
@@ -135,7 +139,7 @@ def test_one_piece_gets_all_of_the_look(snapshot: SnapshotAssertion) -> None:
         alignment=np.ones_like(base.alignment[:, :1]),
         annotations=base.annotations[:1],
     )
-    _, look, taken, *_ = idea_stages(alone, 0)
-    assert look.sentence == snapshot(name="look")
-    assert percent(1.0) in taken.outcome
-    assert taken.outcome == snapshot(name="mixture")
+    _, attention_stage, context_stage, *_ = idea_stages(alone, 0)
+    assert attention_stage.sentence == snapshot(name="look")
+    assert percent(1.0) in context_stage.outcome
+    assert context_stage.outcome == snapshot(name="mixture")

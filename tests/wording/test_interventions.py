@@ -1,4 +1,4 @@
-"""What is said of a step whose attention was changed by hand is what was done, and its numbers are those used."""
+"""Texts about a step with an intervention: they state the change, and use its numbers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def changed(request: pytest.FixtureRequest, translator: Translator) -> Trace:
     return _changed(translator, one)
 
 
-def test_the_softmax_says_what_was_done_and_what_came_of_it(
+def test_softmax_sentence_states_the_intervention_and_its_effect(
     changed: Trace, each_language: str, snapshot: SnapshotAssertion
 ) -> None:
     alpha, energies = changed.alignment[STEP], changed.energies[STEP].astype(np.float64)
@@ -76,14 +76,16 @@ def test_the_softmax_says_what_was_done_and_what_came_of_it(
 
 
 @EACH_LANGUAGE
-def test_who_fits_best_is_told_by_the_energies(translator: Translator, snapshot: SnapshotAssertion) -> None:
+def test_energy_stage_names_the_piece_with_the_largest_energy(
+    translator: Translator, snapshot: SnapshotAssertion
+) -> None:
     trace = _changed(translator, Temperature(0.05, STEP))
     outcome = narrate(trace, STEP)[0].outcome
     assert outcome.startswith(quoted_name(trace.source_pieces[int(trace.energies[STEP].argmax())]))
     assert without_numbers(outcome) == snapshot
 
 
-def test_the_equation_of_the_softmax_holds(changed: Trace) -> None:
+def test_softmax_equation_holds_after_an_intervention(changed: Trace) -> None:
     trace = changed
     equation = equations(trace, STEP)[1]
     assert r"\tilde{e}" in equation.latex
@@ -99,16 +101,14 @@ def test_the_equation_of_the_softmax_holds(changed: Trace) -> None:
 
 
 @EACH_LANGUAGE
-def test_several_are_told_in_their_order(translator: Translator, snapshot: SnapshotAssertion) -> None:
+def test_several_interventions_are_described_in_order(translator: Translator, snapshot: SnapshotAssertion) -> None:
     trace = translator.translate(SENTENCES[0], interventions=[Temperature(2), ExcludePosition(0)])
     assert narrate(trace, 0)[1].sentence.partition(". ")[0] == snapshot
     assert equations(trace, 0)[1].note == snapshot(name="note of the equation")
 
 
 @EACH_LANGUAGE
-def test_a_forced_word_was_given_and_not_the_search_s_choice(
-    translator: Translator, snapshot: SnapshotAssertion
-) -> None:
+def test_forced_word_is_described_as_given(translator: Translator, snapshot: SnapshotAssertion) -> None:
     free = translator.translate(SENTENCES[0])
     other = next(int(piece) for piece in free.top_ids[0][1:] if piece > EOS)
     trace = translator.translate(SENTENCES[0], interventions=[ForceWord(other, 0)])

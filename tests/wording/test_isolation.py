@@ -1,4 +1,4 @@
-"""Right-to-left words stand isolated in sentences, labels and tables, and as they are in data."""
+"""Right-to-left words: isolated in sentences, labels and tables, and unchanged in data files."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ ARABIC = "كَتَبَ الطالبُ ٣"
 
 
 def _bare(text: str) -> str:
-    """Return the right-to-left letters of a text that stand outside isolates."""
-    outside = re.sub("\u2068[^\u2068\u2069]*\u2069", "", without_escapes(text))
+    """Return the right-to-left letters of a text that are outside isolates."""
+    outside = re.sub("\u2068[^\u2068\u2069]*\u2069", "", without_quote_escapes(text))
     return "".join(one for one in outside if unicodedata.bidirectional(one) in ("R", "AL", "AN"))
 
 
-def without_escapes(text: str) -> str:
+def without_quote_escapes(text: str) -> str:
     return text.replace("&quot;", '"')
 
 
@@ -44,22 +44,22 @@ def record(request: pytest.FixtureRequest) -> Attention:
     return attention(source, target, [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
 
 
-def test_sentences_and_tables_isolate_them(record: Attention) -> None:
-    said = [heatmap_alt(record), heatmap_alt(record, by="pieces"), summary_sentence(summarise(record))]
-    said += [finding_sentence(record, finding) for finding in findings_of(record)]
+def test_sentences_and_tables_isolate_right_to_left_words(record: Attention) -> None:
+    texts_shown = [heatmap_alt(record), heatmap_alt(record, by="pieces"), summary_sentence(summarise(record))]
+    texts_shown += [finding_sentence(record, finding) for finding in findings_of(record)]
     for step in range(3):
         stage = step_texts(record).narrate(record, step)[0]
-        said += [stage.sentence, stage.outcome]
-        said.append(str(record.step_figure(step).layout.meta["alt"]))
+        texts_shown += [stage.sentence, stage.outcome]
+        texts_shown.append(str(record.step_figure(step).layout.meta["alt"]))
     table = heatmap_table(record)
-    said += [*table.index, *table.columns]
-    assert [one for one in said if _bare(one)] == []
-    assert "\u2068" in "".join(said)
+    texts_shown += [*table.index, *table.columns]
+    assert [one for one in texts_shown if _bare(one)] == []
+    assert "\u2068" in "".join(texts_shown)
     page = heatmap_html(record)
     assert _bare(re.sub("<caption.*?</caption>", "", page)) == ""
 
 
-def test_files_of_data_have_the_words_as_they_are(record: Attention, tmp_path: Path) -> None:
+def test_data_files_have_words_without_isolates(record: Attention, tmp_path: Path) -> None:
     for ending in ("csv", "json", "tex", "pharaoh"):
         export.save(record, tmp_path / f"a.{ending}")
         assert "\u2068" not in (tmp_path / f"a.{ending}").read_text(encoding="utf-8-sig")
@@ -76,7 +76,7 @@ def test_labels_are_isolated_once() -> None:
 
 
 @given(texts)
-def test_isolation_adds_nothing_but_its_marks(text: str) -> None:
+def test_isolation_adds_only_isolate_characters(text: str) -> None:
     once = isolated(without_isolates(text))
     assert isolated(once) == once
     assert without_isolates(once) == without_isolates(text)
@@ -84,5 +84,5 @@ def test_isolation_adds_nothing_but_its_marks(text: str) -> None:
 
 
 @given(st.text(st.characters(max_codepoint=0x24F)))
-def test_left_to_right_text_is_left_as_it_is(text: str) -> None:
+def test_left_to_right_text_is_unchanged(text: str) -> None:
     assert isolated(text) == text

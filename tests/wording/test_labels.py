@@ -1,4 +1,4 @@
-"""Labels: nothing a visitor typed is read as markup by Plotly."""
+"""Labels of figures: Plotly reads no text of a visitor as markup."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.wording.labels import shorten
 
 
 @given(st.text())
-def test_a_literal_holds_no_markup_and_reads_back(text: str) -> None:
+def test_literal_escapes_markup_and_round_trips(text: str) -> None:
     escaped = literal(text)
     assert not re.search(r"[<>$\n]", escaped)
     assert html.unescape(escaped.replace("&#36;", "$")) == html.unescape(html.escape(text, quote=False)).replace(
@@ -34,7 +34,7 @@ def test_shortening_keeps_the_beginning(text: str, longest: int) -> None:
     ("piece", "name"),
     [("▁bi", "bi"), ("cycle", "·cycle"), ("</s>", "</s>"), ("<unk>", "<unk>"), ("▁", "␣"), (".", "·.")],
 )
-def test_a_piece_says_whether_it_opens_a_word(piece: str, name: str) -> None:
+def test_piece_name_shows_whether_the_piece_opens_a_word(piece: str, name: str) -> None:
     assert piece_name(piece) == name
 
 

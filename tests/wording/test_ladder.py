@@ -1,40 +1,40 @@
-"""The ladder of the equations: every line that is another than on the rung below is marked, with what it was there."""
+"""Equations of the exhibits: each line that changed since the previous exhibit is marked, with its former text."""
 
 from __future__ import annotations
 
 import itertools
 import re
 
-from attnviz.wording.transformer_page import LINES, exhibit_equation
+from attnviz.wording.transformer_page import EQUATION_LINES, exhibit_equation
 
-LADDER = [lines for lines in LINES.values() if lines]
+EXHIBITS = [lines for lines in EQUATION_LINES.values() if lines]
 
 
-def letters(line: str) -> str:
-    """Return a line without what it is called on its left: names may change, sums may not without a mark."""
+def right_hand_side(line: str) -> str:
+    """Return the right-hand side of an equation: a new name on the left needs no mark."""
     return line.partition("=")[2]
 
 
-def test_the_line_below_is_the_one_that_stood_there() -> None:
-    for below, above in itertools.pairwise(LADDER):
+def test_former_line_is_the_line_of_the_previous_exhibit() -> None:
+    for below, above in itertools.pairwise(EXHIBITS):
         assert [line.before for line in above if line.before] == [
             one.now.partition(r", \quad")[0] for one, line in zip(below, above, strict=True) if line.before
         ]
 
 
-def test_what_differs_from_the_rung_below_is_marked() -> None:
-    for below, above in itertools.pairwise(LADDER):
+def test_lines_that_changed_since_the_previous_exhibit_are_marked() -> None:
+    for below, above in itertools.pairwise(EXHIBITS):
         for one, line in zip(below, above, strict=True):
             softmax = r"\operatorname{softmax}" in line.now
-            changed = not softmax and letters(one.now) != letters(line.now)
+            changed = not softmax and right_hand_side(one.now) != right_hand_side(line.now)
             assert bool(line.before) == changed, line.now
-    assert [bool(line.before) for line in LADDER[0]] == [True, False, False]  # from additive to dot product
+    assert [bool(line.before) for line in EXHIBITS[0]] == [True, False, False]  # from additive to dot product
 
 
 def test_the_equation_has_a_mark_for_each_changed_line() -> None:
-    for rung, lines in LINES.items():
+    for exhibit, lines in EQUATION_LINES.items():
         if lines:
-            latex = exhibit_equation(rung, "light").latex
+            latex = exhibit_equation(exhibit, "light").latex
             changed = [line for line in lines if line.before]
             assert latex.count(r"\blacktriangleright") == len(changed)
             assert len(re.findall(r"\\text\{changed\}", latex)) == len(changed)

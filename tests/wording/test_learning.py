@@ -1,4 +1,4 @@
-"""What is said of a training: every measure has its name and its rule, and a moment is told with what was measured."""
+"""Texts about training: names and definitions of the measures, and sentences about measured values."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from attnviz.analysis.learning import CLASSES
 from attnviz.languages import set_language
 from attnviz.training.log import CURVES
 from attnviz.wording.learning import (
-    QUALITY,
-    SHAPES,
-    SHARES,
+    LINK_MEASURES,
+    QUALITY_MEASURES,
+    ROW_MEASURES,
     counted,
-    grouped,
+    grouped_digits,
     halfway_sentence,
+    measure_definitions,
     measure_names,
-    measure_rules,
-    measured_at,
+    measured_values_text,
     own_translation_sentence,
 )
 from tests.figures.test_learning import run
@@ -27,26 +27,28 @@ from tests.figures.test_learning import run
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
-def test_every_measure_has_a_name_and_a_rule() -> None:
-    every = {*SHARES, *SHAPES, *QUALITY, *CURVES}
-    assert set(SHARES) == set(CLASSES)
+def test_every_measure_has_a_name_and_a_definition() -> None:
+    every = {*LINK_MEASURES, *ROW_MEASURES, *QUALITY_MEASURES, *CURVES}
+    assert set(LINK_MEASURES) == set(CLASSES)
     for code in ("en", "fr"):
         set_language(code)
-        assert set(measure_names()) == set(measure_rules()) == every
+        assert set(measure_names()) == set(measure_definitions()) == every
         assert len(set(measure_names().values())) == len(every)
 
 
 @EACH_LANGUAGE
-def test_a_moment_is_told_with_what_was_measured_by_then(snapshot: SnapshotAssertion) -> None:
+def test_measured_values_text_has_the_latest_values_of_an_update(snapshot: SnapshotAssertion) -> None:
     found = replace(run(), curves={"loss": ((10, 7.251),), "bleu": ((100, 3.14),), "training": ((50, 6.5),)})
-    assert measured_at(found, 0) == ""
-    assert measured_at(found, 99) == snapshot(name="loss")
-    assert measured_at(found, 100) == snapshot(name="loss and BLEU")
-    assert measured_at(replace(found, curves={"training": ((50, 6.5),)}), 60) == snapshot(name="loss in training")
+    assert measured_values_text(found, 0) == ""
+    assert measured_values_text(found, 99) == snapshot(name="loss")
+    assert measured_values_text(found, 100) == snapshot(name="loss and BLEU")
+    assert measured_values_text(replace(found, curves={"training": ((50, 6.5),)}), 60) == snapshot(
+        name="loss in training"
+    )
 
 
 @EACH_LANGUAGE
-def test_what_it_says_is_cut_short(snapshot: SnapshotAssertion) -> None:
+def test_long_translation_is_shortened(snapshot: SnapshotAssertion) -> None:
     found = replace(run(), translations=(("",), (" Oui.",), ("ab " * 90,), ("z",)))
     assert own_translation_sentence(found, 0, 0) == snapshot(name="nothing")
     assert own_translation_sentence(found, 0, 1) == snapshot(name="a word")
@@ -55,21 +57,21 @@ def test_what_it_says_is_cut_short(snapshot: SnapshotAssertion) -> None:
 
 
 @EACH_LANGUAGE
-def test_what_is_learnt_first_is_told_first(snapshot: SnapshotAssertion) -> None:
+def test_halfway_sentence_lists_measures_in_the_order_of_learning(snapshot: SnapshotAssertion) -> None:
     curves = {"content": ((0, 0.0), (100, 0.5)), "articles": ((0, 0.0), (60, 0.3), (100, 0.4)), "marks": ((0, 0.1),)}
-    told = halfway_sentence(replace(run(), curves=curves))
+    sentence = halfway_sentence(replace(run(), curves=curves))
     names = measure_names()
-    assert told.index(f"{names['articles']} 40") < told.index(f"{names['content']} 50")
-    assert names["marks"] not in told
-    assert told == snapshot
+    assert sentence.index(f"{names['articles']} 40") < sentence.index(f"{names['content']} 50")
+    assert names["marks"] not in sentence
+    assert sentence == snapshot
     assert halfway_sentence(replace(run(), curves={})) == ""
 
 
 def test_numbers_of_five_digits_are_grouped() -> None:
-    assert [grouped(2000), grouped(12_000)] == ["2000", "12,000"]
+    assert [grouped_digits(2000), grouped_digits(12_000)] == ["2000", "12,000"]
 
 
 @EACH_LANGUAGE
-def test_what_the_measures_are_of(snapshot: SnapshotAssertion) -> None:
+def test_caption_counts_the_measured_links_and_sentences(snapshot: SnapshotAssertion) -> None:
     assert counted([replace(run(), counts={})]) == ""
     assert counted([replace(run(), counts={"aer": 9, "marks": 4})]) == snapshot

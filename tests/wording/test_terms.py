@@ -1,4 +1,4 @@
-"""Terms: whatever symbol stands in an equation has a part of the machine at which it is drawn."""
+"""Symbols of the equations: each has a part of the architecture diagram in which it is drawn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.equation_symbols import symbols_of
 from tests.figures import synthetic
 
 ALWAYS = {"x", "h", "e", "α", "c", "s", "t", "y"}
-"""The letters that the parts of the picture are called by, whatever the model."""
+"""The letters of the diagram that do not depend on the model."""
 
 
 def drawn(terms: dict[str, Any], step: int) -> Iterator[str]:
@@ -30,17 +30,28 @@ def drawn(terms: dict[str, Any], step: int) -> Iterator[str]:
 
 @pytest.mark.parametrize("readout", ["previous", "current"])
 @pytest.mark.parametrize("attention", ["additive", "general", "none"])
-def test_every_symbol_of_the_equations_has_a_place(attention: str, readout: str) -> None:
+def test_every_symbol_of_the_equations_has_a_place_in_the_diagram(attention: str, readout: str) -> None:
     trace = synthetic.trace(attention=attention)
     trace = dataclasses.replace(trace, config=dict(trace.config) | {"readout_state": readout})
     symbols, found = symbols_of(equation_templates(trace), 2), set(drawn(diagram_terms(trace), 2))
     assert {one for one in symbols if one[0] not in ALWAYS or "\u0303" in one} <= found
-    assert {"Wo", "bo", "Uo", "Vo", "Co", "b", "E", "z3", "s\u03033", "p"} <= symbols  # they are found in LaTeX
+    assert {
+        "Wo",
+        "bo",
+        "Uo",
+        "Vo",
+        "Co",
+        "b",
+        "E",
+        "z3",
+        "s\u03033",
+        "p",
+    } <= symbols  # the parser finds them in the LaTeX
     assert {"additive": {"Wa", "Ua", "va"}, "general": {"P"}, "none": set()}[attention] <= symbols
     letters = {one for one in found if one[0].isalpha()}
-    assert letters <= symbols | {"hj"}  # and nothing that the equations have not
+    assert letters <= symbols | {"hj"}  # the diagram has no symbol that the equations lack
 
 
-def test_signs_are_letters_with_their_indices_and_what_stands_between() -> None:
+def test_symbols_are_split_into_letters_with_indices_and_separators() -> None:
     assert symbols(r"\tilde s_{⟦i⟧} , b") == [("s\u0303", "⟦i⟧"), (",", ""), ("b", "")]
     assert symbols("") == []

@@ -1,4 +1,4 @@
-"""Findings: remarks about an alignment, each with its cell of the heatmap.
+"""Findings: automatic remarks about an alignment, such as omitted words, each with its cell of the heatmap.
 
 Findings use the words of a trace (`Trace.words`) and ignore `</s>`, punctuation and unknown words where they would
 mislead. A finding states what was measured. It is `strong`, and may be called a mistake, if at least nine in ten of its
@@ -11,35 +11,40 @@ import dataclasses
 
 import numpy as np
 
-from attnviz.analysis.findings.kinds import Finding, Kind, Read, Readable, knows_words
-from attnviz.analysis.findings.of_source import of_shift, of_source
-from attnviz.analysis.findings.of_target import of_probabilities, of_repeats, of_rows, words_spelled_alike
+from attnviz.analysis.findings.kinds import Finding, FindingsInput, Kind, Readable, has_word_probabilities
+from attnviz.analysis.findings.source_findings import coverage_findings, shift_findings
 from attnviz.analysis.findings.summary import Summary, summarise
+from attnviz.analysis.findings.target_findings import (
+    identical_findings,
+    probability_findings,
+    repeat_findings,
+    uniform_findings,
+)
 
-__all__ = ["Finding", "Kind", "Read", "Readable", "Summary", "cell_of", "findings_of", "summarise"]
+__all__ = ["Finding", "FindingsInput", "Kind", "Readable", "Summary", "cell_of", "findings_of", "summarise"]
 
 
 def findings_of(trace: Readable) -> list[Finding]:
     """Return the findings of a translation: those about source words first, then the others by target word.
 
     The rules about attention were measured on models with one distribution a step. A transformer therefore has findings
-    about probabilities only. Attention of other programs has findings about attention only. None of an import is
-    strong.
+    about probabilities only. Attention of other programs has findings about attention only. Findings about imported
+    translators and imported attention are never strong, and are in the order of the rules.
     """
     words = trace.words()
-    if not knows_words(trace) or trace.imported:
-        findings = [*of_source(trace, words), *of_shift(words)]
-        findings += [*of_rows(trace, words), *words_spelled_alike(words), *of_repeats(trace, words)]
-        findings += of_probabilities(trace, words) if knows_words(trace) else []
+    if not has_word_probabilities(trace) or trace.imported:
+        findings = [*coverage_findings(trace, words), *shift_findings(words)]
+        findings += [*uniform_findings(trace, words), *identical_findings(words), *repeat_findings(trace, words)]
+        findings += probability_findings(trace, words) if has_word_probabilities(trace) else []
         return [dataclasses.replace(finding, strong=False) for finding in findings]
     if trace.attends and not trace.attends_once:
-        return list(of_probabilities(trace, words))
-    by_source = [*of_source(trace, words), *of_shift(words)] if trace.attends else []
+        return list(probability_findings(trace, words))
+    by_source = [*coverage_findings(trace, words), *shift_findings(words)] if trace.attends else []
     by_target = [
-        *of_rows(trace, words),
-        *words_spelled_alike(words),
-        *of_repeats(trace, words),
-        *of_probabilities(trace, words),
+        *uniform_findings(trace, words),
+        *identical_findings(words),
+        *repeat_findings(trace, words),
+        *probability_findings(trace, words),
     ]
     return by_source + sorted(by_target, key=lambda finding: finding.target or 0)
 
@@ -57,6 +62,6 @@ def cell_of(trace: Readable, finding: Finding) -> tuple[int, int | None]:
         step, column = np.unravel_index(int(trace.alignment[:, columns].argmax()), (len(trace.alignment), len(columns)))
         return int(step), columns[int(column)]
     steps = words.target_groups[finding.target]
-    if finding.kind is Kind.IMPROBABLE and knows_words(trace):
+    if finding.kind is Kind.IMPROBABLE and has_word_probabilities(trace):
         return min(steps, key=lambda i: float(trace.log_probabilities[i])), None
     return steps[0], None if finding.source is None else words.source_groups[finding.source][0]

@@ -1,4 +1,4 @@
-"""Function words, which one language may repeat and the other omit.
+"""Lists of French and English function words, which a translation may repeat or leave out.
 
 This is the only part of findings that depends on English and French.
 """

@@ -1,4 +1,4 @@
-"""The kinds of findings."""
+"""Data types of findings: a finding, the kinds of findings, and the protocol of what they are computed from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attnviz.trace import Attention, Words
 
 
-class Read(Protocol):
+class FindingsInput(Protocol):
     """The part of a `Trace` that findings are computed from."""
 
     @property
@@ -58,11 +58,11 @@ class Read(Protocol):
         """Return the alignment by words."""
 
 
-Readable = Read | Attention
+Readable = FindingsInput | Attention
 """Anything that has findings; attention of other programs has no probabilities."""
 
 
-def knows_words(trace: Readable) -> TypeGuard[Read]:
+def has_word_probabilities(trace: Readable) -> TypeGuard[FindingsInput]:
     """Return whether the probabilities of the words of `trace` are known."""
     return trace.translated
 

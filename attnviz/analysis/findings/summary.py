@@ -1,4 +1,4 @@
-"""Summarise an alignment in a few numbers."""
+"""Summary of an alignment in five numbers: monotonicity, sharpness, and words copied from the source."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.findings.of_target import words_spelled_alike
+from attnviz.analysis.findings.target_findings import identical_findings
 from attnviz.analysis.measures import entropy
 from attnviz.trace import Aligned
 
@@ -32,12 +32,12 @@ def summarise(trace: Aligned) -> Summary | None:
     if not trace.attends:
         return None
     words = trace.words()
-    ends = [i for i, word in enumerate(words.target) if word != "</s>" and words.alignment[i].any()]
-    attended = words.alignment[ends].argmax(axis=1)
+    counted = [i for i, word in enumerate(words.target) if word != "</s>" and words.alignment[i].any()]
+    attended = words.alignment[counted].argmax(axis=1)
     return Summary(
         moves=max(len(attended) - 1, 0),
         forward=int((np.diff(attended) >= 0).sum()),
         perplexity=float(np.exp2(entropy(trace.alignment)).mean()),
         strongest=float(trace.alignment.max(axis=1).mean()),
-        identical=sum(1 for _ in words_spelled_alike(words)),
+        identical=sum(1 for _ in identical_findings(words)),
     )

@@ -1,4 +1,5 @@
-// The cards of the what-ifs, and unpacking their translations. Texts are set by textContent, so that they are never markup.
+// List items for the what-if cards of an exported translation, and unpacking of their gzipped data. Texts are set by
+// textContent, so that they are never markup.
 
 import { element } from "./drawn.js";
 
@@ -7,7 +8,7 @@ import { element } from "./drawn.js";
  * @param {string} packed
  * @returns {Promise<LectureVersion>}
  */
-export function unpacked(packed) {
+export function unpackTranslation(packed) {
   const bytes = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }

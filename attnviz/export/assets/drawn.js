@@ -1,12 +1,13 @@
-// Shared by the offline pages: drawing figures, and applying the changes of another language or theme.
+// Helpers of both exported pages (lecture.js and story.js): finding and making elements, drawing figures, language
+// buttons, and applying the stored differences of another language or theme.
 
 import { ROW_FRAME_WIDTH } from "../../figures/constants.js";
 
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
-export const dark = window.matchMedia("(prefers-color-scheme: dark)");
+export const darkTheme = window.matchMedia("(prefers-color-scheme: dark)");
 
 /** @param {string} id */
-export function at(id) {
+export function byId(id) {
   const node = document.getElementById(id);
   if (!node) throw new Error(`there is no ${id}`);
   return node;
@@ -27,12 +28,12 @@ export function element(kind, properties) {
  * @param {Json | undefined} change
  * @returns {Json}
  */
-export function changed(base, change) {
+export function withChanges(base, change) {
   if (change === undefined) return base;
   if (Array.isArray(change)) return change[0];
   if (typeof base !== "object" || typeof change !== "object" || !base || !change) return base;
   const whole = /** @type {{ [key: string]: Json }} */ (Array.isArray(base) ? [...base] : { ...base });
-  for (const [key, inside] of Object.entries(change)) whole[key] = changed(whole[key], inside);
+  for (const [key, inside] of Object.entries(change)) whole[key] = withChanges(whole[key], inside);
   return /** @type {Json} */ (whole);
 }
 
@@ -56,7 +57,7 @@ export function draw(chart, { data, layout }, shapes) {
  * @param {Layout} layout
  * @param {number} step
  */
-export function framed({ meta, xaxis, shapes = [] }, step) {
+export function shapesWithFrame({ meta, xaxis, shapes = [] }, step) {
   const row = meta.rows?.[step] ?? null;
   if (row === null) return shapes;
   const [x0, x1] = xaxis.range;
@@ -75,8 +76,8 @@ export function framed({ meta, xaxis, shapes = [] }, step) {
  * @param {string} id
  * @param {string} chosen
  */
-export function press(id, chosen) {
-  for (const button of at(id).querySelectorAll("button")) {
+export function markPressed(id, chosen) {
+  for (const button of byId(id).querySelectorAll("button")) {
     button.setAttribute("aria-pressed", String(button.value === chosen));
   }
 }
@@ -84,9 +85,9 @@ export function press(id, chosen) {
 /**
  * Makes a button for each language.
  * @param {Record<string, string>} names
- * @param {(code: string) => void} speak
+ * @param {(code: string) => void} onChoice
  */
-export function languageButtons(names, speak) {
+export function addLanguageButtons(names, onChoice) {
   for (const [code, name] of Object.entries(names)) {
     const button = element("button", {
       type: "button",
@@ -95,7 +96,7 @@ export function languageButtons(names, speak) {
       textContent: code.toUpperCase(),
       title: name,
     });
-    button.onclick = () => speak(code);
-    at("languages").append(button);
+    button.onclick = () => onChoice(code);
+    byId("languages").append(button);
   }
 }

@@ -1,4 +1,4 @@
-// Payloads of the offline pages, which `attnviz/export/lecture.py` and `attnviz/export/story.py` write.
+// Payloads of the exported pages, which `attnviz/export/lecture.py` and `attnviz/export/story.py` write.
 
 /** Texts of a step and of each of its figures. */
 interface LectureStep {

@@ -1,7 +1,17 @@
-// Moves through the steps of one saved translation. Texts are set by textContent, so that they are never markup.
+// Script of a translation exported as one HTML file: its steps, heatmap, figures, languages and what-if cards. Texts
+// are set by textContent, so that they are never markup.
 
-import { cardItem, unpacked } from "./cards.js";
-import { at, changed, dark, draw, element, framed, languageButtons, press } from "./drawn.js";
+import { cardItem, unpackTranslation } from "./cards.js";
+import {
+  addLanguageButtons,
+  byId,
+  darkTheme,
+  draw,
+  element,
+  markPressed,
+  shapesWithFrame,
+  withChanges,
+} from "./drawn.js";
 
 /** @type {LecturePayload} */
 const payload = JSON.parse(document.getElementById("payload")?.textContent ?? "");
@@ -10,8 +20,8 @@ const UNDER_HEATMAP = ["posterior", "logit-attribution"]; // the other figures o
 let currentNumber = payload.current ?? 0;
 /** @type {LectureVersion} */
 let version = payload;
-const slider = /** @type {HTMLInputElement} */ (at("step"));
-const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (at(id)));
+const slider = /** @type {HTMLInputElement} */ (byId("step"));
+const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (byId(id)));
 let step = Math.min(Math.max(payload.step, 1), version.target.length);
 let { language, face } = payload;
 
@@ -24,10 +34,10 @@ const words = () => version.words[language];
  */
 const variants = new Map();
 function figures() {
-  const name = `${language}-${dark.matches ? "dark" : "light"}`;
-  const known = variants.get(`${currentNumber} ${name}`);
-  if (known) return known;
-  const drawn = /** @type {any} */ (changed(version.figures, version.changes[name]));
+  const name = `${language}-${darkTheme.matches ? "dark" : "light"}`;
+  const cached = variants.get(`${currentNumber} ${name}`);
+  if (cached) return cached;
+  const drawn = /** @type {any} */ (withChanges(version.figures, version.changes[name]));
   const { faces, ...pictures } = drawn;
   variants.set(`${currentNumber} ${name}`, { faces, pictures });
   return { faces, pictures };
@@ -42,9 +52,9 @@ const WIDE = 640; // pixels of width above which a heatmap has a row to itself
 let shown = null;
 /** @param {Figure} heatmap */
 function drawHeatmap(heatmap) {
-  const chart = at("heatmap");
-  at("main").classList.toggle("wide", heatmap.layout.meta.narrowest > WIDE);
-  const shapes = framed(heatmap.layout, step - 1);
+  const chart = byId("heatmap");
+  byId("main").classList.toggle("wide", heatmap.layout.meta.narrowest > WIDE);
+  const shapes = shapesWithFrame(heatmap.layout, step - 1);
   if (shown?.heatmap === heatmap && shown.width === chart.clientWidth) {
     Plotly.relayout(chart, { shapes }); // a step moves only the frame
   } else {
@@ -57,16 +67,16 @@ function paint() {
   const { faces, pictures } = figures();
   const texts = words().steps[step - 1];
   drawHeatmap(faces[face]);
-  at("footer").textContent = words().footers[face];
-  press("faces", face);
-  at("heading").textContent = words().heading.replace("{i}", String(step)).replace("{n}", String(count()));
-  at("sentence").textContent = texts.sentence;
+  byId("footer").textContent = words().footers[face];
+  markPressed("faces", face);
+  byId("heading").textContent = words().heading.replace("{i}", String(step)).replace("{n}", String(count()));
+  byId("sentence").textContent = texts.sentence;
   for (const [name, drawn] of Object.entries(pictures)) {
-    at(`title-${name}`).textContent = texts.pictures[name].title;
-    at(`note-${name}`).textContent = texts.pictures[name].note;
-    draw(at(`picture-${name}`), drawn[step - 1]);
+    byId(`title-${name}`).textContent = texts.pictures[name].title;
+    byId(`note-${name}`).textContent = texts.pictures[name].note;
+    draw(byId(`picture-${name}`), drawn[step - 1]);
   }
-  for (const word of at("target").querySelectorAll("button")) {
+  for (const word of byId("target").querySelectorAll("button")) {
     const place = Number(word.dataset.step);
     word.classList.toggle("chosen", place === step);
     word.classList.toggle("later", place > step);
@@ -74,19 +84,19 @@ function paint() {
     else word.removeAttribute("aria-current");
   }
   slider.value = String(step);
-  at("count").textContent = `${step} / ${count()}`;
+  byId("count").textContent = `${step} / ${count()}`;
   previous.disabled = step <= 1;
   next.disabled = step >= count();
 }
 
 /** @param {string} chosen */
-function turn(chosen) {
+function setFace(chosen) {
   face = chosen;
   paint();
 }
 
 /** @param {number} chosen */
-function go(chosen) {
+function goToStep(chosen) {
   step = Math.min(Math.max(chosen, 1), count());
   paint();
 }
@@ -95,28 +105,28 @@ function go(chosen) {
  * Sets the language, and writes the texts that do not change with the step.
  * @param {string} code
  */
-function speak(code) {
+function setLanguage(code) {
   language = code;
   document.documentElement.lang = code;
   const { labels, faces } = words();
   previous.setAttribute("aria-label", labels.previous);
   next.setAttribute("aria-label", labels.next);
   slider.setAttribute("aria-label", labels.step);
-  at("alignment").setAttribute("aria-label", labels.grid);
-  at("faces").setAttribute("aria-label", labels.faces);
-  at("inside").setAttribute("aria-label", labels.step);
-  for (const button of at("faces").querySelectorAll("button")) button.textContent = faces[button.value];
-  press("languages", code);
+  byId("alignment").setAttribute("aria-label", labels.grid);
+  byId("faces").setAttribute("aria-label", labels.faces);
+  byId("inside").setAttribute("aria-label", labels.step);
+  for (const button of byId("faces").querySelectorAll("button")) button.textContent = faces[button.value];
+  markPressed("languages", code);
   drawCards();
 }
 
 function buildTarget() {
-  at("target").replaceChildren();
+  byId("target").replaceChildren();
   version.target.forEach(({ text, space }, place) => {
-    const word = element("button", { type: "button", textContent: text, onclick: () => go(place + 1) });
+    const word = element("button", { type: "button", textContent: text, onclick: () => goToStep(place + 1) });
     word.dataset.step = String(place + 1);
-    if (space) at("target").append(" ");
-    at("target").append(word);
+    if (space) byId("target").append(" ");
+    byId("target").append(word);
   });
   slider.max = String(count());
 }
@@ -128,7 +138,7 @@ function buildTarget() {
 const versions = new Map([[currentNumber, payload]]);
 /** @param {number} number */
 async function versionOf(number) {
-  const data = versions.get(number) ?? await unpacked(payload.others?.[number] ?? "");
+  const data = versions.get(number) ?? await unpackTranslation(payload.others?.[number] ?? "");
   versions.set(number, data);
   return data;
 }
@@ -145,7 +155,7 @@ async function show(number) {
   [currentNumber, version] = [number, data];
   step = Math.min(step, count());
   buildTarget();
-  speak(language);
+  setLanguage(language);
   paint();
 }
 
@@ -153,24 +163,24 @@ async function show(number) {
 function drawCards() {
   const list = payload.cards?.[language];
   if (!list) return;
-  at("what_ifs").hidden = false;
-  at("what-if").textContent = list.words.title;
-  const focused = [...at("cards").children].findIndex((item) => item.contains(document.activeElement));
-  at("cards").replaceChildren(...list.cards.map((card, number) => cardItem(card, number, list.words)));
-  at("cards").querySelectorAll("button").forEach((button, number) => {
+  byId("what_ifs").hidden = false;
+  byId("what-if").textContent = list.words.title;
+  const focused = [...byId("cards").children].findIndex((item) => item.contains(document.activeElement));
+  byId("cards").replaceChildren(...list.cards.map((card, number) => cardItem(card, number, list.words)));
+  byId("cards").querySelectorAll("button").forEach((button, number) => {
     if (number === currentNumber) button.setAttribute("aria-current", "true");
     button.onclick = () => void show(number);
   });
-  if (focused >= 0) at("cards").children[focused].querySelector("button")?.focus({ preventScroll: true });
+  if (focused >= 0) byId("cards").children[focused].querySelector("button")?.focus({ preventScroll: true });
 }
 
 function build() {
-  at("source").textContent = payload.source;
+  byId("source").textContent = payload.source;
   buildTarget();
   for (const name of Object.keys(figures().pictures)) {
     const scroll = element("div", { className: "scroll" });
     scroll.append(element("div", { id: `picture-${name}`, className: "chart" }));
-    const place = at(UNDER_HEATMAP.includes(name) ? "below" : "inside");
+    const place = byId(UNDER_HEATMAP.includes(name) ? "below" : "inside");
     place.append(
       element("h2", { id: `title-${name}` }),
       element("p", { id: `note-${name}`, className: "note" }),
@@ -179,15 +189,15 @@ function build() {
   }
   const faces = Object.keys(figures().faces);
   for (const name of faces.length > 1 ? faces : []) {
-    at("faces").append(element("button", { type: "button", value: name, onclick: () => turn(name) }));
+    byId("faces").append(element("button", { type: "button", value: name, onclick: () => setFace(name) }));
   }
-  languageButtons(payload.names, (code) => {
-    speak(code);
+  addLanguageButtons(payload.names, (code) => {
+    setLanguage(code);
     paint();
   });
-  slider.oninput = () => go(Number(slider.value));
-  previous.onclick = () => go(step - 1);
-  next.onclick = () => go(step + 1);
+  slider.oninput = () => goToStep(Number(slider.value));
+  previous.onclick = () => goToStep(step - 1);
+  next.onclick = () => goToStep(step + 1);
 }
 
 /** @param {KeyboardEvent} event */
@@ -195,28 +205,28 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.target === slider) return;
   if (event.key === "b") {
     const faces = Object.keys(figures().faces);
-    turn(faces[(faces.indexOf(face) + 1) % faces.length]);
+    setFace(faces[(faces.indexOf(face) + 1) % faces.length]);
   }
   /** @type {Record<string, number | undefined>} */
   const steps = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 1, End: count() };
   const chosen = steps[event.key];
   if (chosen === undefined) return;
   event.preventDefault();
-  go(chosen);
+  goToStep(chosen);
 }
 
 build();
-speak(language);
+setLanguage(language);
 paint();
-/** @type {Chart} */ (at("heatmap")).on("plotly_click", ({ points: [point] }) => {
+/** @type {Chart} */ (byId("heatmap")).on("plotly_click", ({ points: [point] }) => {
   const chosen = figures().faces[face].layout.meta.steps?.[point.y];
-  if (chosen !== undefined && point.data.name !== "coverage") go(chosen + 1); // those bars are of columns
+  if (chosen !== undefined && point.data.name !== "coverage") goToStep(chosen + 1); // those bars are of columns
 });
 document.addEventListener("keydown", onKey);
-dark.addEventListener("change", paint);
+darkTheme.addEventListener("change", paint);
 let width = 0;
 new ResizeObserver(([{ contentRect }]) => {
   if (contentRect.width === width) return; // a change of the height alone needs no redraw
   width = contentRect.width;
   paint();
-}).observe(at("main"));
+}).observe(byId("main"));

@@ -1,12 +1,21 @@
-// Draws a saved story: its chapters, and a slider if it has moments. Texts are set by textContent, so that they are never
-// markup.
+// Script of a page of the app exported as one HTML file: its chapters with figures and tables, its languages, and a
+// slider if its figures change over time (`moments`). Texts are set by textContent, so that they are never markup.
 
-import { at, changed, dark, draw, element, framed, languageButtons, press } from "./drawn.js";
+import {
+  addLanguageButtons,
+  byId,
+  darkTheme,
+  draw,
+  element,
+  markPressed,
+  shapesWithFrame,
+  withChanges,
+} from "./drawn.js";
 
 /** @type {StoryPayload} */
 const payload = JSON.parse(document.getElementById("payload")?.textContent ?? "");
-const slider = /** @type {HTMLInputElement} */ (at("step"));
-const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (at(id)));
+const slider = /** @type {HTMLInputElement} */ (byId("step"));
+const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (byId(id)));
 let { language, opened: moment } = payload;
 
 const EDGE = 14; // pixels at the right for numbers that extend beyond the plot
@@ -20,10 +29,10 @@ const count = () => words().moments.length;
  */
 const variants = new Map();
 function chapters() {
-  const name = `${language}-${dark.matches ? "dark" : "light"}`;
-  const known = variants.get(name);
-  if (known) return known;
-  const drawn = /** @type {any} */ (changed(payload.figures, payload.changes[name]));
+  const name = `${language}-${darkTheme.matches ? "dark" : "light"}`;
+  const cached = variants.get(name);
+  if (cached) return cached;
+  const drawn = /** @type {any} */ (withChanges(payload.figures, payload.changes[name]));
   variants.set(name, drawn);
   return /** @type {StoryChapterDrawn[]} */ (drawn);
 }
@@ -35,28 +44,32 @@ function chapters() {
  */
 function figureNow({ first, others }) {
   const change = moment > 0 ? others[moment - 1]?.change ?? undefined : undefined;
-  return /** @type {any} */ (changed(/** @type {any} */ (first), change));
+  return /** @type {any} */ (withChanges(/** @type {any} */ (first), change));
 }
 
 function paint() {
   chapters().forEach(({ pictures }, number) =>
     pictures.forEach((drawn, place) => {
       const figure = figureNow(drawn), { notes } = words().chapters[number].pictures[place];
-      at(`note-${number}-${place}`).textContent = notes[Math.min(moment, notes.length - 1)] ?? "";
+      byId(`note-${number}-${place}`).textContent = notes[Math.min(moment, notes.length - 1)] ?? "";
       const { layout } = figure, margin = { ...layout.margin, r: (layout.margin?.r ?? 0) + EDGE };
-      draw(at(`picture-${number}-${place}`), { ...figure, layout: { ...layout, margin } }, framed(layout, moment));
+      draw(
+        byId(`picture-${number}-${place}`),
+        { ...figure, layout: { ...layout, margin } },
+        shapesWithFrame(layout, moment),
+      );
     })
   );
   if (!count()) return;
   slider.value = String(moment + 1);
   slider.setAttribute("aria-valuetext", words().moments[moment]);
-  at("count").textContent = words().moments[moment];
+  byId("count").textContent = words().moments[moment];
   previous.disabled = moment <= 0;
   next.disabled = moment >= count() - 1;
 }
 
 /** @param {number} chosen */
-function go(chosen) {
+function goToMoment(chosen) {
   moment = Math.min(Math.max(chosen, 0), count() - 1);
   paint();
 }
@@ -67,16 +80,16 @@ function go(chosen) {
  * @param {string} title
  */
 function collapsedTable({ head, rows, more }, title) {
-  const box = element("details", {}), made = element("table", {}), top = made.createTHead().insertRow();
+  const box = element("details", {}), result = element("table", {}), top = result.createTHead().insertRow();
   box.append(element("summary", { textContent: title }));
   for (const name of head ?? []) top.append(element("th", { textContent: name, scope: "col" }));
-  const body = made.createTBody();
+  const body = result.createTBody();
   for (const row of rows ?? []) {
     const line = body.insertRow();
     for (const cell of row) line.insertCell().textContent = cell;
   }
   const scroll = element("div", { className: "scroll numbers", tabIndex: 0 });
-  scroll.append(made);
+  scroll.append(result);
   box.append(scroll);
   if (more) box.append(element("p", { className: "note", textContent: more }));
   return box;
@@ -87,15 +100,15 @@ function collapsedTable({ head, rows, more }, title) {
  * @param {number} number
  */
 function section({ heading, paragraphs, pictures, tables }, number) {
-  const made = element("section", {}), { labels } = words();
+  const result = element("section", {}), { labels } = words();
   const shown = element("div", { className: pictures.length === 3 ? "pictures three" : "pictures" });
-  made.append(element("h2", { textContent: heading }));
-  made.append(...paragraphs.map((textContent) => element("p", { className: "paragraph", textContent })));
+  result.append(element("h2", { textContent: heading }));
+  result.append(...paragraphs.map((textContent) => element("p", { className: "paragraph", textContent })));
   const { equation } = chapters()[number];
   if (equation) {
     const set = element("div", { className: "scroll" });
     window.katex?.render(equation, set, { displayMode: true, throwOnError: false, output: "mathml" });
-    made.append(set);
+    result.append(set);
   }
   pictures.forEach(({ title, table }, place) => {
     const figure = element("figure", {}), scroll = element("div", { className: "scroll" });
@@ -105,41 +118,41 @@ function section({ heading, paragraphs, pictures, tables }, number) {
     if (table?.head) figure.append(collapsedTable(table, labels.numbers));
     shown.append(figure);
   });
-  made.append(shown, ...tables.map((table) => collapsedTable(table, table.title)));
-  return made;
+  result.append(shown, ...tables.map((table) => collapsedTable(table, table.title)));
+  return result;
 }
 
 /**
  * Sets the language, and writes all texts.
  * @param {string} code
  */
-function speak(code) {
+function setLanguage(code) {
   language = code;
   document.documentElement.lang = code;
   const { labels, references } = words();
-  at("heading").textContent = words().title;
-  at("source").textContent = words().sentence;
-  at("footer").textContent = words().footer;
+  byId("heading").textContent = words().title;
+  byId("source").textContent = words().sentence;
+  byId("footer").textContent = words().footer;
   previous.setAttribute("aria-label", labels.previous);
   next.setAttribute("aria-label", labels.next);
   slider.setAttribute("aria-label", labels.step);
-  for (const part of [slider, previous, next, at("count")]) part.hidden = !count();
+  for (const part of [slider, previous, next, byId("count")]) part.hidden = !count();
   slider.max = String(count());
-  at("main").replaceChildren(...words().chapters.map(section));
+  byId("main").replaceChildren(...words().chapters.map(section));
   if (references.length) {
     const list = element("ul", { lang: "en" });
     list.append(...references.map((textContent) => element("li", { textContent })));
-    at("main").append(element("h2", { textContent: labels.references }), list);
+    byId("main").append(element("h2", { textContent: labels.references }), list);
   }
-  press("languages", code);
+  markPressed("languages", code);
   paint();
 }
 
-languageButtons(payload.names, speak);
-slider.oninput = () => go(Number(slider.value) - 1);
-previous.onclick = () => go(moment - 1);
-next.onclick = () => go(moment + 1);
-speak(language);
+addLanguageButtons(payload.names, setLanguage);
+slider.oninput = () => goToMoment(Number(slider.value) - 1);
+previous.onclick = () => goToMoment(moment - 1);
+next.onclick = () => goToMoment(moment + 1);
+setLanguage(language);
 document.addEventListener("keydown", (event) => {
   if (!count() || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.target === slider) return;
   /** @type {Record<string, number | undefined>} */
@@ -147,12 +160,12 @@ document.addEventListener("keydown", (event) => {
   const chosen = moments[event.key];
   if (chosen === undefined) return;
   event.preventDefault();
-  go(chosen);
+  goToMoment(chosen);
 });
-dark.addEventListener("change", () => speak(language));
+darkTheme.addEventListener("change", () => setLanguage(language));
 let width = 0;
 new ResizeObserver(([{ contentRect }]) => {
   if (contentRect.width === width) return;
   width = contentRect.width;
   paint();
-}).observe(at("main"));
+}).observe(byId("main"));

@@ -1,4 +1,4 @@
-"""List the supported formats of attention files, one module each."""
+"""`FORMATS`: list of the supported formats of attention files; each module of the package reads one or two."""
 
 from attnviz.importing.format import Format
 from attnviz.importing.formats import (

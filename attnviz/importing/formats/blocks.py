@@ -1,4 +1,4 @@
-"""Read Nematus, amun and Sockeye output: a header line before each matrix, one matrix row a line.
+"""Read matrices of Nematus, amun and Sockeye: a header line before each matrix, then one line for each matrix row.
 
 Nematus and amun write the header `id ||| target ||| score ||| source ||| Tx Ty`. Sockeye writes `||| Tx ||| Ty` and
 the transposed matrix, one row for each source token.
@@ -23,9 +23,9 @@ _SIZES = re.compile(r"([0-9]{1,6})\s+([0-9]{1,6})")
 
 
 class _Block(NamedTuple):
-    number: int
+    line_number: int
     """Line number of the header, from 1."""
-    identity: str
+    sentence_id: str
     source: str
     target: str
     rows: list[str]
@@ -38,8 +38,8 @@ def _header(line: str, sockeye: bool) -> list[str] | None:
     fields = fields_of(line)
     if len(fields) != (6 if sockeye else 5) or not fields[0] or not fields[1] or not fields[3]:
         return None
-    fine = all(size.isdecimal() for size in fields[4:]) if sockeye else bool(_SIZES.fullmatch(fields[4]))
-    return fields if fine else None
+    is_valid = all(size.isdecimal() for size in fields[4:]) if sockeye else bool(_SIZES.fullmatch(fields[4]))
+    return fields if is_valid else None
 
 
 def _detects(content: Content, sockeye: bool) -> bool:
@@ -64,25 +64,26 @@ def _detect_sockeye(content: Content) -> str | None:
 def _blocks(content: Content, sockeye: bool) -> list[_Block]:
     """Return the first block of each id; raise AttnvizError for a line that is neither header nor row."""
     blocks = list[_Block]()
-    for number, line in content.filled:
+    for line_number, line in content.filled:
         if BAR in line:
             fields = _header(line, sockeye)
             if fields is None:
                 raise AttnvizError(
                     gettext(
-                        "The header in line {number} does not have the same fields as the first header.", number=number
+                        "The header in line {number} does not have the same fields as the first header.",
+                        number=line_number,
                     )
                 )
             sizes = [int(size) for size in " ".join(fields[4:]).split()]
-            blocks.append(_Block(number, fields[0], fields[3], fields[1], [], (sizes[0], sizes[1])))
+            blocks.append(_Block(line_number, fields[0], fields[3], fields[1], [], (sizes[0], sizes[1])))
         elif _ROW.fullmatch(line):
             blocks[-1].rows.append(line)
         else:
             raise AttnvizError(
-                gettext("Line {number} is not a row of weights: “{line}”.", number=number, line=line.strip()[:60])
+                gettext("Line {number} is not a row of weights: “{line}”.", number=line_number, line=line.strip()[:60])
             )
-    first = {block.identity: block for block in reversed(blocks)}
-    return [block for block in blocks if first[block.identity] is block]
+    first = {block.sentence_id: block for block in reversed(blocks)}
+    return [block for block in blocks if first[block.sentence_id] is block]
 
 
 def _read_nematus(content: Content) -> Sentences:
@@ -110,7 +111,7 @@ def _fields(block: _Block, origin: str) -> dict[str, object]:
             gettext(
                 "The matrix after line {number} must have rows of equal length, at most {most} rows and {most} "
                 "columns.",
-                number=block.number,
+                number=block.line_number,
                 most=MOST_TOKENS + 1,
             )
         )
@@ -120,7 +121,7 @@ def _fields(block: _Block, origin: str) -> dict[str, object]:
             gettext(
                 "The matrix after line {number} has {rows} rows and {columns} columns, but its header gives "
                 "another size.",
-                number=block.number,
+                number=block.line_number,
                 rows=matrix.shape[0],
                 columns=matrix.shape[1],
             )
@@ -133,7 +134,7 @@ def _has_sizes(shape: tuple[int, ...], sizes: tuple[int, ...]) -> bool:
     return all(size <= actual <= size + 1 for actual, size in zip(shape, sizes, strict=True))
 
 
-def resembles(content: Content) -> str | None:
+def near_miss_message(content: Content) -> str | None:
     """Return the message for headers without matrices; None for other content."""
     if not content.filled or _header(content.filled[0][1], sockeye=False) is None:
         return None
@@ -143,5 +144,5 @@ def resembles(content: Content) -> str | None:
     )
 
 
-NEMATUS = Format("nematus", "Nematus, amun", _detect_nematus, _read_nematus, resembles)
+NEMATUS = Format("nematus", "Nematus, amun", _detect_nematus, _read_nematus, near_miss_message)
 SOCKEYE = Format("sockeye", "Sockeye", _detect_sockeye, _read_sockeye)

@@ -1,6 +1,7 @@
-"""Read tables with commas, tabs or semicolons: source tokens in the first row, target tokens in the first column.
+"""Read tables as CSV, TSV or the like: source tokens in the first row, target tokens in the first column.
 
-A table may also hold weights alone. The tables exported by this program have numbered names; their margins are dropped.
+Columns are separated by commas, tabs, semicolons or spaces. A table may also hold weights alone. The tables exported by
+this program have numbered names; their margins are dropped.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ def _read(table: _Table) -> SentencePair:
     return SentencePair(fields, remarks=table.remarks)
 
 
-def resembles(content: Content) -> str | None:
+def near_miss_message(content: Content) -> str | None:
     """Return the message for a table that does not hold weights; None for other content."""
     for delimiter in (",", "\t", ";"):
         blocks = _blocks(content.text, delimiter, quoted=True)
@@ -156,4 +157,4 @@ def resembles(content: Content) -> str | None:
     return None
 
 
-FORMAT = Format("csv", "CSV", detect, read, resembles, ("tsv", "table"))
+FORMAT = Format("csv", "CSV", detect, read, near_miss_message, ("tsv", "table"))

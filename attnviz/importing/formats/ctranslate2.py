@@ -47,7 +47,7 @@ def _read(result: Mapping[str, Any]) -> SentencePair:
     return SentencePair(fields)
 
 
-def resembles(content: Content) -> str | None:
+def near_miss_message(content: Content) -> str | None:
     """Return the message for results without attention; None for other content."""
     results = objects(content)
     if not results or not any("hypotheses" in result for result in results):
@@ -57,4 +57,4 @@ def resembles(content: Content) -> str | None:
     )
 
 
-FORMAT = Format("ctranslate2", "CTranslate2", detect, read, resembles)
+FORMAT = Format("ctranslate2", "CTranslate2", detect, read, near_miss_message)

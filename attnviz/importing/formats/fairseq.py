@@ -20,8 +20,8 @@ _LINE = re.compile(r"([STHA])-([0-9]{1,9})\t(.*)")
 
 
 class _Pair(NamedTuple):
-    identity: int
-    number: int
+    sentence_id: int
+    line_number: int
     """Line number of the A- line, from 1."""
     source: str | None
     target: str | None
@@ -30,7 +30,7 @@ class _Pair(NamedTuple):
 
 def detect(content: Content) -> str | None:
     """Return why the content is a fairseq log: it has A- lines; None otherwise."""
-    matches = [_LINE.fullmatch(match) for match in content.lines]
+    matches = [_LINE.fullmatch(line) for line in content.lines]
     if not any(match and match[1] == "A" for match in matches):
         return None
     return gettext("Some lines begin with A-, S- or H-, the number of a sentence and a tab, as in a fairseq log.")
@@ -38,27 +38,31 @@ def detect(content: Content) -> str | None:
 
 def read(content: Content) -> Sentences:
     """Return the pairs in the order of their ids, with the first of several hypotheses."""
-    texts: dict[str, dict[int, str]] = {"S": {}, "H": {}}
+    texts_by_kind: dict[str, dict[int, str]] = {"S": {}, "H": {}}
     aligned, repeated = dict[int, _Pair](), False
     order = list[int]()
-    for number, line in enumerate(content.lines, 1):
-        parts = _LINE.fullmatch(line)
-        if parts is None or parts[1] == "T":
+    for line_number, line in enumerate(content.lines, 1):
+        match = _LINE.fullmatch(line)
+        if match is None or match[1] == "T":
             continue
-        kind, identity, text = parts[1], int(parts[2]), parts[3]
+        kind, sentence_id, text = match[1], int(match[2]), match[3]
         if kind != "A":
             if kind == "H":
                 text = text.partition("\t")[2]
-                order.append(identity)
-            texts[kind].setdefault(identity, text)
-        elif identity in aligned:
+                order.append(sentence_id)
+            texts_by_kind[kind].setdefault(sentence_id, text)
+        elif sentence_id in aligned:
             repeated = True
         else:
-            aligned[identity] = _Pair(identity, number, texts["S"].get(identity), texts["H"].get(identity), text)
-    if missing := sorted(set(texts["H"]) - set(aligned)):
-        raise AttnvizError(gettext("Sentence {number} has no A- line: the log is cut short.", number=missing[0]))
-    completed = {identity: pair._replace(source=texts["S"].get(identity)) for identity, pair in aligned.items()}
-    pairs = [completed[identity] for identity in sorted(completed)]
+            aligned[sentence_id] = _Pair(
+                sentence_id, line_number, texts_by_kind["S"].get(sentence_id), texts_by_kind["H"].get(sentence_id), text
+            )
+    if missing_ids := sorted(set(texts_by_kind["H"]) - set(aligned)):
+        raise AttnvizError(gettext("Sentence {number} has no A- line: the log is cut short.", number=missing_ids[0]))
+    completed = {
+        sentence_id: pair._replace(source=texts_by_kind["S"].get(sentence_id)) for sentence_id, pair in aligned.items()
+    }
+    pairs = [completed[sentence_id] for sentence_id in sorted(completed)]
     remarks = ("best-only",) * repeated + ("reordered",) * (list(aligned) != sorted(aligned))
     return Sentences(pairs, _read, base=0, remarks=remarks)
 
@@ -67,19 +71,21 @@ def _read(pair: _Pair) -> SentencePair:
     source, target = pair.source, pair.target
     text = pair.alignment
     if not text.strip() or are_links(text):
-        return linked(read_links(text), source=source, target=target, line=pair.identity)
+        return linked(read_links(text), source=source, target=target, line=pair.sentence_id)
     groups = text.split()
     if all(group.isdecimal() and len(group) < 7 for group in groups):
         links = links_of([(int(j), i) for i, j in enumerate(groups)])
-        return linked(links, source=source, target=target, line=pair.identity)
+        return linked(links, source=source, target=target, line=pair.sentence_id)
     if are_weights(text):
         fields = {side: tokens for side, tokens in (("source", source), ("target", target)) if tokens is not None}
         matrix = {"matrix": matrix_of_groups(text), "origin": "fairseq"}
-        return SentencePair(fields | matrix, line=pair.identity)
-    raise AttnvizError(gettext("Line {number} has an alignment that is neither links nor weights.", number=pair.number))
+        return SentencePair(fields | matrix, line=pair.sentence_id)
+    raise AttnvizError(
+        gettext("Line {number} has an alignment that is neither links nor weights.", number=pair.line_number)
+    )
 
 
-def resembles(content: Content) -> str | None:
+def near_miss_message(content: Content) -> str | None:
     """Return the message for a log without A- lines; None for other content."""
     if not any((match := _LINE.fullmatch(line)) and match[1] == "H" for line in content.lines):
         return None
@@ -89,4 +95,4 @@ def resembles(content: Content) -> str | None:
     )
 
 
-FORMAT = Format("fairseq", "fairseq", detect, read, resembles)
+FORMAT = Format("fairseq", "fairseq", detect, read, near_miss_message)

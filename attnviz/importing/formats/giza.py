@@ -1,4 +1,4 @@
-"""Read `A3.final` files of GIZA++ and MGIZA: three lines for each sentence pair, in any order."""
+"""Read `A3.final` files of GIZA++ and MGIZA: three lines for each sentence pair, with the pairs in any order."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _read(block: _Block) -> SentencePair:
                 target=len(target),
             )
         )
-    links = [(j, int(i)) for j, (_, places) in enumerate(source, 1) for i in places.split()]
+    links = [(j, int(i)) for j, (_, positions) in enumerate(source, 1) for i in positions.split()]
     return linked(links_of(links), source=[word for word, _ in source], target=target)
 
 

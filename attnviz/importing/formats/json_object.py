@@ -284,7 +284,7 @@ def _trace(fields: Mapping[str, Any]) -> SentencePair:
     )
 
 
-def resembles(content: Content) -> str | None:
+def near_miss_message(content: Content) -> str | None:
     """Return the message for JSON that is damaged or lacks attention; None for other content."""
     if (error := json_error(content)) is not None:
         if (content.text.lstrip()[:1] == "[" and content.text.lstrip()[1:2].isalpha()) or not content.text.strip():
@@ -303,4 +303,4 @@ def resembles(content: Content) -> str | None:
     return gettext("The file is JSON without attention. Its fields are {found}.", found=names) + f" {needed}"
 
 
-FORMAT = Format("json", "JSON", detect, read, resembles, ("trace", "open"))
+FORMAT = Format("json", "JSON", detect, read, near_miss_message, ("trace", "open"))

@@ -131,7 +131,7 @@ def _targets_first(lines: list[_Line]) -> bool:
     return not unclear
 
 
-def resembles(content: Content) -> str | None:
+def near_miss_message(content: Content) -> str | None:
     """Return the message for lines with `|||` but without alignments; None for other content."""
     wrong = [(number, line) for number, line in content.filled if _parsed(number, line) is None]
     if not content.filled or not all(BAR in line for _, line in content.filled) or not wrong:
@@ -154,4 +154,4 @@ def resembles(content: Content) -> str | None:
     )
 
 
-FORMAT = Format("marian", "Marian", detect, read, resembles, ("amun", "marian-scorer"))
+FORMAT = Format("marian", "Marian", detect, read, near_miss_message, ("amun", "marian-scorer"))

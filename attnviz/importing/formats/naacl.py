@@ -1,6 +1,6 @@
 """Read the format of the shared tasks of NAACL 2003 and ACL 2005 (WPT): one link a line, `pair source target`.
 
-S or P and a probability may follow. All numbers count from 1.
+S or P and a probability may follow. Numbers count from 1, and word 0 is NULL; a link 0 0 shows that words count from 0.
 """
 
 from __future__ import annotations
@@ -40,7 +40,12 @@ def read(content: Content) -> Sentences:
     first = min(lines)
     last = max(lines)
     if last - first >= MOST_PAIRS:
-        raise AttnvizError(gettext("The numbers of the pairs go up to {last}: there are too many pairs.", last=last))
+        raise AttnvizError(
+            gettext(
+                "The sentence pairs are numbered up to {last}, which is more than attnviz reads. Split the file.",
+                last=last,
+            )
+        )
     matches = [line for group in lines.values() for line in group]
     annotated = any(line[4] for line in matches)
     # Word 0 means NULL, unless the file counts from 0. A link 0 0 shows that it does: NULL is never linked to NULL.

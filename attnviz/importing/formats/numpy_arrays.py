@@ -174,7 +174,7 @@ def _array(content: bytes) -> NDArray[Any]:
     return array.astype(np.float64) if array.dtype.kind in "fiub" else array
 
 
-def resembles(content: Content) -> str | None:
+def near_miss_message(content: Content) -> str | None:
     """Return the message for an archive without arrays; None for other content."""
     if not content.data.startswith(ZIP):
         return None
@@ -186,4 +186,4 @@ def resembles(content: Content) -> str | None:
     )
 
 
-FORMAT = Format("numpy", "NumPy", detect, read, resembles, ("npy", "npz", "joey", "neuralmonkey"))
+FORMAT = Format("numpy", "NumPy", detect, read, near_miss_message, ("npy", "npz", "joey", "neuralmonkey"))

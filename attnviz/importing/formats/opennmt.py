@@ -94,7 +94,7 @@ def _parse_token_list(text: str) -> list[str]:
     return [str(token) for token in value] if isinstance(value, list) else []
 
 
-def resembles(content: Content) -> str | None:
+def near_miss_message(content: Content) -> str | None:
     """Return the message for a log without tables; None for other content."""
     if not any(re.match(r"^(?:\[[^]]*\] )?(?:SENT|PRED) [0-9]+:", line) for line in content.lines):
         return None
@@ -103,4 +103,4 @@ def resembles(content: Content) -> str | None:
     )
 
 
-FORMAT = Format("opennmt", "OpenNMT-py, eole", detect, read, resembles, ("eole", "opennmt-py"))
+FORMAT = Format("opennmt", "OpenNMT-py, eole", detect, read, near_miss_message, ("eole", "opennmt-py"))

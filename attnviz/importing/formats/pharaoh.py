@@ -53,7 +53,7 @@ def _line(item: tuple[int, str]) -> SentencePair:
     return linked(parsed, source=sides[0] if sides else None, target=sides[1] if sides else None)
 
 
-def resembles(content: Content) -> str | None:
+def near_miss_message(content: Content) -> str | None:
     """Return the message that names the first line that is no list of links, where most lines are; None otherwise."""
     wrong = [(number, line) for number, line in content.filled if not _is_line(line.split("\t"))]
     if not content.filled or len(wrong) > len(content.filled) / 2:
@@ -71,4 +71,4 @@ def _is_line(fields: Sequence[str]) -> bool:
     return are_links(fields[-1])
 
 
-FORMAT = Format("pharaoh", "Pharaoh", detect, read, resembles, ("talp", "awesome-align", "eflomal"))
+FORMAT = Format("pharaoh", "Pharaoh", detect, read, near_miss_message, ("talp", "awesome-align", "eflomal"))

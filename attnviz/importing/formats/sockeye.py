@@ -13,8 +13,8 @@ from attnviz.languages import gettext
 def detect(content: Content) -> str | None:
     """Return why every line is a translation, a tab and links; None otherwise."""
     columns = [line.split("\t") for _, line in content.filled]
-    fine = all(len(fields) == 2 and (are_links(fields[1]) or not fields[1].strip()) for fields in columns)
-    if not columns or not fine or not any(are_links(fields[1]) for fields in columns):
+    fits = all(len(fields) == 2 and (are_links(fields[1]) or not fields[1].strip()) for fields in columns)
+    if not columns or not fits or not any(are_links(fields[1]) for fields in columns):
         return None
     return gettext("Every line has a translation, a tab and links.")
 

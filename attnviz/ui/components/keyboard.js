@@ -1,4 +1,4 @@
-// The keys that move through the steps of a view, and when a key belongs to something else.
+// Keyboard shortcuts of all players: stepping and play/pause; and whether a key press belongs to a focused control.
 
 const FIELDS = [
   "input:not([type='checkbox'])",
@@ -10,17 +10,17 @@ const FIELDS = [
   "[role='menu']",
   "[role='radio']",
   "[role='dialog']",
-].join(); // elements that handle keys themselves
-const PRESSED = "button, a, summary, input:not([type='range'])"; // Space presses these themselves
+].join(); // controls that handle keys themselves
+const PRESSABLE = "button, a, summary, input:not([type='range'])"; // Space already activates these
 
 /** @type {Record<string, number>} */
-const STEPPING = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
+const STEP_KEYS = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
 /** @type {Record<string, number>} */
-const CLICKER = { PageDown: 1, PageUp: -1 }; // a presenter's remote control
+const CLICKER_KEYS = { PageDown: 1, PageUp: -1 }; // a presenter's remote control, in lecture mode only
 
 /**
- * Whether a key is for the page: not for the browser, nor for an element that handles keys itself (also within a
- * component), unless it matches the selector `own`.
+ * True unless the browser or a focused control (also within a component) should get the key. A control that matches the
+ * selector `own` does not count.
  * @param {KeyboardEvent} event
  * @param {string} [own]
  */
@@ -36,16 +36,17 @@ export function isForPage(event, own) {
  * @param {number} step
  * @param {number} last
  */
-export function stepBy({ key }, step, last) {
-  const by = STEPPING[key] ?? (document.documentElement.hasAttribute("data-lecture") ? CLICKER[key] : undefined);
-  return by === undefined ? null : Math.min(Math.max(step + by, 0), last);
+export function stepForKey({ key }, step, last) {
+  const change = STEP_KEYS[key] ??
+    (document.documentElement.hasAttribute("data-lecture") ? CLICKER_KEYS[key] : undefined);
+  return change === undefined ? null : Math.min(Math.max(step + change, 0), last);
 }
 
 /**
- * Whether a key plays and pauses: Space, where it presses no button.
+ * Whether a key toggles playback: Space outside buttons and fields.
  * @param {KeyboardEvent} event
  */
-export function plays(event) {
+export function isPlayKey(event) {
   const [here] = event.composedPath();
-  return event.key === " " && !(here instanceof Element && here.closest(PRESSED));
+  return event.key === " " && !(here instanceof Element && here.closest(PRESSABLE));
 }

@@ -1,5 +1,5 @@
-// Larger figures for a projector: lecture mode scales all lengths in pixels of a figure, its font sizes first, as much as
-// the font size of the page.
+// Scales figures in lecture mode, for a projector: all their lengths in pixels, also font sizes, grow with the font
+// size of the page.
 
 const FONT_SIZE = 16; // of the page outside lecture mode, in pixels
 
@@ -13,25 +13,25 @@ const PIXELS = new Set([
 ]);
 
 /** Scale factor of figures; 1 outside lecture mode, which avoids computing the page's style. */
-export function enlargement() {
+export function scaleFactor() {
   const page = document.documentElement;
   return page.hasAttribute("data-lecture") ? parseFloat(getComputedStyle(page).fontSize) / FONT_SIZE : 1;
 }
 
 /**
- * A part of a figure `by` times as large. Its data are unchanged, and so is the width, which is that of the page.
+ * A part of a figure `factor` times as large. Its data are unchanged, and so is the width, which is that of the page.
  * @param {any} part
- * @param {number} by
+ * @param {number} factor
  * @returns {any}
  */
-export function larger(part, by) {
-  if (Array.isArray(part)) return typeof part[0] === "object" ? part.map((one) => larger(one, by)) : part;
+export function scaled(part, factor) {
+  if (Array.isArray(part)) return typeof part[0] === "object" ? part.map((one) => scaled(one, factor)) : part;
   if (part === null || typeof part !== "object" || ArrayBuffer.isView(part)) return part;
-  const long = part.lenmode === "pixels";
+  const lengthInPixels = part.lenmode === "pixels";
   return Object.fromEntries(
     Object.entries(part).map(([name, value]) => {
-      const measured = typeof value === "number" && (PIXELS.has(name) || (long && name === "len"));
-      return [name, measured ? value * by : larger(value, by)];
+      const inPixels = typeof value === "number" && (PIXELS.has(name) || (lengthInPixels && name === "len"));
+      return [name, inPixels ? value * factor : scaled(value, factor)];
     }),
   );
 }

@@ -1,4 +1,4 @@
-"""Register the app's Streamlit components, each in a folder with its Python, JavaScript, HTML and CSS."""
+"""Register the app's Streamlit components, one from each folder beside this file, and pack arrays for them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from attnviz.ui.modules import stub
+from attnviz.ui.modules import loader_script
 
 _FOLDER = Path(__file__).parent
 
@@ -26,7 +26,7 @@ def component(name: str, *, isolate: bool = True) -> Any:
     files = {kind: _FOLDER / name / f"{name}.{kind}" for kind in ("html", "css")}
     return st.components.v2.component(
         f"attnviz_{name}",
-        js=stub(name),
+        js=loader_script(name),
         **{kind: path.read_text(encoding="utf-8") if path.exists() else None for kind, path in files.items()},
         isolate_styles=isolate,
     )

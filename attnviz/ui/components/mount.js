@@ -1,7 +1,7 @@
-// Wraps the function of a component that Streamlit calls to mount it.
+// Wraps the function with which Streamlit mounts a component, so that a late cleanup cannot undo a newer mount.
 
 /** Cleanup of the newest mount, by its element. @type {WeakMap<Element, () => void>} */
-const newest = new WeakMap();
+const newestCleanUp = new WeakMap();
 
 /**
  * Returns `mount` such that a cleanup that arrives after a newer mount is ignored: of two changes at once, Streamlit may
@@ -11,11 +11,11 @@ const newest = new WeakMap();
  */
 export function mountable(mount) {
   return (mounted) => {
-    const end = mount(mounted), place = mounted.parentElement;
+    const endMount = mount(mounted), element = mounted.parentElement;
     const cleanUp = () => {
-      if (newest.get(place) === cleanUp) end?.();
+      if (newestCleanUp.get(element) === cleanUp) endMount?.();
     };
-    newest.set(place, cleanUp);
+    newestCleanUp.set(element, cleanUp);
     return cleanUp;
   };
 }

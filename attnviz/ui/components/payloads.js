@@ -1,8 +1,9 @@
-// Payloads of components, fetched from the server unless sent with the page: see `attnviz/ui/shared_payloads.py`.
+// Fetches the payloads of components from the server, at once, in advance or when idle, unless they were sent with the
+// page. The server side is `attnviz/ui/shared_payloads.py`.
 
 import { fill, states, whenIdle } from "./shared.js";
 import { selectionOf } from "./state.js";
-import { shown } from "./view.js";
+import { viewState } from "./view.js";
 
 const QUIET = 600; // milliseconds without a change, after which payloads of components out of sight are fetched
 
@@ -18,10 +19,12 @@ const QUIET = 600; // milliseconds without a change, after which payloads of com
 export function payloadOf(root, state, draw) {
   const { data } = state;
   if (!("at" in data)) return data;
-  const { step } = shown(root);
+  const { step } = viewState(root);
   if (step === null) return null;
   const at = addressOf(root, data, step);
-  if (state.ahead?.payload && state.ahead.at === at) state.fetched = { at, payload: state.ahead.payload };
+  if (state.prefetched?.payload && state.prefetched.at === at) {
+    state.fetched = { at, payload: state.prefetched.payload };
+  }
   if (state.fetched?.at === at) {
     state.wanted = undefined;
     root.toggleAttribute("data-waiting", false);
@@ -32,9 +35,9 @@ export function payloadOf(root, state, draw) {
   state.wanted = at;
   root.toggleAttribute("data-waiting", true);
   root.ariaBusy = "true";
-  const now = () => fetchAndDraw(root, state, draw);
-  if (state.seen) now();
-  else enqueue(root, state, now);
+  const load = () => fetchAndDraw(root, state, draw);
+  if (state.inSight) load();
+  else enqueue(root, state, load);
   return null;
 }
 
@@ -42,15 +45,15 @@ export function payloadOf(root, state, draw) {
  * The address of the payload of a step: `chosen` once the visitor has chosen something, where there is one. An address may
  * have {size}, which differs in a narrow window, and {selection}, all that the view shows.
  * @param {HTMLElement} root
- * @param {Place} place
+ * @param {PayloadAddress} addresses
  * @param {number} step
  */
 function addressOf(root, { at, chosen }, step) {
-  const { now } = shown(root);
+  const { now } = viewState(root);
   const own = !now || (now.word === null && now.foil === null && now.chosen === null);
-  const place = chosen && !own ? chosen : at;
+  const address = chosen && !own ? chosen : at;
   const values = { step, word: now?.word ?? "", size: isNarrow(root) ? "-narrow" : "", selection: selectionOf(root) };
-  return fill(place, values);
+  return fill(address, values);
 }
 
 export const NARROW = 640; // pixels of width below which a view has few figures side by side
@@ -59,25 +62,24 @@ export const NARROW = 640; // pixels of width below which a view has few figures
  * Whether the view of `root` is narrow.
  * @param {HTMLElement} root
  */
-const isNarrow = (root) => shown(root).width < NARROW;
+const isNarrow = (root) => viewState(root).width < NARROW;
 
 /**
- * Prefetches the payload of the next step when the browser is idle: most visitors go there next.
  * @template {object} Numbers
  * @param {HTMLElement} root
  * @param {FetchingState<Numbers>} state
  * @param {number} steps how many there are
  */
 export function fetchAhead(root, state, steps) {
-  const { step } = shown(root), { data } = state;
+  const { step } = viewState(root), { data } = state;
   if (step === null || step + 1 >= steps || !("at" in data)) return;
   const at = addressOf(root, data, step + 1);
-  if (state.ahead?.at === at || state.fetched?.at === at) return;
-  const ahead = { at, payload: /** @type {Numbers | null} */ (null) };
-  state.ahead = ahead;
-  const wanted = () => state.ahead === ahead && states.has(root);
+  if (state.prefetched?.at === at || state.fetched?.at === at) return;
+  const prefetched = { at, payload: /** @type {Numbers | null} */ (null) };
+  state.prefetched = prefetched;
+  const wanted = () => state.prefetched === prefetched && states.has(root);
   whenIdle(async () => {
-    ahead.payload = await fetched(at, false, wanted);
+    prefetched.payload = await fetchJson(at, false, wanted);
   });
 }
 
@@ -93,7 +95,7 @@ async function fetchAndDraw(root, state, draw) {
   state.loading = true;
   while (state.wanted !== undefined) {
     const at = state.wanted;
-    const payload = await fetched(at, Boolean(state.seen), () => state.wanted === at && states.has(root));
+    const payload = await fetchJson(at, Boolean(state.inSight), () => state.wanted === at && states.has(root));
     if (payload) state.fetched = { at, payload };
     if (state.wanted === at) state.wanted = undefined;
   }
@@ -103,17 +105,17 @@ async function fetchAndDraw(root, state, draw) {
 
 /**
  * Fetches JSON from an address below the page; retries as long as it is `wanted` and the server does not answer. For a
- * component that is not `seen`, the server may compute it later.
+ * component that is not `inSight`, the server may compute it later.
  * @param {string} at
- * @param {boolean} seen
+ * @param {boolean} inSight
  * @param {() => boolean} wanted
  * @returns {Promise<any>}
  */
-export async function fetched(at, seen, wanted) {
+export async function fetchJson(at, inSight, wanted) {
   for (let tries = 0; tries < 8 && wanted(); tries += 1) {
     try {
       /** @type {HeadersInit} */
-      const headers = seen ? {} : { "attnviz-later": "1" };
+      const headers = inSight ? {} : { "attnviz-later": "1" };
       const answer = await fetch(new URL(at, document.baseURI), { headers });
       if (answer.ok) return await answer.json();
     } catch {
@@ -132,8 +134,8 @@ export async function fetched(at, seen, wanted) {
  * @param {() => Promise<void>} load
  */
 function enqueue(root, state, load) {
-  const view = shown(root);
-  state.hurry = load;
+  const view = viewState(root);
+  state.fetchNow = load;
   view.queue.push(load);
   if (view.queue.length > 1) return;
   const next = async () => {

@@ -1,8 +1,9 @@
-// Helpers of several components: finding elements, number formats, drawing when in sight.
+// Helpers of all components: finding elements, waiting for Plotly, texts and number formats in the page's language,
+// unpacking arrays, scheduling of drawing, and cleanup.
 
-import { listenIn } from "./view.js";
+import { onMessage } from "./view.js";
 
-export const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
+export const PLOTLY_CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
 /**
  * State of each component on the page, by its root element.
@@ -39,14 +40,13 @@ export function findAll(root, selector, kind) {
 }
 
 /**
- * The chart of a component, an element to which Plotly adds what `Chart` declares.
  * @param {ParentNode} root
  * @returns {Chart}
  */
 export const chartOf = (root) => /** @type {Chart} */ (find(root, ".chart"));
 
 /** @returns {Promise<PlotlyLibrary>} Plotly, once it has loaded. */
-export function library() {
+export function plotlyLibrary() {
   if (window.Plotly) return Promise.resolve(window.Plotly);
   return new Promise((found) =>
     window.addEventListener("attnviz:plotly", () => {
@@ -60,7 +60,7 @@ export function library() {
  * @param {string} base64
  * @param {number} width
  */
-export function rows(base64, width) {
+export function unpackRows(base64, width) {
   const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
   const numbers = new Float32Array(bytes.buffer);
   return Array.from({ length: numbers.length / width }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
@@ -77,7 +77,7 @@ export const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, nam
  * Sets the language of the page. Components call it before they write numbers: they mount in any order.
  * @param {string} language
  */
-export function speak(language) {
+export function setLanguage(language) {
   const page = document.documentElement;
   if (page.lang !== language) page.lang = language; // setting it, even to its value, recomputes all styles
 }
@@ -90,7 +90,7 @@ function decimalMark() {
 }
 
 /**
- * A number with so many decimal places in the format of the page's language, with U+2212 as minus.
+ * A number with `places` decimal places in the format of the page's language, with U+2212 as minus.
  * @param {number} value
  * @param {number} places
  */
@@ -99,8 +99,8 @@ export function number(value, places) {
 }
 
 /**
- * A share of 1 in per cent in the format of the page's language, as `format_share` of the server writes it: also English
- * has a space before the sign, and the space is a no-break space.
+ * A share of 1 in per cent in the format of the page's language, as `format_share` of the server writes it: with a
+ * no-break space before the sign, also in English.
  * @param {number} share
  * @param {number} [places]
  */
@@ -130,7 +130,6 @@ export function writeTexts(root, words) {
   }
 }
 
-// Calls `work` when the browser is idle, within a second; Safari has no requestIdleCallback.
 /** @type {(work: () => void) => void} */
 export const whenIdle = typeof requestIdleCallback === "function"
   ? (work) => requestIdleCallback(work, { timeout: 1000 })
@@ -158,27 +157,27 @@ function afterPaint(work, text) {
  * @param {State} state
  * @param {(root: HTMLElement, state: State) => void} draw
  */
-export function soon(root, state, draw) {
+export function drawSoon(root, state, draw) {
   const now = () => {
-    state.waiting = undefined;
+    state.pendingDraw = undefined;
     if (!states.has(root)) return;
-    state.begun = true;
+    state.wasDrawn = true;
     draw(root, state);
   };
-  if (state.seen) {
+  if (state.inSight) {
     now();
     return;
   }
-  if (state.waiting) return;
-  state.waiting = now;
-  const then = () => state.waiting?.();
-  if (state.begun) afterPaint(then, state.light);
+  if (state.pendingDraw) return;
+  state.pendingDraw = now;
+  const then = () => state.pendingDraw?.();
+  if (state.wasDrawn) afterPaint(then, state.isText);
   else whenIdle(then);
 }
 
 /**
  * The width of a chart. Reading it forces a layout, and a step draws nine charts: it is read once and then updated by
- * `watch`.
+ * `watchWidth`.
  * @param {Chart} chart
  * @param {ComponentState} state
  */
@@ -188,17 +187,16 @@ export function widthOf(chart, state) {
 }
 
 /**
- * Updates `state.width`, and calls `onWidth` when it differs from the width that was drawn.
  * @param {Chart} chart
  * @param {ComponentState} state
  * @param {(width: number) => Promise<unknown>} onWidth
  */
-export function watch(chart, state, onWidth) {
-  state.size = new ResizeObserver(() => {
+export function watchWidth(chart, state, onWidth) {
+  state.resizing = new ResizeObserver(() => {
     state.width = chart.clientWidth;
     if (state.width && state.width !== chart._fullLayout?.width) trackDrawing(state, onWidth(state.width));
   });
-  state.size.observe(chart);
+  state.resizing.observe(chart);
 }
 
 /**
@@ -224,19 +222,19 @@ export function trackDrawing(state, drawing) {
  * @param {() => void} onChange
  * @returns {State}
  */
-export function follow(root, state, names, onChange) {
-  const ends = names.map((name) => listenIn(root, name, onChange));
+export function onMessages(root, state, names, onChange) {
+  const ends = names.map((name) => onMessage(root, name, onChange));
   const sight = new IntersectionObserver((entries) => {
-    state.seen = entries.at(-1)?.isIntersecting;
-    if (!state.seen) return;
-    state.waiting?.();
-    state.hurry?.();
+    state.inSight = entries.at(-1)?.isIntersecting;
+    if (!state.inSight) return;
+    state.pendingDraw?.();
+    state.fetchNow?.();
   });
   sight.observe(root);
   state.stop = () => {
     for (const end of ends) end();
     sight.disconnect();
-    state.size?.disconnect();
+    state.resizing?.disconnect();
     states.delete(root);
     state.drawing?.then(() => states.has(root) || window.Plotly?.purge(chartOf(root)));
   };
@@ -249,7 +247,7 @@ export function follow(root, state, names, onChange) {
  * @param {{ stop(): void }} state
  * @param {() => void} end
  */
-export function endWith(state, end) {
+export function onStop(state, end) {
   const { stop } = state;
   state.stop = () => {
     end();
@@ -258,7 +256,6 @@ export function endWith(state, end) {
 }
 
 /**
- * Removes the focus from a button after a mouse click: Space is to play, not to press it again.
  * @param {MouseEvent} event
  */
 export function blurAfterClick(event) {
@@ -266,4 +263,4 @@ export function blurAfterClick(event) {
 }
 
 /** Whether the visitor's system asks for reduced motion. */
-export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -2,18 +2,18 @@
 // stored on the root element of the view and in the address, so that a link, Back and Forward restore it; the server does
 // not store it.
 
-import { currentEntry, give, identify, withdraw } from "./address.js";
-import { send, shown, viewOf } from "./view.js";
+import { currentEntry, removeOwner, setIdentity, setParameters } from "./address.js";
+import { send, viewRoot, viewState } from "./view.js";
 
 /** Last selection, by the id of the view. @type {Map<string, StoredSelection>} */
-const memory = new Map();
+const storedSelections = new Map();
 
 /**
  * Parses a parameter of the address; null where it is missing or invalid.
  * @param {ViewParameter} parameter
  * @param {URLSearchParams} search
  */
-function parsed({ key, kind, first, last, values }, search) {
+function parameterValue({ key, kind, first, last, values }, search) {
   const text = search.get(key);
   if (text === null) return null;
   if (kind === "text") return text.slice(0, last);
@@ -42,11 +42,11 @@ const emptySelection = () => ({
  * @param {ViewPayload} data
  * @returns {ViewSelection}
  */
-function fromAddress({ parameters, hasTour }) {
+function selectionFromAddress({ parameters, hasTour }) {
   const { searchParams } = new URL(location.href);
   /** @type {Record<string, any>} */
   const found = {};
-  for (const parameter of parameters) found[parameter.name] = parsed(parameter, searchParams);
+  for (const parameter of parameters) found[parameter.name] = parameterValue(parameter, searchParams);
   const now = emptySelection();
   Object.assign(now, { step: found.step ?? 0, chosen: found.source, word: found.word, foil: found.foil });
   Object.assign(now, { stage: found.stage, ordered: found.order });
@@ -57,12 +57,11 @@ function fromAddress({ parameters, hasTour }) {
 }
 
 /**
- * The address parameters of a view; null for what nobody chose. During the tour they have the selection before it.
  * @param {ViewSelection} now
  * @param {ViewPayload} data
  * @returns {AddressParameters}
  */
-function toAddress(now, { parameters }) {
+function addressParameters(now, { parameters }) {
   const { step, source } = now.tour ?? { step: now.step, source: now.chosen };
   const own = !now.tour || step === now.step; // words belong to their step
   /** @type {Record<string, number | string | null>} */
@@ -91,11 +90,11 @@ function toAddress(now, { parameters }) {
  * @param {ViewPayload} data
  * @returns {ViewSelection}
  */
-function transferred({ identity, seen }, data) {
-  if (identity === data.identity) return { ...seen };
-  const now = { ...seen };
+function transferredSelection({ identity, selection }, data) {
+  if (identity === data.identity) return { ...selection };
+  const now = { ...selection };
   if (now.tour) Object.assign(now, { step: now.tour.step, chosen: now.tour.source });
-  goTo(now, Math.min(now.step, data.steps - 1));
+  setStep(now, Math.min(now.step, data.steps - 1));
   if (now.chosen !== null && now.chosen >= data.sources) now.chosen = null;
   if (now.tour) now.tour = { ...now.tour, step: now.step, source: now.chosen };
   return now;
@@ -105,7 +104,7 @@ function transferred({ identity, seen }, data) {
  * @param {ViewSelection} now
  * @param {number} step
  */
-function goTo(now, step) {
+function setStep(now, step) {
   if (step === now.step) return;
   Object.assign(now, { step, word: null, foil: null, typedWord: "", typedFoil: "" });
 }
@@ -113,7 +112,7 @@ function goTo(now, step) {
 /** @param {ViewSelection} now */
 function endTour(now) {
   if (!now.tour) return;
-  goTo(now, now.tour.step);
+  setStep(now, now.tour.step);
   now.chosen = now.tour.source;
   now.tour = null;
 }
@@ -124,23 +123,22 @@ function endTour(now) {
  * @param {ViewPayload} data
  */
 function initialSelection(data) {
-  const known = currentEntry()?.views[data.id], before = memory.get(data.id);
-  if (known === undefined ? !before : known === data.identity) return fromAddress(data);
-  if (before?.family === data.family) return transferred(before, data);
+  const known = currentEntry()?.views[data.id], before = storedSelections.get(data.id);
+  if (known === undefined ? !before : known === data.identity) return selectionFromAddress(data);
+  if (before?.family === data.family) return transferredSelection(before, data);
   const now = emptySelection();
   if (!before) return now;
-  now.ordered = before.seen.ordered;
-  if (before.seen.tour) now.tour = { stop: before.seen.tour.stop, step: 0, source: null };
+  now.ordered = before.selection.ordered;
+  if (before.selection.tour) now.tour = { stop: before.selection.tour.stop, step: 0, source: null };
   return now;
 }
 
 /**
- * Shows the translation that the server sent, at the step that follows from the previous selection and the address.
  * @param {HTMLElement} root
  * @param {ViewPayload} data
  */
 export function openView(root, data) {
-  const view = shown(root), other = view.view?.identity !== data.identity;
+  const view = viewState(root), other = view.view?.identity !== data.identity;
   view.view = data;
   view.owner = root;
   if (other) view.now = initialSelection(data);
@@ -153,24 +151,23 @@ export function openView(root, data) {
  * Removes the address parameters of a view whose component is unmounted; a newer component may already own the view.
  * @param {HTMLElement} root
  */
-export const closeView = (root) => withdraw(root);
+export const closeView = (root) => removeOwner(root);
 
 /**
- * Applies what a visitor chose in the view of `node`; a step or a piece is clamped to the range.
  * @param {Element} node
  * @param {Choice} choice
  */
 export function change(node, choice) {
-  const { now, view } = shown(node);
+  const { now, view } = viewState(node);
   if (!now || !view) return;
   /** @type {(index: number, count: number) => number} */
-  const within = (index, count) => Math.min(Math.max(index, 0), count - 1);
+  const clamp = (index, count) => Math.min(Math.max(index, 0), count - 1);
   if (choice.tour === null) endTour(now);
   else if (choice.tour !== undefined && view.hasTour) {
     now.tour = { step: now.step, source: now.chosen, ...now.tour, stop: choice.tour };
   }
-  if (choice.step !== undefined) goTo(now, within(choice.step, view.steps));
-  if (choice.source !== undefined) now.chosen = choice.source === null ? null : within(choice.source, view.sources);
+  if (choice.step !== undefined) setStep(now, clamp(choice.step, view.steps));
+  if (choice.source !== undefined) now.chosen = choice.source === null ? null : clamp(choice.source, view.sources);
   if (choice.word !== undefined) Object.assign(now, { word: choice.word, typedWord: choice.typedWord ?? "" });
   if (choice.foil !== undefined) Object.assign(now, { foil: choice.foil, typedFoil: choice.typedFoil ?? "" });
   if (choice.stage !== undefined) now.stage = choice.stage;
@@ -183,39 +180,39 @@ export function change(node, choice) {
  * @param {Element} node
  */
 function storeSelection(node) {
-  const { now, view, owner } = shown(node);
+  const { now, view, owner } = viewState(node);
   if (!now || !view) return;
-  memory.set(view.id, { identity: view.identity, family: view.family, seen: { ...now } });
-  identify(owner, view.id, view.identity);
-  const own = toAddress(now, view);
+  storedSelections.set(view.id, { identity: view.identity, family: view.family, selection: { ...now } });
+  setIdentity(owner, view.id, view.identity);
+  const own = addressParameters(now, view);
   const chosen = Object.values({ ...own, ...view.own }).some((value) => value !== null);
   /** @type {AddressParameters} */
   const sentence = {};
   // A step needs its sentence: the default sentence of the page may change.
   if (view.sentence && chosen) Object.assign(sentence, view.sentence);
-  const main = view.main === null ? {} : mainToAddress(view.main);
-  give(owner, { ...main, ...sentence, ...view.own, ...own }, now.tour ? `tour ${now.tour.stop}` : "");
+  const main = view.main === null ? {} : mainAddressParameters(view.main);
+  setParameters(owner, { ...main, ...sentence, ...view.own, ...own }, now.tour ? `tour ${now.tour.stop}` : "");
 }
 
 /**
  * The address parameters of the main view, on a page that does not draw it.
  * @param {ViewPayload} main
  */
-function mainToAddress(main) {
-  const before = memory.get(main.id);
-  if (before?.identity === main.identity) return toAddress(before.seen, main);
+function mainAddressParameters(main) {
+  const before = storedSelections.get(main.id);
+  if (before?.identity === main.identity) return addressParameters(before.selection, main);
   const now = initialSelection(main);
-  memory.set(main.id, { identity: main.identity, family: main.family, seen: now });
-  return toAddress(now, main);
+  storedSelections.set(main.id, { identity: main.identity, family: main.family, selection: now });
+  return addressParameters(now, main);
 }
 
 /**
  * Notifies the components of a view of its selection, after all of it is set.
  * @param {Element} node
- * @param {boolean} anew
+ * @param {boolean} sendAll whether of all of it, or only of what has changed
  */
-export function publish(node, anew) {
-  const view = shown(node), { now, orders } = view;
+export function publish(node, sendAll) {
+  const view = viewState(node), { now, orders } = view;
   if (!now || !view.view) return;
   const before = { ...view };
   const source = now.chosen ?? orders?.[now.step]?.[0] ?? null;
@@ -223,12 +220,12 @@ export function publish(node, anew) {
   const words = JSON.stringify([now.word, now.foil, now.typedWord, now.typedFoil]);
   Object.assign(view, { step: now.step, source, order, words });
   storeSelection(node);
-  viewOf(node).dataset.step = String(now.step);
+  viewRoot(node).dataset.step = String(now.step);
   send(node, "shown");
-  if (anew || before.step !== view.step) send(node, "step", view.step);
-  if (anew || before.source !== source) send(node, "source", source);
-  if (anew || before.order !== order) send(node, "order", order);
-  if (anew || before.words !== words) send(node, "words");
+  if (sendAll || before.step !== view.step) send(node, "step", view.step);
+  if (sendAll || before.source !== source) send(node, "source", source);
+  if (sendAll || before.order !== order) send(node, "order", order);
+  if (sendAll || before.words !== words) send(node, "words");
 }
 
 // Back and Forward within a translation are followed at once; others once the server has computed what they show.
@@ -236,7 +233,7 @@ document.addEventListener("attnviz:history", () => {
   for (const root of document.querySelectorAll("[class*='st-key-room']")) {
     const view = /** @type {ViewRoot} */ (root).attnvizView;
     if (!view?.view || currentEntry()?.views?.[view.view.id] !== view.view.identity) continue;
-    view.now = fromAddress(view.view);
+    view.now = selectionFromAddress(view.view);
     publish(root, true);
   }
 });
@@ -246,10 +243,10 @@ document.addEventListener("attnviz:history", () => {
  * @param {Element} node
  */
 export function selectionOf(node) {
-  const { now, view } = shown(node);
+  const { now, view } = viewState(node);
   if (!now || !view) return "";
   const found = new URLSearchParams();
-  for (const [key, value] of Object.entries(toAddress({ ...now, tour: null }, view))) {
+  for (const [key, value] of Object.entries(addressParameters({ ...now, tour: null }, view))) {
     if (value !== null) found.set(key, value);
   }
   return String(found);

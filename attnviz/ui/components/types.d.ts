@@ -2,7 +2,7 @@
 // pieces count from 0; null where nobody chose.
 
 /** State of a view. `state.js` sets it, all components of the view read it. */
-interface Shown {
+interface ViewState {
   /** What the server sent of the translation; null before the view is opened. */
   view: ViewPayload | null;
   /** Root element of the component that has received the payload. */
@@ -18,7 +18,7 @@ interface Shown {
   order: Order;
   /** The compared words as text. */
   words: string;
-  /** How many times as fast as usual the steps play. */
+  /** Playback speed; 1 is usual. */
   speed: number;
   /** Whether what-ifs keep the translation, so that only its numbers change. */
   held: boolean;
@@ -52,7 +52,7 @@ interface ViewSelection {
 interface StoredSelection {
   identity: string;
   family: string;
-  seen: ViewSelection;
+  selection: ViewSelection;
 }
 
 /** A parameter of the address that belongs to the browser: see `attnviz/ui/page_state/parameters.py`. */
@@ -98,7 +98,7 @@ type Order = "sentence" | "strongest";
  * weights are shown before the server has answered, or null, `point` with what a visitor points at, or null, `weigh` with
  * weights that are shown instead of those of the step, or null, `visit` with a stage to go to. */
 interface ViewRoot extends HTMLElement {
-  attnvizView: Shown;
+  attnvizView: ViewState;
 }
 
 /** What a visitor chose; null undoes a choice. */
@@ -171,17 +171,17 @@ type Words = Record<string, string>;
 /** State of a component that redraws when its view changes. */
 interface ComponentState {
   /** Whether it is in sight, and the draw that waits for that. */
-  seen?: boolean;
-  waiting?: () => void;
-  /** Fetches at once what is in the queue. */
-  hurry?: () => void;
+  inSight?: boolean;
+  pendingDraw?: () => void;
+  /** Fetches its payload at once, which is in the queue. */
+  fetchNow?: () => void;
   /** Whether it has been drawn. */
-  begun?: boolean;
+  wasDrawn?: boolean;
   /** Whether it draws text, which comes before figures. */
-  light?: boolean;
+  isText?: boolean;
   /** Width of its chart in pixels, as drawn last. */
   width?: number;
-  size?: ResizeObserver;
+  resizing?: ResizeObserver;
   /** Resolves when Plotly has finished drawing. */
   drawing?: Promise<unknown>;
   /** Cleans up. */
@@ -193,9 +193,9 @@ interface Window {
   scheduler?: { postTask(work: () => void, options: { priority: string }): Promise<void> };
 }
 
-/** Where a payload is, below the page; {step} and {word} stand for the step and the chosen word, {selection} for
+/** Address of a payload, below the page; {step} and {word} stand for the step and the chosen word, {selection} for
  * all of it. */
-interface Place {
+interface PayloadAddress {
   at: string;
   /** Address used once a visitor has chosen something. */
   chosen?: string;
@@ -203,11 +203,11 @@ interface Place {
 
 /** State of a component that may fetch its payload. */
 interface FetchingState<Numbers> extends ComponentState {
-  data: Numbers | Place;
+  data: Numbers | PayloadAddress;
   /** The payload fetched last, and its address. */
   fetched?: { at: string; payload: Numbers };
   /** The prefetched payload of the next step. */
-  ahead?: { at: string; payload: Numbers | null };
+  prefetched?: { at: string; payload: Numbers | null };
   /** Address of the payload to draw next, and whether a fetch is running. */
   wanted?: string;
   loading?: boolean;

@@ -1,5 +1,5 @@
-// The message bus of a view. A page may have several views: each stores its state on its root element, and its components
-// listen to events on that element.
+// State and messages of a view, a part of the page that shows one translation. Its state is on its root element, and
+// its components send one another events on that element. A page may have several views.
 
 const ROOT = "[class*='st-key-room']";
 
@@ -20,7 +20,7 @@ function hostOf(node) {
  * @param {Element} node
  * @returns {ViewRoot}
  */
-export function viewOf(node) {
+export function viewRoot(node) {
   const known = viewRoots.get(node);
   if (known) return known;
   /** @type {ViewRoot | null} */
@@ -37,10 +37,10 @@ export function viewOf(node) {
 /**
  * The state of a new view. It includes the width, since reading that from the page forces a layout.
  * @param {Element} root
- * @returns {Shown}
+ * @returns {ViewState}
  */
 function newState(root) {
-  /** @type {Shown} */
+  /** @type {ViewState} */
   const view = {
     view: null,
     owner: null,
@@ -66,9 +66,9 @@ function newState(root) {
 /**
  * The state of the view of `node`.
  * @param {Element} node
- * @returns {Shown}
+ * @returns {ViewState}
  */
-export const shown = (node) => viewOf(node).attnvizView;
+export const viewState = (node) => viewRoot(node).attnvizView;
 
 /**
  * Sends a message to all components of the view of `node`.
@@ -77,8 +77,8 @@ export const shown = (node) => viewOf(node).attnvizView;
  * @param {unknown} [detail]
  */
 export function send(node, name, detail) {
-  shown(node).changed = performance.now();
-  viewOf(node).dispatchEvent(new CustomEvent(`attnviz:${name}`, { detail }));
+  viewState(node).changed = performance.now();
+  viewRoot(node).dispatchEvent(new CustomEvent(`attnviz:${name}`, { detail }));
 }
 
 /**
@@ -86,21 +86,21 @@ export function send(node, name, detail) {
  * @param {Element} node
  * @param {Choice} choice
  */
-export const chooseIn = (node, choice) => send(node, "choose", choice);
+export const sendChoice = (node, choice) => send(node, "choose", choice);
 
 /**
  * Requests a what-if in the view of `node`, a new one or one of its cards.
  * @param {Element} node
  * @param {WhatIf} whatIf
  */
-export const tryIn = (node, whatIf) => send(node, "try", whatIf);
+export const sendWhatIf = (node, whatIf) => send(node, "try", whatIf);
 
 /**
  * Previews in the view of `node` the weights of the step after a change by hand; null shows its own weights.
  * @param {Element} node
  * @param {WhatIf | null} whatIf
  */
-export const preview = (node, whatIf) => send(node, "preview", whatIf);
+export const sendPreview = (node, whatIf) => send(node, "preview", whatIf);
 
 /**
  * Sends in the view of `node` which source piece or step a visitor points at, or null. The selection does not change, so
@@ -108,16 +108,16 @@ export const preview = (node, whatIf) => send(node, "preview", whatIf);
  * @param {Element} node
  * @param {Pointed | null} pointed
  */
-export const pointAt = (node, pointed) =>
-  viewOf(node).dispatchEvent(new CustomEvent("attnviz:point", { detail: pointed }));
+export const sendPointed = (node, pointed) =>
+  viewRoot(node).dispatchEvent(new CustomEvent("attnviz:point", { detail: pointed }));
 
 /**
  * Sends in the view of `node` the weights that are being dragged; null where the step's own are shown.
  * @param {Element} node
  * @param {number[] | null} weights
  */
-export const weighIn = (node, weights) =>
-  viewOf(node).dispatchEvent(new CustomEvent("attnviz:weigh", { detail: weights }));
+export const sendDraggedWeights = (node, weights) =>
+  viewRoot(node).dispatchEvent(new CustomEvent("attnviz:weigh", { detail: weights }));
 
 /**
  * Calls `listener` at each message `name` of the view of `node`; returns a function that ends that.
@@ -126,8 +126,8 @@ export const weighIn = (node, weights) =>
  * @param {(event: any) => void} listener
  * @returns {() => void}
  */
-export function listenIn(node, name, listener) {
-  const root = viewOf(node);
+export function onMessage(node, name, listener) {
+  const root = viewRoot(node);
   root.addEventListener(`attnviz:${name}`, listener);
   return () => root.removeEventListener(`attnviz:${name}`, listener);
 }
@@ -143,7 +143,7 @@ function belongsTo(node, event) {
   const views = [...roots].filter((root) => root.attnvizView);
   const path = event.composedPath();
   const [last] = views.toSorted((one, other) => other.attnvizView.touched - one.attnvizView.touched);
-  return (views.find((root) => path.includes(root)) ?? last) === viewOf(node);
+  return (views.find((root) => path.includes(root)) ?? last) === viewRoot(node);
 }
 
 /**
@@ -153,10 +153,10 @@ function belongsTo(node, event) {
  * @param {(event: KeyboardEvent) => void} onKey
  * @param {Record<string, (event: any) => void>} listeners
  */
-export function attend(root, onKey, listeners) {
-  const view = viewOf(root), controller = new AbortController(), { signal } = controller;
+export function listenToView(root, onKey, listeners) {
+  const view = viewRoot(root), controller = new AbortController(), { signal } = controller;
   const touch = () => {
-    shown(root).touched = performance.now();
+    viewState(root).touched = performance.now();
   };
   document.addEventListener("keydown", (event) => {
     if (belongsTo(root, event)) onKey(event);

@@ -1,1 +1,1 @@
-"""The page *Corpus*: many sentence pairs, measured and sorted; a click opens the step view of each."""
+"""The page *Corpus*: many sentence pairs, measured and sorted; a click opens a pair's step view."""

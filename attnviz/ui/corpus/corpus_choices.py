@@ -1,4 +1,4 @@
-"""Store what a visitor chose of a table, in the session state and in the address.
+"""Store the choices on the page *Corpus* (table, filters, order, axes) in session state and address.
 
 Unlike in a step view, each choice is an entry of the browser's history: Back undoes it, and leads from a pair back to
 the table.
@@ -31,15 +31,15 @@ TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
     "part",
 )
 """Names in the address; in the session state with the prefix `corpus_`."""
-_NAMES = [one.name for one in MEASURES]
+_MEASURE_NAMES = [measure.name for measure in MEASURES]
 _VALID_VALUES: Mapping[str, tuple[str, ...]] = {
     PRESET: PRESETS,
-    SORT: ("", "number", *_NAMES),
+    SORT: ("", "number", *_MEASURE_NAMES),
     DESCENDING: ("", "1"),
-    X: tuple(_NAMES),
-    Y: tuple(_NAMES),
+    X: tuple(_MEASURE_NAMES),
+    Y: tuple(_MEASURE_NAMES),
 }
-_DEFAULT = {
+_DEFAULTS = {
     PRESET: "all",
     SORT: "",
     DESCENDING: "",
@@ -50,7 +50,7 @@ _DEFAULT = {
     PART: "1",
     TABLE: "",
 }
-NAMES = tuple(_DEFAULT)
+NAMES = tuple(_DEFAULTS)
 _MAX_LENGTH = 200
 
 
@@ -59,18 +59,18 @@ def key(name: str) -> str:
     return f"corpus_{name}"
 
 
-def open_choices(session: Session, linked: Mapping[str, str], overwrite: bool) -> None:
-    """Set each choice from the link if it is unset, or in any case if `anew`; unknown values become defaults.
+def read_linked_choices(session: Session, linked: Mapping[str, str], overwrite: bool) -> None:
+    """Set each unset choice from the link; with `overwrite`, each choice. Invalid values become defaults.
 
-    A link that names no table leaves earlier choices as they are.
+    A link without a table never overwrites.
     """
-    for name, default in _DEFAULT.items():
+    for name, default in _DEFAULTS.items():
         if session.get(key(name)) is None or (overwrite and linked.get(TABLE)):
             value = linked.get(name, default)[:_MAX_LENGTH]
             session[key(name)] = value if value in _VALID_VALUES.get(name, (value,)) else default
 
 
-def chosen(session: Mapping[Any, Any]) -> Choice:
+def current_choice(session: Mapping[Any, Any]) -> Choice:
     """Return the current choice."""
     return Choice(
         preset=session[key(PRESET)],
@@ -112,7 +112,7 @@ def brush_text(brush: Brush | None) -> str:
 
 def write_address(session: Session) -> None:
     """Write the choices that differ from their defaults into the address."""
-    values = {name: str(session[key(name)] or "") for name in _DEFAULT}
-    parameters = {name: value if value and value != _DEFAULT[name] else None for name, value in values.items()}
+    values = {name: str(session[key(name)] or "") for name in _DEFAULTS}
+    parameters = {name: value if value and value != _DEFAULTS[name] else None for name, value in values.items()}
     others = dict.fromkeys((*inputs.REQUEST, DETAIL_LEVEL))  # a link may have them for the other pages
     set_page_address(session, repr(values), others | parameters | language_address())

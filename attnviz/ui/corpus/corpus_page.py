@@ -1,4 +1,4 @@
-"""Draw the page of a table: how it is made, its plot and rows, and the link from a row to its step view."""
+"""Draw the page *Corpus*: choice or upload of a table, its plot, its rows, which open the step view, and downloads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attnviz.languages import gettext, ngettext
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.corpus import corpus_choices, table
 from attnviz.ui.corpus.corpus_choices import clear_brush, key
-from attnviz.ui.corpus.corpus_plot import plot
+from attnviz.ui.corpus.corpus_plot import plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, job_of
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import segmented_control, select_box, text_box
@@ -29,22 +29,22 @@ from attnviz.wording.why_story import TextSection
 
 _FILE, _BOX = "corpus_file", "corpus_box"
 _LAST_TABLE, _UPLOAD_ERROR = "corpus_before", "corpus_refused"
-"""Session state keys: the table shown last, and the error of the file uploaded since, with that table."""
+"""Session state keys: the finished table shown last; the error of the last file, with the table current then."""
 _OPENED = "corpus_opened"
-"""Session state key: the number of pairs that were opened."""
+"""Session state key: how many pairs have been opened."""
 _PART_ROWS = 200
 """Number of rows that are sent to the browser at once."""
 
-Open = Callable[[table.Pair], None]
+OpenPair = Callable[[table.Pair], None]
 """Opens a pair in the step view."""
 
 
-def corpus_page(model: str, open_pair: Open) -> None:
-    """Draw the page, which measures by the model in the folder `model`."""
+def corpus_page(model: str, open_pair: OpenPair) -> None:
+    """Draw the page; new tables are measured by the model in the folder `model`."""
     job = _current_job()
     running = job is not None and not job.ended  # read once: the job may end at any moment
     if job is not None and not running:
-        job = _settle(job)
+        job = _store_result(job)
     with st.container(key="corpus_opening"):
         text_section(TextSection(gettext("Corpus"), (_introduction(),)))
         _table_sources(model)
@@ -67,7 +67,7 @@ def _current_job() -> Job | None:
     return job_of(st.session_state[key(corpus_choices.TABLE)])
 
 
-def _settle(ended: Job) -> Job | None:
+def _store_result(ended: Job) -> Job | None:
     """Store a finished table; for a failed file, show the error and return the previous table."""
     session = st.session_state
     if ended.done:
@@ -112,7 +112,7 @@ def _table_sources(model: str) -> None:
 
     offered, current = offered_tables(), st.session_state[key(corpus_choices.TABLE)]
     if offered:
-        # A visitor's own table is none of the server's, but may be current.
+        # The current table may be a visitor's own, which is not among the offered ones.
         other = "" if current in offered else current
         select_box(
             gettext("Table"),
@@ -173,17 +173,17 @@ def _progress(job: Job) -> None:
         if progress is None:
             st.progress(0.0, gettext("The server is making another table. Yours waits in the queue."))
         else:
-            when = "" if seconds_left is None else gettext("{seconds} s left", seconds=round(seconds_left))
+            time_text = "" if seconds_left is None else gettext("{seconds} s left", seconds=round(seconds_left))
             count = ngettext("{count} of {all} pairs", "{count} of {all} pairs", progress.done, all=progress.total)
-            st.progress(progress.done / max(progress.total, 1), " · ".join(filter(None, (count, when))))
+            st.progress(progress.done / max(progress.total, 1), " · ".join(filter(None, (count, time_text))))
         request_button(gettext("Cancel"), job.cancel, key="corpus_cancel")
 
 
-def _table(job: Job, open_pair: Open) -> None:
+def _table(job: Job, open_pair: OpenPair) -> None:
     """Draw the plots and rows of a finished table."""
     session = st.session_state
     try:
-        whole = table.measures_of(job.table)
+        table_rows = table.load_table(job.table)
     except AttnvizError as error:
         _show_error(str(error))
         return
@@ -197,27 +197,27 @@ def _table(job: Job, open_pair: Open) -> None:
             label_visibility="collapsed",
         )
         st.html(f'<p class="reading">{preset_caption(preset)}</p>')
-    picture, list_ = st.columns([2, 3], gap="medium")
-    with list_:
-        searching, ordering = st.columns(2, vertical_alignment="bottom")
-        with searching:
+    plot_column, list_column = st.columns([2, 3], gap="medium")
+    with list_column:
+        search_column, order_column = st.columns(2, vertical_alignment="bottom")
+        with search_column:
             text_box(
                 gettext("Search"),
                 key=key(corpus_choices.QUERY),
                 placeholder=gettext("Words of either sentence"),
                 single_line=True,
             )
-    with picture:
-        drawn = table.drawn_rows(whole, corpus_choices.chosen(session))
-        plot(whole, drawn, corpus_choices.chosen(session))
-    with list_:
-        chosen = corpus_choices.chosen(session)
-        with ordering:
-            _order(whole)
-        listed = table.listed_rows(drawn, corpus_choices.chosen(session))
-        _summary(job, whole, listed, chosen)
+    with plot_column:
+        matching = table.matching_rows(table_rows, corpus_choices.current_choice(session))
+        plot_panel(table_rows, matching, corpus_choices.current_choice(session))
+    with list_column:
+        chosen = corpus_choices.current_choice(session)
+        with order_column:
+            _order(table_rows)
+        listed = table.listed_rows(matching, corpus_choices.current_choice(session))
+        _summary(job, table_rows, listed, chosen)
         if len(listed):
-            _rows(job.table, listed, whole, open_pair)
+            _rows(job.table, listed, table_rows, open_pair)
             _downloads(job, listed)
         elif chosen.query.strip():
             query = shorten(chosen.query.strip(), 40)
@@ -225,15 +225,15 @@ def _table(job: Job, open_pair: Open) -> None:
             request_button(gettext("Clear the search"), corpus_choices.clear_search, key="corpus_find_all")
 
 
-def _summary(job: Job, whole: Any, listed: table.SortedRows, chosen: table.Choice) -> None:
-    """Draw the numbers of listed and of all pairs, and the button that shows all again."""
+def _summary(job: Job, table_rows: Any, listed: table.SortedRows, chosen: table.Choice) -> None:
+    """Draw how many pairs are listed and how many there are, and the button that clears the region."""
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_said"):
         st.text(
             ngettext(
                 "{count} of {all} pairs of {name}",
                 "{count} of {all} pairs of {name}",
                 len(listed),
-                all=len(whole),
+                all=len(table_rows),
                 name=job.name,
             ),
             width="content",
@@ -255,39 +255,39 @@ def _skipped(job: Job, count: int) -> None:
         st.text("\n".join([*lines, *([gettext("{n} more", n=remaining)] if remaining > 0 else [])]))
 
 
-def _order(whole: Any) -> None:
+def _order(table_rows: Any) -> None:
     """Draw the choice of the order of the rows."""
     names, session = measure_names(), st.session_state
     with st.container(horizontal=True, vertical_alignment="bottom", key="corpus_order"):
         orders = {
             "": gettext("default order"),
             "number": gettext("line of the file"),
-            **{name: names[name] for name in table.known_measures(whole)},
+            **{name: names[name] for name in table.known_measures(table_rows)},
         }
         select_box(gettext("Order"), orders, key=key(corpus_choices.SORT), default="", width=240)
         if session[key(corpus_choices.SORT)]:
-            ways = {"": "↑", "1": "↓"}
+            directions = {"": "↑", "1": "↓"}
             segmented_control(
                 gettext("Direction"),
-                ways,
+                directions,
                 key=key(corpus_choices.DESCENDING),
                 default="",
                 label_visibility="collapsed",
             )
 
 
-def _rows(path: Path, listed: table.SortedRows, whole: Any, open_pair: Open) -> None:
+def _rows(path: Path, listed: table.SortedRows, table_rows: Any, open_pair: OpenPair) -> None:
     """Draw a part of the rows; a click opens a pair."""
     names, session = measure_names(), st.session_state
-    known = table.known_measures(whole)
-    part = _part(-(-len(listed) // _PART_ROWS))
+    known = table.known_measures(table_rows)
+    part = _choose_part(-(-len(listed) // _PART_ROWS))
     shown = listed.part(part * _PART_ROWS, _PART_ROWS)
-    first = [
+    axes_and_order = [
         name
         for name in (session[key(corpus_choices.SORT)], session[key(corpus_choices.X)], session[key(corpus_choices.Y)])
         if name in known
     ]
-    columns = list(dict.fromkeys(["number", "source", "target", *first, *known]))
+    columns = list(dict.fromkeys(["number", "source", "target", *axes_and_order, *known]))
     event = st.dataframe(
         shown.select(columns),
         hide_index=True,
@@ -322,7 +322,7 @@ def _columns(names: dict[str, str]) -> dict[str, Any]:
     return texts | {name: st.column_config.NumberColumn(label, format="%.3g") for name, label in names.items()}
 
 
-def _part(count: int) -> int:
+def _choose_part(count: int) -> int:
     """Draw the choice of one of `count` parts where there are several; return it, from 0."""
     session = st.session_state
     stored = session[key(corpus_choices.PART)]
@@ -338,9 +338,9 @@ def _downloads(job: Job, listed: table.SortedRows) -> None:
     """Offer the listed rows as CSV, and the whole table, with links and remarks, as Parquet."""
 
     def csv() -> bytes:
-        written = io.BytesIO()
-        pyarrow.csv.write_csv(listed.part(0), written)
-        return written.getvalue()
+        buffer = io.BytesIO()
+        pyarrow.csv.write_csv(listed.part(0), buffer)
+        return buffer.getvalue()
 
     with st.container(horizontal=True, key="corpus_downloads"):
         st.download_button(gettext("The listed pairs, CSV"), csv, "corpus.csv", "text/csv", on_click="ignore")

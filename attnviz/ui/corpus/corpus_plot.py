@@ -1,4 +1,4 @@
-"""Draw two measures of every pair of a table against each other, or the histogram of one; a region can be selected."""
+"""Draw the plot of the page *Corpus*: two measures of every pair, or a histogram; a selected region filters pairs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from attnviz.ui.style import theme_name
 from attnviz.wording.corpus import measure_names
 
 
-def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
+def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:
     """Draw a scatter plot of two measures, or a histogram of one; a selected region filters the pairs."""
     names = measure_names()
-    offered = {name: names[name] for name in table.known_measures(whole)}
+    offered = {name: names[name] for name in table.known_measures(table_rows)}
     with st.container(horizontal=True, key="corpus_axes"):
         for axis, label, default in (
             (corpus_choices.X, gettext("Horizontal"), table.Choice.x),
@@ -30,22 +30,24 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
             if st.session_state[key(axis)] != previous:  # this table lacks the chosen measure
                 clear_brush()
     x, y = st.session_state[key(corpus_choices.X)], st.session_state[key(corpus_choices.Y)]
-    if not len(drawn):
+    if not len(rows):
         st.caption(gettext("There is no pair to draw."))
         return
-    values = [np.asarray(drawn[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
-    brush = corpus_choices.chosen(st.session_state).brush
+    values = [np.asarray(rows[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
+    brush = corpus_choices.current_choice(st.session_state).brush
     if x == y:
-        figure = histogram_figure(values[0], offered[x], marked=brush.x if brush else None, theme=theme_name())
+        figure = histogram_figure(values[0], offered[x], selected_region=brush.x if brush else None, theme=theme_name())
     else:
         region = (brush.x, brush.y) if brush and brush.y else None
-        figure = scatter_figure(values[0], values[1], (offered[x], offered[y]), marked=region, theme=theme_name())
+        figure = scatter_figure(
+            values[0], values[1], (offered[x], offered[y]), selected_region=region, theme=theme_name()
+        )
     plot_key = f"corpus_plot_{x}_{y}_{chosen.preset}"
     st.plotly_chart(
         figure,
         alt=figure.layout.meta["alt"],
         key=plot_key,
-        on_select=lambda: _brush(plot_key, x == y),
+        on_select=lambda: _store_brush(plot_key, x == y),
         selection_mode="box",
         theme=None,
         config={"displayModeBar": False},
@@ -59,7 +61,7 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
     )
 
 
-def _brush(plot_key: str, histogram: bool) -> None:
+def _store_brush(plot_key: str, histogram: bool) -> None:
     """Store the selected region; an empty selection is ignored."""
     boxes = st.session_state[plot_key].selection.box
     if boxes:

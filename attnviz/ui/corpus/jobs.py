@@ -1,4 +1,4 @@
-"""Measure tables on this server, in threads that continue when visitors leave."""
+"""Jobs that measure visitors' sentence pairs on the server, in threads that continue when visitors leave."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
-from attnviz.corpora.lines import ENDINGS, readable, spelt_endings
+from attnviz.corpora.lines import ENDINGS, extensions_text, readable
 from attnviz.languages import gettext, language, set_language
 from attnviz.text_files import unpacked
 from attnviz.ui.corpus.temporary_folder import temporary_folder
@@ -22,6 +22,7 @@ from attnviz.ui.resources import translator_in
 MOST_LINES = 1000
 """Largest number of lines in an uploaded file; the command has no limit."""
 MOST_MEGABYTES = 1
+"""Largest size of an uploaded file, in megabytes."""
 MOST_UNPACKED = 16
 """Largest size of a decompressed file, in megabytes: a small archive may expand to gigabytes."""
 _MAX_TABLES = 20
@@ -116,7 +117,7 @@ class Job:
 
 
 _RUN_LOCK = threading.Lock()
-_REGISTRY = threading.Lock()
+_JOBS_LOCK = threading.Lock()
 _JOBS: OrderedDict[str, Job] = OrderedDict()
 
 
@@ -133,7 +134,7 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
     """
     if not readable(Path(name)):
         raise AttnvizError(
-            gettext("{name} was not measured: its name must end in {endings}.", name=name, endings=spelt_endings())
+            gettext("{name} was not measured: its name must end in {endings}.", name=name, endings=extensions_text())
         )
     if len(content) > MOST_MEGABYTES << 20:
         raise AttnvizError(
@@ -146,7 +147,7 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
     content, plain = unpacked(content, name, MOST_UNPACKED << 20)
     parts = (name.encode(), content, gold or b"", translator_in(model, "cpu").weights_digest.encode())
     identity = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-    with _REGISTRY:
+    with _JOBS_LOCK:
         existing = _JOBS.get(identity)
         if existing is not None and not existing.problem:
             _JOBS.move_to_end(identity)
@@ -174,5 +175,5 @@ def job_of(identity: str | None) -> Job | None:
         job = Job(identity, table.name, table)
         job.done = True
         return job
-    with _REGISTRY:
+    with _JOBS_LOCK:
         return _JOBS.get(identity or "")

@@ -1,4 +1,4 @@
-"""Filter and order the rows of a table; only the columns that this needs are read from its file."""
+"""Read a table of measured sentence pairs from Parquet; filter and order its rows for the page *Corpus*."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 
 PRESETS = ("all", "omitted", "repeated", "unsure", "copied")
+"""Names of the predefined filters."""
 UNLIKELY = 0.1
 """Quantile of the log probability per word up to which the preset "unsure" shows pairs."""
 COPIED = 0.5
 """Smallest share of copied words at which the preset "copied" shows a pair."""
-_COLUMNS = ("number", "source", "target", *(one.name for one in MEASURES))
+_COLUMNS = ("number", "source", "target", *(measure.name for measure in MEASURES))
 _PRESET_ORDERS: dict[str, tuple[str, str]] = {
     "all": ("number", "ascending"),
     "omitted": ("least_coverage", "ascending"),
@@ -54,11 +55,11 @@ class Choice:
     brush: Brush | None = None
 
 
-def measures_of(path: Path) -> Any:
-    """Return the columns of a table that are used (pyarrow.Table); raise AttnvizError where it is unreadable."""
-    state = path.stat()
-    stamp = str(path), state.st_mtime_ns, state.st_size
-    return _TABLES.get(stamp, lambda: _read(path, _COLUMNS))
+def load_table(path: Path) -> Any:
+    """Return number, texts and measures of all rows (pyarrow.Table), cached; raise AttnvizError if unreadable."""
+    status = path.stat()
+    version = str(path), status.st_mtime_ns, status.st_size
+    return _TABLES.get(version, lambda: _read(path, _COLUMNS))
 
 
 def _read(path: Path, columns: Sequence[str], **arguments: Any) -> Any:
@@ -105,10 +106,10 @@ def pair_of(path: Path, number: int, source: str, target: str) -> Pair:
 
 def known_measures(table: Any) -> list[str]:
     """Return the measures that at least one row has."""
-    return [one.name for one in MEASURES if table[one.name].null_count < len(table)]
+    return [measure.name for measure in MEASURES if table[measure.name].null_count < len(table)]
 
 
-def drawn_rows(table: Any, choice: Choice) -> Any:
+def matching_rows(table: Any, choice: Choice) -> Any:
     """Return the rows that match the preset and the search."""
     rows = table.filter(_preset_mask(table, choice.preset))
     if choice.query.strip():
@@ -121,7 +122,7 @@ def drawn_rows(table: Any, choice: Choice) -> Any:
 
 @dataclass(frozen=True)
 class SortedRows:
-    """Rows in an order that is applied only to the requested part, since sorting many texts is slow."""
+    """Rows, and an order that is applied only to the requested part, since reordering many texts is slow."""
 
     _rows: Any
     _order: Any
@@ -135,9 +136,9 @@ class SortedRows:
         return self._rows.take(self._order.slice(start, count))
 
 
-def listed_rows(drawn: Any, choice: Choice) -> SortedRows:
-    """Return the `drawn` rows within the brush, in their order."""
-    rows = drawn
+def listed_rows(matching: Any, choice: Choice) -> SortedRows:
+    """Return the rows of `matching` within the brush, in the chosen order."""
+    rows = matching
     if choice.brush is not None:
         rows = rows.filter(_within_mask(rows[choice.x], choice.brush.x))
         if choice.brush.y is not None:

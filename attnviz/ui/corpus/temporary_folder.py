@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-_WATCH = """
+_WATCHER_PROGRAM = """
 import pathlib, shutil, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print(flush=True)
@@ -29,8 +29,8 @@ def temporary_folder(prefix: str) -> Path:
     input, and then deletes the folder.
     """
     folder = tempfile.mkdtemp(prefix=prefix)
-    watch = [sys.executable, "-I", "-S", "-c", _WATCH, folder]
-    watcher = subprocess.Popen(watch, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+    command = [sys.executable, "-I", "-S", "-c", _WATCHER_PROGRAM, folder]
+    watcher = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     assert watcher.stdout
     watcher.stdout.readline()  # from now on it ignores signals to the process group
     watcher.stdout.close()

@@ -1,4 +1,4 @@
-"""Draw six attributions side by side, and their agreement."""
+"""Lab section *Attributions*: heatmaps of six attribution methods side by side, and the methods' agreement."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.attribution_methods import (
     attribution_method_texts,
     attributions_caveat,
-    sentence_agreement,
-    step_agreement,
+    overall_agreement_sentence,
+    step_agreement_sentence,
 )
 
 LAYOUTS = {"": (3, 1380), "-narrow": (2, 358)}
@@ -86,7 +86,7 @@ def _how_to_read(by: By) -> str:
 
 
 def attributions_payload(by: By, size: str, request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the attributions for a window of `size`, a key of `SHAPES`.
+    """Return the payload of the attributions for a window of `size`, a key of `LAYOUTS`.
 
     Raise UnknownPayloadError where there are none.
     """
@@ -94,17 +94,18 @@ def attributions_payload(by: By, size: str, request: PayloadRequest) -> dict[str
     if unavailable_reason(trace):
         raise UnknownPayloadError("attributions")
     methods, (columns, width) = attribution_methods_of(trace), LAYOUTS[size]
-    for across in range(columns, 0, -1):
-        figure = attributions_figure(trace, methods, by=by, across=across, width=width, theme=request.theme)
+    for panels_per_row in range(columns, 0, -1):
+        figure = attributions_figure(trace, methods, by=by, across=panels_per_row, width=width, theme=request.theme)
         if figure.layout.meta["narrowest"] <= width:
             break
-    agreement_sentence = sentence_agreement(agreement(methods), len(trace.target_ids))
+    agreement_sentence = overall_agreement_sentence(agreement(methods), len(trace.target_ids))
     return steady_payload(
         figure.to_json(),
         {
             step: (
                 "",
-                gettext("At this step: {here}", here=step_agreement(trace, methods, step)) + f"\n{agreement_sentence}",
+                gettext("At this step: {here}", here=step_agreement_sentence(trace, methods, step))
+                + f"\n{agreement_sentence}",
             )
             for step in request.steps
         },

@@ -1,4 +1,4 @@
-"""Say why the lab cannot analyse a translation."""
+"""Check whether the lab can analyse a translation; if not, give the reason as a sentence."""
 
 from __future__ import annotations
 

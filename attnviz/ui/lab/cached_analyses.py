@@ -69,17 +69,17 @@ def minimal_change_of(trace: Trace) -> MinimalChange:
 def beam_tree_of(trace: Trace, beam: int) -> BeamTree:
     """Return the beam search tree of this width; raise AttnvizError where it misses the step of an intervention."""
 
-    def grow(_: Weights) -> BeamTree:
+    def build_tree(_: Weights) -> BeamTree:
         tree = resources.beam_tree_of(trace, beam)
         assert tree is not None  # callers check `unavailable_reason` first
         return tree
 
-    return _cached(f"beam tree {beam}", trace, grow)
+    return _cached(f"beam tree {beam}", trace, build_tree)
 
 
 def _cached(name: str, trace: Trace, compute: Callable[[Weights], Result], cache: LRUCache[object] = _CACHE) -> Result:
     weights = weights_of(trace)
     assert weights is not None  # callers check `unavailable_reason` first
     key = name, trace.fingerprint, weights_digest_of(trace)
-    with TURNS.left():
+    with TURNS.released():
         return cast("Result", cache.get(key, lambda: compute(weights)))

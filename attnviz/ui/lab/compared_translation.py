@@ -1,4 +1,4 @@
-"""Make the translation that another is compared with: by another model, of another sentence, or by hand."""
+"""Make the two translations of the lab's comparison: of two models, two sentences or two what-ifs."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ def other_models(trace: Trace) -> list[str]:
 
 def selected_pair(session: Session, view: View) -> Pair:
     """Return the two chosen translations; raise AttnvizError with a sentence where they cannot be made."""
-    chosen, trace = chosen_partner(session, view), view.trace
-    if chosen.kind == "what-if":
-        return _two_what_ifs(view, chosen.what_if)
-    if chosen.kind == "model":
-        return _two_models(session, trace, chosen)
-    return _two_sentences(session, trace, chosen)
+    partner, trace = chosen_partner(session, view), view.trace
+    if partner.kind == "what-if":
+        return _pair_of_what_ifs(view, partner.what_if)
+    if partner.kind == "model":
+        return _pair_of_models(session, trace, partner)
+    return _pair_of_sentences(session, trace, partner)
 
 
-def _two_models(session: Session, trace: Trace, chosen: Partner) -> Pair:
-    if chosen.model is None:
+def _pair_of_models(session: Session, trace: Trace, partner: Partner) -> Pair:
+    if partner.model is None:
         raise AttnvizError(
             gettext(
                 "There is no other model to compare with. Put another model folder beside that of {model}.",
                 model=trace.model,
             )
         )
-    folder = str(models()[chosen.model])
+    folder = str(models()[partner.model])
     other = translate(folder, _device(session), trace.source_text, 1, trace.translation)
-    return Pair(trace, other, (trace.model, chosen.model), "first")
+    return Pair(trace, other, (trace.model, partner.model), "first")
 
 
-def _two_sentences(session: Session, trace: Trace, chosen: Partner) -> Pair:
-    if " ".join(chosen.sentence.split()) == " ".join(trace.source_text.split()):
+def _pair_of_sentences(session: Session, trace: Trace, partner: Partner) -> Pair:
+    if " ".join(partner.sentence.split()) == " ".join(trace.source_text.split()):
         raise AttnvizError(gettext("Both sentences are the same: drop a word, swap two, or write another sentence."))
     if weights_of(trace) is None:
         raise AttnvizError(
@@ -64,12 +64,12 @@ def _two_sentences(session: Session, trace: Trace, chosen: Partner) -> Pair:
                 model=trace.model,
             )
         )
-    folder, target = str(models()[trace.model]), trace.translation if chosen.held else None
-    other = translate(folder, _device(session), chosen.sentence, _beam(session, trace), target)
+    folder, target = str(models()[trace.model]), trace.translation if partner.held else None
+    other = translate(folder, _device(session), partner.sentence, _beam(session, trace), target)
     return Pair(trace, other, (gettext("first sentence"), gettext("other sentence")), "first")
 
 
-def _two_what_ifs(view: View, number: int) -> Pair:
+def _pair_of_what_ifs(view: View, number: int) -> Pair:
     """Return the current what-if and another one of its sentence, in order of their numbers."""
     if view.what_ifs is None or not view.what_ifs.what_ifs:
         raise AttnvizError(

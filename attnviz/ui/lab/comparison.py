@@ -1,6 +1,6 @@
-"""Compare two translations side by side, stepped together by one player.
+"""Lab section *Side by side*: two translations on common axes, stepped together by one player.
 
-They come from two models, from two sentences, or from before and after a change by hand.
+They come from two models, from two sentences, or from two what-ifs.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ LAYOUTS = {4: 1380, 2: 900, 1: 390}
 """Panels side by side, and the width in pixels they are laid out for, the widest first."""
 
 
-def open_comparison_of(view: View) -> dict[str, str | None]:
-    """Read from the link what `view` is compared with, once a session; return its address parameters."""
+def read_comparison_link(view: View) -> dict[str, str | None]:
+    """Read from the link what `view` is compared with, once per session; return the address parameters for it."""
     session, models = st.session_state, other_models(view.trace)
     open_comparison(session, view, link(), models)
     return comparison_address(session, view, models)
@@ -81,12 +81,12 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
 def shown_choices(session: Session, view: View, pair: Pair) -> HeatmapChoices:
     """Return how both heatmaps are drawn: as chosen for `view`, as far as both allow.
 
-    Without posterior attention of both, α is drawn; where their pieces do not compare, words are.
+    If one has no posterior attention, both show α. If their pieces differ, both show words.
     """
     chosen = heatmap_choices(session, view)
-    after = all(has_posterior(trace) for trace in (pair.first, pair.other) if trace.attends)
+    both_have_posterior = all(has_posterior(trace) for trace in (pair.first, pair.other) if trace.attends)
     return dataclasses.replace(
-        chosen, face=chosen.face if after else "before", by=chosen.by if pieces_compare(pair) else "words"
+        chosen, face=chosen.face if both_have_posterior else "before", by=chosen.by if pieces_compare(pair) else "words"
     )
 
 
@@ -103,8 +103,8 @@ def compared_pair(pair: Pair, choices: HeatmapChoices) -> Comparison:
     """Return both translations on common axes."""
     by: By = choices.by
     face: Face = choices.face
-    after = (None, None) if face == "before" else (posterior_of(pair.first), posterior_of(pair.other))
-    return compare(pair.first, pair.other, by=by, face=face, posteriors=after)
+    posteriors = (None, None) if face == "before" else (posterior_of(pair.first), posterior_of(pair.other))
+    return compare(pair.first, pair.other, by=by, face=face, posteriors=posteriors)
 
 
 def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
@@ -211,7 +211,7 @@ def _what_if_descriptions(view: View) -> None:
 
 
 def _switches(view: View, pair: Pair, compared: Comparison) -> None:
-    """Draw the display options, which are those of the heatmap."""
+    """Draw the display options, the same as those of the heatmap."""
     if not compared.both_attend:
         without_attention = next(trace for trace in (pair.first, pair.other) if not trace.attends)
         _message(no_heatmaps_reason(without_attention.model), "compare_told_looks")
@@ -280,12 +280,12 @@ def _payload(
             end=choices.end,
             root=choices.root,
             colours=choices.colours,
-            across=across,
+            across=panels_per_row,
             width=width,
             leads=leads,
             theme=theme,
         )
-        for across, width in LAYOUTS.items()
+        for panels_per_row, width in LAYOUTS.items()
     ]
     steps = sum(map(len, _compared.steps[leads]))
-    return fitting_payload(figures, {i: ("", step_sentence(_compared, names, i, leads)) for i in range(steps)})
+    return fitting_payload(figures, {step: ("", step_sentence(_compared, names, step, leads)) for step in range(steps)})

@@ -1,4 +1,4 @@
-"""Draw the page *Lab*: the current translation's sentences, and one section at a time.
+"""Draw the page *Lab* (sentences, current section, downloads), with the table of its sections.
 
 The server computes the current section only.
 """
@@ -22,22 +22,22 @@ from attnviz.ui.concurrency import in_turn
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
-from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, open_comparison_of
+from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, read_comparison_link
 from attnviz.ui.lab.neighbours import CORPUS, KIND, METRIC, neighbours_panel, neighbours_pictures, neighbours_tables
 from attnviz.ui.lab.perturbation_tests import (
     perturbation_tests_panel,
     perturbation_tests_pictures,
     perturbation_tests_tables,
 )
-from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
+from attnviz.ui.lab.tree import WIDTH as BEAM_WIDTH
 from attnviz.ui.lab.tree import WIDTHS, tree_panel, tree_pictures
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
-from attnviz.ui.page_state.comparison import NAMES as COMPARED
+from attnviz.ui.page_state.comparison import NAMES as COMPARISON_NAMES
 from attnviz.ui.page_state.comparison import forget_comparison
 from attnviz.ui.page_state.heatmap_choices import OPTIONS
-from attnviz.ui.page_state.link_problems import note
-from attnviz.ui.page_state.parameters import Offered
+from attnviz.ui.page_state.link_problems import note_if_invalid
+from attnviz.ui.page_state.parameters import ValidValues
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.requests import begin_fragment
@@ -55,7 +55,7 @@ from attnviz.wording.why_story import TextSection
 
 SECTION = "section"
 """Name of the current section's choice, in the session state and in the address."""
-_UNKNOWN = "section_unknown"
+_UNKNOWN_SECTION = "section_unknown"
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class Section:
 
     title: Callable[[], str]
     """Title in the current language."""
-    panel: Callable[[View, ThemeName], None]
+    draw: Callable[[View, ThemeName], None]
     """Draws the section."""
     pictures: Callable[[View, Session], Iterator[Picture]]
     """Yields the figures as currently shown, to be saved; none where it has none."""
-    choices: Mapping[str, Offered] = field(default_factory=dict)
+    choices: Mapping[str, ValidValues] = field(default_factory=dict)
     """Choices in the section by their names in session state and address, with the values of each.
 
     The values are empty where only the section itself knows them.
@@ -89,12 +89,12 @@ SECTIONS: Mapping[str, Section] = {
         perturbation_tests_pictures,
         tables=perturbation_tests_tables,
     ),
-    "tree": Section(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, {WIDTH_OF_BEAM: WIDTHS}),
+    "tree": Section(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, {BEAM_WIDTH: WIDTHS}),
     "comparison": Section(
         lambda: gettext("Side by side"),
         comparison_panel,
         comparison_pictures,
-        read_link=open_comparison_of,
+        read_link=read_comparison_link,
         tables=comparison_tables,
     ),
     "neighbours": Section(
@@ -109,8 +109,8 @@ SECTIONS: Mapping[str, Section] = {
 
 
 @st.fragment
-def lab_page(view: View, *, asked: bool = False) -> None:
-    """Draw the lab of `view`; if its translation was requested (`asked`), show how it was computed."""
+def lab_page(view: View, *, requested: bool = False) -> None:
+    """Draw the lab of `view`; if its translation was `requested`, show how it was computed."""
     begin_fragment()
     view = replace(view, trace=register_trace(view.trace))
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
@@ -122,16 +122,16 @@ def lab_page(view: View, *, asked: bool = False) -> None:
             section = SECTIONS[chosen]
             _write_address(view, chosen)
             _downloads(view, section)
-            if asked:
+            if requested:
                 status(view)
             copy_link(view)
-        _unknown_section(chosen)
+        _report_unknown_section(chosen)
         with st.container(key=view.key("section_panel")):
-            section.panel(view, theme_name())
+            section.draw(view, theme_name())
         with problems:
             link_messages(view)
         with sentences:
-            step_controls(view)  # after the choice of the section, which decides about the address
+            step_controls(view)  # after the choice of the section, which is part of the address
         _tables(view, section)
         with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
             key_help(view, stepping_only=True)
@@ -147,15 +147,15 @@ def _introduction() -> str:
     )
 
 
-def open_section() -> None:
+def read_linked_section() -> None:
     """Read the section and its choices from the link, where nothing has been chosen yet."""
     session, linked = st.session_state, link()
     if SECTION not in session and linked.get(SECTION) not in {None, *SECTIONS}:
-        session[_UNKNOWN] = linked[SECTION]
+        session[_UNKNOWN_SECTION] = linked[SECTION]
     for name, offered in _choices().items():
         if name not in session:
             session[name] = linked.get(name)
-            note(session, name, session[name], offered)
+            note_if_invalid(session, name, session[name], offered)
 
 
 def forget_section() -> None:
@@ -165,8 +165,8 @@ def forget_section() -> None:
     forget_comparison(st.session_state, MAIN)
 
 
-def _choices() -> dict[str, Offered]:
-    """Return the choices with the values of each; invalid sections are reported by `_unknown_section`."""
+def _choices() -> dict[str, ValidValues]:
+    """Return the choices with the values of each; `_report_unknown_section` checks the section itself."""
     return {SECTION: ()} | {name: offered for section in SECTIONS.values() for name, offered in section.choices.items()}
 
 
@@ -191,17 +191,17 @@ def _write_address(view: View, chosen: str) -> None:
         address.add_parameters(st.session_state, parameters if name == chosen else dict.fromkeys(parameters))
 
 
-def _unknown_section(chosen: str) -> None:
-    """Report an unknown section of the link, until the visitor chooses another than the first."""
+def _report_unknown_section(chosen: str) -> None:
+    """Report an unknown section of the link, until the visitor leaves the first section."""
     session = st.session_state
     if chosen != next(iter(SECTIONS)):
-        session[_UNKNOWN] = None
-    if session.get(_UNKNOWN):
+        session[_UNKNOWN_SECTION] = None
+    if session.get(_UNKNOWN_SECTION):
         with st.container(key="section_problem"):
             st.text(
                 gettext(
                     "The lab has no section “{name}”. Showing the first section instead.",
-                    name=shorten(session[_UNKNOWN], 40),
+                    name=shorten(session[_UNKNOWN_SECTION], 40),
                 )
             )
 
@@ -212,15 +212,15 @@ def _tables(view: View, section: Section) -> None:
     if tables is None:
         return
 
-    def made(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
+    def make_tables(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
         return tables(view, with_selection(session, view, selection))
 
-    table_box(view, gettext("The charts as tables"), "tables", section_name(session), made)
+    table_box(view, gettext("The charts as tables"), "tables", figures_cache_key(session), make_tables)
 
 
-def section_name(session: Mapping[Any, Any]) -> str:
-    """Return a name that differs for each choice of figures, for use in cache keys."""
-    names = {*_choices(), *COMPARED, *OPTIONS}
+def figures_cache_key(session: Mapping[Any, Any]) -> str:
+    """Return the choices that determine the figures, as text for cache keys."""
+    names = {*_choices(), *COMPARISON_NAMES, *OPTIONS}
     return repr({name: session.get(name) for name in sorted(names)})
 
 
@@ -231,10 +231,10 @@ def _downloads(view: View, section: Section) -> None:
     begin_fragment()
     session = st.session_state.to_dict()
 
-    def made(selection: Selection) -> Iterator[PictureFile]:
+    def make_files(selection: Selection) -> Iterator[PictureFile]:
         return (
             picture_file(view.trace, picture)
             for picture in section.pictures(view, with_selection(session, view, selection))
         )
 
-    download_box(lambda: offer_pictures(view, made, section_name(session)))
+    download_box(lambda: offer_pictures(view, make_files, figures_cache_key(session)))

@@ -1,4 +1,4 @@
-"""The payloads of the lab by name, and the functions that make them."""
+"""Table of the functions that make the payloads of the page *Lab*, by payload name; used by the server's endpoint."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.ui.lab.attributions import LAYOUTS, attributions_payload
 from attnviz.ui.lab.neighbours import neighbours_payload, vector_map_payload
 from attnviz.ui.lab.perturbation_tests import WIDTHS as PERTURBATION_TEST_WIDTHS
 from attnviz.ui.lab.perturbation_tests import minimal_change_payload, perturbation_tests_payload, shuffled_payload
-from attnviz.ui.lab.tree import WIDTHS, finished_payload, tree_payload
+from attnviz.ui.lab.tree import WIDTHS, finished_hypotheses_payload, tree_payload
 from attnviz.ui.shared_payloads import Maker
 
 MAKERS: Mapping[str, Maker] = {
@@ -25,6 +25,6 @@ MAKERS: Mapping[str, Maker] = {
     "vector-map": vector_map_payload,
     "minimal-change": minimal_change_payload,
     **{f"tree-{beam}": partial(tree_payload, beam) for beam in WIDTHS},
-    **{f"hypotheses-{beam}": partial(finished_payload, beam) for beam in WIDTHS},
+    **{f"hypotheses-{beam}": partial(finished_hypotheses_payload, beam) for beam in WIDTHS},
 }
-"""By the names in their addresses."""
+"""By the payload names in addresses."""

@@ -1,4 +1,4 @@
-"""List the nearest neighbours of a state, context or annotation in a corpus, and draw them on a map."""
+"""Lab section *Neighbours*: the nearest vectors in a corpus to a state, context or annotation, and their map."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.neighbours.neighbours import neighbour_list
 from attnviz.ui.fields import segmented_control, select_box
-from attnviz.ui.lab.vectors import SAMPLE_NAME, VectorIndex, corpora_of, stamp_of, vector_index
+from attnviz.ui.lab.vectors import SAMPLE_NAME, VectorIndex, corpora_of, corpus_version, vector_index
 from attnviz.ui.page_state import address as page_address
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
@@ -32,21 +32,21 @@ from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.neighbours import (
-    about_neighbours,
-    kind_names,
-    map_sentence,
     metric_names,
     missing_model_reason,
-    nearness,
+    nearness_text,
+    neighbours_caption,
     no_vectors_reason,
-    which_vector,
+    principal_map_sentence,
+    query_vector_name,
+    vector_kind_names,
 )
 
 KIND, METRIC, CORPUS = "vectors", "near", "among"
 """Names of the choices, in the session state and in the address."""
-COUNT = 12
+NEIGHBOUR_COUNT = 12
 """Number of neighbours that are listed."""
-_COLOURS: dict[VectorKind, str] = {"state": "decoder", "context": "context", "annotation": "encoder"}
+_COLOUR_NAMES: dict[VectorKind, str] = {"state": "decoder", "context": "context", "annotation": "encoder"}
 
 
 def neighbours_panel(view: View, theme: ThemeName) -> None:
@@ -55,17 +55,17 @@ def neighbours_panel(view: View, theme: ThemeName) -> None:
         st.text(reason)
         return
     kind, metric, corpus = _choices(view.trace)
-    st.html(f'<p class="reading">{escape(about_neighbours())}</p>')
-    part, stamp = f"{kind}.{metric}.{corpus}", stamp_of(corpus)
+    st.html(f'<p class="reading">{escape(neighbours_caption())}</p>')
+    part, version = f"{kind}.{metric}.{corpus}", corpus_version(corpus)
     left, right = st.columns(2, gap="large")
     with left:
         st.html(f'<h2 class="section">{escape(gettext("The nearest"))}</h2>')
-        at = address(view.trace, "neighbours", theme, every=False, models=stamp, part=part)
-        neighbour_list(view, at, waiting=gettext("Computing…"))
+        payload_address = address(view.trace, "neighbours", theme, every=False, models=version, part=part)
+        neighbour_list(view, payload_address, waiting=gettext("Computing…"))
     with right:
         st.html(f'<h2 class="section">{escape(gettext("Map of all vectors"))}</h2>')
-        at = address(view.trace, "vector-map", theme, every=True, models=stamp, part=part)
-        chart(view, at, "vector_map", waiting=gettext("Computing…"))
+        payload_address = address(view.trace, "vector-map", theme, every=True, models=version, part=part)
+        chart(view, payload_address, "vector_map", waiting=gettext("Computing…"))
 
 
 def _unavailable_reason(trace: Any) -> str:
@@ -79,7 +79,7 @@ def _choices(trace: Trace) -> tuple[str, str, str]:
     """Draw the choices and write them into the address; return kind, metric and corpus."""
     corpora = corpora_of(trace)
     with st.container(horizontal=True, vertical_alignment="center", key="neighbour_choices"):
-        offered = ((KIND, gettext("Which vectors"), kind_names()), (METRIC, gettext("Near how"), metric_names()))
+        offered = ((KIND, gettext("Which vectors"), vector_kind_names()), (METRIC, gettext("Near how"), metric_names()))
         chosen = [
             segmented_control(
                 label,
@@ -106,7 +106,7 @@ def _choices(trace: Trace) -> tuple[str, str, str]:
     return chosen[0], chosen[1], chosen[2]
 
 
-def _requested(trace: Any, part: str) -> tuple[VectorIndex, Metric]:
+def _requested_vectors(trace: Any, part: str) -> tuple[VectorIndex, Metric]:
     """Return the vectors and the metric that a payload requests; raise UnknownPayloadError where there are none."""
     kind, metric, corpus = (*part.split(".", 2), "", "", "")[:3]
     if kind not in get_args(VectorKind) or metric not in METRICS or _unavailable_reason(trace):
@@ -117,10 +117,10 @@ def _requested(trace: Any, part: str) -> tuple[VectorIndex, Metric]:
         raise UnknownPayloadError(part) from error
 
 
-def own_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
-    """Return the vector of each step of `trace` that is compared, (Ty, size).
+def step_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
+    """Return the vector of each step of `trace` whose neighbours are searched, (number of steps, size).
 
-    Among annotations it is that of the most attended source piece.
+    For annotations, it is the annotation of the most attended source piece.
     """
     if kind == "annotation":
         attended: NDArray[np.float32] = trace.annotations[trace.alignment.argmax(axis=1)]
@@ -130,7 +130,7 @@ def own_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
 
 def _neighbours(trace: Trace, index: VectorIndex, metric: Metric, step: int) -> list[Neighbour]:
     excluded = index.vectors.rows_of(index.kind, trace.source_text)
-    return nearest(index.array, own_vectors(trace, index.kind)[step], COUNT, metric, excluded, to_float32)
+    return nearest(index.array, step_vectors(trace, index.kind)[step], NEIGHBOUR_COUNT, metric, excluded, to_float32)
 
 
 def neighbours_payload(request: PayloadRequest) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def neighbours_payload(request: PayloadRequest) -> dict[str, Any]:
 
     Raise UnknownPayloadError where there are none.
     """
-    index, metric = _requested(request.trace, request.part)
+    index, metric = _requested_vectors(request.trace, request.part)
     step, *others = request.steps
     if others:
         raise UnknownPayloadError("neighbours")
@@ -149,7 +149,7 @@ def neighbours_payload(request: PayloadRequest) -> dict[str, Any]:
         before, piece_text, after = _split_at_piece(pair, index.kind, piece)
         entries.append(
             {
-                "near": nearness(metric, neighbour),
+                "near": nearness_text(metric, neighbour),
                 "before": before,
                 "marked": piece_text,
                 "after": after,
@@ -161,7 +161,7 @@ def neighbours_payload(request: PayloadRequest) -> dict[str, Any]:
     return {
         "heading": _vector_name(request.trace, index.kind, step),
         "entries": entries,
-        "kind": _COLOURS[index.kind],
+        "kind": _COLOUR_NAMES[index.kind],
         "spoken": spoken,
     }
 
@@ -192,48 +192,56 @@ def _piece_address(kind: VectorKind, piece: int) -> str:
     return f"&source={piece + 1}" if kind == "annotation" else f"&step={piece + 1}"
 
 
-def _names(index: VectorIndex) -> tuple[list[tuple[str, str]], list[tuple[int, int]]]:
-    """Return word and sentence of each vector on the map, and its pair and piece."""
-    places = [index.vectors.place(index.kind, int(row)) for row in index.drawn]
-    names = []
-    for number, piece in places:
+def _map_labels(index: VectorIndex) -> tuple[list[tuple[str, str]], list[tuple[int, int]]]:
+    """Return word and sentence of each vector on the map, and the indices of its pair and piece."""
+    positions = [index.vectors.place(index.kind, int(row)) for row in index.map_rows]
+    labels = []
+    for number, piece in positions:
         pair = index.vectors.pairs[number]
         annotation = index.kind == "annotation"
-        names.append(
+        labels.append(
             (
                 piece_name((pair.source_pieces if annotation else pair.target_pieces)[piece]),
                 pair.source if annotation else pair.target,
             )
         )
-    return names, places
+    return labels, positions
 
 
-def _template(trace: Trace, index: VectorIndex, theme: ThemeName, *, linked: bool) -> dict[str, Any]:
-    names, places = _names(index)
-    opens = [_pair_address(trace, pair) for pair in index.vectors.pairs] if linked else []
-    own = [(number, _piece_address(index.kind, piece)) for number, piece in places] if linked else []
+def _map_template(trace: Trace, index: VectorIndex, theme: ThemeName, *, linked: bool) -> dict[str, Any]:
+    labels, positions = _map_labels(index)
+    pair_addresses = [_pair_address(trace, pair) for pair in index.vectors.pairs] if linked else []
+    piece_addresses = [(number, _piece_address(index.kind, piece)) for number, piece in positions] if linked else []
     return vector_map_template(
-        index.places, names, index.map.shares, _COLOURS[index.kind], theme=theme, opens=opens, ways=own
+        index.coordinates,
+        labels,
+        index.projection.shares,
+        _COLOUR_NAMES[index.kind],
+        theme=theme,
+        url_prefixes=pair_addresses,
+        url_parts=piece_addresses,
     )
 
 
 def vector_map_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the map, with the place of each step; raise UnknownPayloadError where there is none."""
-    index, _ = _requested(request.trace, request.part)
-    own = index.map.place(own_vectors(request.trace, index.kind))
-    sentence = map_sentence(index.map, len(index.drawn), len(index.array))
+    """Return the payload of the map, with the coordinates of each step; raise UnknownPayloadError if unavailable."""
+    index, _ = _requested_vectors(request.trace, request.part)
+    coordinates = index.projection.place(step_vectors(request.trace, index.kind))
+    sentence = principal_map_sentence(index.projection, len(index.map_rows), len(index.array))
     steps = {
-        step: AtStep(to_json(vector_map_values(own[step], _vector_name(request.trace, index.kind, step))), "", sentence)
+        step: AtStep(
+            to_json(vector_map_values(coordinates[step], _vector_name(request.trace, index.kind, step))), "", sentence
+        )
         for step in request.steps
     }
-    return chart_payload(to_json(_template(request.trace, index, request.theme, linked=True)), steps)
+    return chart_payload(to_json(_map_template(request.trace, index, request.theme, linked=True)), steps)
 
 
 def _vector_name(trace: Trace, kind: VectorKind, step: int) -> str:
-    return which_vector(trace, kind, step, _most_attended(trace, step))
+    return query_vector_name(trace, kind, step, _most_attended(trace, step))
 
 
-def _selected(view: View, session: Session) -> tuple[VectorIndex, Metric] | None:
+def _selected_vectors(view: View, session: Session) -> tuple[VectorIndex, Metric] | None:
     """Return the chosen vectors and metric; None where there is nothing to show."""
     if _unavailable_reason(view.trace):
         return None
@@ -243,40 +251,43 @@ def _selected(view: View, session: Session) -> tuple[VectorIndex, Metric] | None
         session.get(CORPUS) or SAMPLE_NAME,
     )
     try:
-        return _requested(view.trace, ".".join(names))
+        return _requested_vectors(view.trace, ".".join(names))
     except UnknownPayloadError:
         return None
 
 
 def neighbours_pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the map as it is saved."""
-    chosen = _selected(view, session)
+    chosen = _selected_vectors(view, session)
     if chosen is None:
         return
     (index, _), step = chosen, selection_of(session, view).step
-    own = index.map.place(own_vectors(view.trace, index.kind)[step : step + 1])[0]
-    values = vector_map_values(own, _vector_name(view.trace, index.kind, step))
+    coordinates = index.projection.place(step_vectors(view.trace, index.kind)[step : step + 1])[0]
+    values = vector_map_values(coordinates, _vector_name(view.trace, index.kind, step))
     title = gettext("Map of all vectors")
     yield Picture(
         title,
         _vector_name(view.trace, index.kind, step),
         f"step-{step + 1}-{index.kind}-map",
-        filled(_template(view.trace, index, "light", linked=False), values),
-        vector_map_table(index.places, _names(index)[0]),
+        filled(_map_template(view.trace, index, "light", linked=False), values),
+        vector_map_table(index.coordinates, _map_labels(index)[0]),
     )
 
 
 def neighbours_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the neighbours of the current step, and the map."""
-    chosen = _selected(view, session)
+    chosen = _selected_vectors(view, session)
     if chosen is None:
         return
     (index, metric), step = chosen, selection_of(session, view).step
-    yield _vector_name(view.trace, index.kind, step), _table(index, _neighbours(view.trace, index, metric, step))
-    yield gettext("Map of all vectors"), vector_map_table(index.places, _names(index)[0])
+    yield (
+        _vector_name(view.trace, index.kind, step),
+        _neighbour_table(index, _neighbours(view.trace, index, metric, step)),
+    )
+    yield gettext("Map of all vectors"), vector_map_table(index.coordinates, _map_labels(index)[0])
 
 
-def _table(index: VectorIndex, neighbours: Sequence[Neighbour]) -> pd.DataFrame:
+def _neighbour_table(index: VectorIndex, neighbours: Sequence[Neighbour]) -> pd.DataFrame:
     rows = []
     for neighbour in neighbours:
         number, piece = index.vectors.place(index.kind, neighbour.row)

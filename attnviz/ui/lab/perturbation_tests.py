@@ -1,4 +1,4 @@
-"""Draw perturbation tests of the current step's attention, and minimal changes and shuffles of all steps."""
+"""Lab section *Perturbation tests*: other weights at the current step; shuffles and minimal changes at all steps."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
             address(view.trace, "perturbation-tests{size}", theme, every=False, word=True),
             "perturbation-tests",
             waiting=gettext("Computing…"),
-            ahead=True,
+            prefetch=True,
         )
     with right:
         with st.container(key=view.key("inside_word")):
@@ -104,7 +104,7 @@ def _heading(title: str, text: str) -> None:
 
 
 def _best_attention_choice(view: View) -> None:
-    """Draw the choice of the word whose best attention is searched."""
+    """Draw the choice of the word that the best attention makes likeliest."""
     tokenizer = tokenizer_of(view.trace)
     assert tokenizer is not None  # callers check `unavailable_reason` first
     word_choice(view, tokenizer, gettext("Best attention weights for"))
@@ -113,8 +113,8 @@ def _best_attention_choice(view: View) -> None:
 def perturbation_tests_payload(width: int, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of a step's perturbation tests, `width` pixels wide.
 
-    It has the best attention for the step's word, or for the requested one. Raise UnknownPayloadError where there are
-    none.
+    It includes the best attention for the requested word, by default the step's own. Raise UnknownPayloadError where
+    there are none.
     """
     trace, (step, *others) = request.trace, request.steps
     if others or unavailable_reason(trace):
@@ -156,7 +156,7 @@ def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 def spelling_of(trace: Trace) -> Spelling:
-    """Return the function from piece ids to text, of the model that made `trace` and must be installed."""
+    """Return the function from piece ids to text of the model that made `trace`; it must be installed."""
     tokenizer = tokenizer_of(trace)
     assert tokenizer is not None  # callers check `unavailable_reason` first
     return tokenizer.piece
@@ -202,7 +202,7 @@ def perturbation_tests_tables(view: View, session: Session) -> Iterator[tuple[st
     )
     yield (
         gettext("Likeliest pieces of each test"),
-        perturbation_tests_likeliest_table(subject.perturbation_tests, subject.spelled, subject.best_attention),
+        perturbation_tests_likeliest_table(subject.perturbation_tests, subject.piece_or_id, subject.best_attention),
     )
     yield gettext("All steps, weights shuffled"), shuffled_table(trace, shuffled_of(trace))
     yield (

@@ -1,4 +1,4 @@
-"""Draw two sentences one above the other; highlight the words that only one of them has."""
+"""HTML of the sentences and translations of a comparison, with the words that only one of the two has highlighted."""
 
 from __future__ import annotations
 
@@ -25,11 +25,14 @@ def _lines(pair: Pair, title: str, source: bool) -> str:
         return ""
     removed = [place for place, other in zip(axis.first, axis.other, strict=True) if other is None]
     added = [place for place, other in zip(axis.other, axis.first, strict=True) if other is None]
-    css, code = ("encoder", "en") if source else ("decoder", "fr")
+    css_class, language = ("encoder", "en") if source else ("decoder", "fr")
     return "".join(
         f'<p><span class="name">{escape(title)}, {escape(name)}</span> '
-        f'<span class="{css}" lang="{code}">{_highlighted(words, places, tag)}</span></p>'
-        for name, words, places, tag in ((pair.names[0], first, removed, "del"), (pair.names[1], second, added, "ins"))
+        f'<span class="{css_class}" lang="{language}">{_highlighted(words, highlighted, tag)}</span></p>'
+        for name, words, highlighted, tag in (
+            (pair.names[0], first, removed, "del"),
+            (pair.names[1], second, added, "ins"),
+        )
     )
 
 
@@ -45,8 +48,9 @@ def _words(trace: Trace, source: bool) -> list[tuple[str, bool]]:
     ]
 
 
-def _highlighted(words: list[tuple[str, bool]], places: list[int | None], tag: str) -> str:
+def _highlighted(words: list[tuple[str, bool]], highlighted: list[int | None], tag: str) -> str:
     return "".join(
-        (" " if blank and k else "") + (f"<{tag}>{escape(word)}</{tag}>" if k in places else escape(word))
-        for k, (word, blank) in enumerate(words)
+        (" " if has_space and index else "")
+        + (f"<{tag}>{escape(word)}</{tag}>" if index in highlighted else escape(word))
+        for index, (word, has_space) in enumerate(words)
     )

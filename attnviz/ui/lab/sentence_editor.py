@@ -1,4 +1,4 @@
-"""Edit the current sentence: drop or swap words by buttons, or change the text in a box."""
+"""Draw the editor of the lab's second sentence: a text box, and buttons that drop or swap words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import streamlit as st
 
-from attnviz.analysis.sentence_edits import next_word, sentence_words, swapped, without_word
+from attnviz.analysis.sentence_edits import next_word, sentence_words, with_next_swapped, without_word
 from attnviz.languages import gettext
 from attnviz.ui.fields import switch, text_box
 from attnviz.ui.page_state.comparison import HELD, SENTENCE, set_other_sentence
@@ -16,7 +16,7 @@ from attnviz.wording.labels import quote, shorten
 
 MOST_WORDS = 80
 """Number of words with a button; the rest of a longer sentence is edited in the box."""
-_MARKS = re.compile(r"([!-/:-@\[-`{-~])")
+_MARKDOWN_CHARACTERS = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 def sentence_editor(view: View) -> None:
@@ -54,28 +54,31 @@ def _actions(view: View, words: tuple[str, ...]) -> None:
     """Draw the actions on the chosen word and the undo button; disabled actions stay visible."""
     session, sentence = st.session_state, str(st.session_state[view.key(SENTENCE)] or "")
     word: int | None = session[view.key("edited_word")]
-    follower = None if word is None else next_word(sentence, word)
+    next_index = None if word is None else next_word(sentence, word)
     drop, swap = gettext("Drop"), gettext("Swap with the next")
     if word is not None:
         drop = gettext("Drop {word}", word=_quoted(words[word]))
-    if word is not None and follower is not None:
-        other = sentence_words(sentence)[follower]
+    if word is not None and next_index is not None:
+        other = sentence_words(sentence)[next_index]
         swap = gettext("Swap {word} and {next}", word=_quoted(words[word]), next=_quoted(other))
 
-    def take(changed: str) -> None:
+    def set_sentence(changed: str) -> None:
         session[view.key("edited_word")] = None
         set_other_sentence(session, view, changed)
 
     request_button(
-        drop, lambda: take(without_word(sentence, word or 0)), key=view.key("drop_word"), disabled=word is None
+        drop, lambda: set_sentence(without_word(sentence, word or 0)), key=view.key("drop_word"), disabled=word is None
     )
     request_button(
-        swap, lambda: take(swapped(sentence, word or 0)), key=view.key("swap_words"), disabled=follower is None
+        swap,
+        lambda: set_sentence(with_next_swapped(sentence, word or 0)),
+        key=view.key("swap_words"),
+        disabled=next_index is None,
     )
     source = view.trace.source_text
     request_button(
         gettext("Undo all"),
-        lambda: take(source),
+        lambda: set_sentence(source),
         key=view.key("undo_edits"),
         type="tertiary",
         disabled=sentence == source,
@@ -86,14 +89,14 @@ def _quoted(word: str) -> str:
     return plain(quote(shorten(word, 20)))
 
 
-def _label(words: tuple[str, ...], place: int) -> str:
+def _label(words: tuple[str, ...], index: int) -> str:
     """Return the label of a word's button.
 
     Streamlit identifies options by their labels, so repeated words get invisible characters (U+2060) at the end.
     """
-    return plain(shorten(words[place], 30)) + "\u2060" * words[:place].count(words[place])
+    return plain(shorten(words[index], 30)) + "\u2060" * words[:index].count(words[index])
 
 
 def plain(text: str) -> str:
     """Return `text` escaped for Markdown."""
-    return _MARKS.sub(r"\\\1", text)
+    return _MARKDOWN_CHARACTERS.sub(r"\\\1", text)

@@ -1,4 +1,4 @@
-"""Draw the beam search as a tree with all hypotheses; each can be made the translation."""
+"""Lab section *The beam as a tree*: the beam search with all hypotheses; a click makes one the translation."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def tree_panel(view: View, theme: ThemeName) -> None:
         st.text(_missing_model_reason(view.trace))
         return
     beam = _chosen_width(view)
-    if problem := _problem(view.trace, beam):
-        st.text(problem)
+    if reason := _no_tree_reason(view.trace, beam):
+        st.text(reason)
         return
     st.html(f'<p class="reading">{_how_to_read(beam)}</p>')
     chart(view, address(view.trace, f"tree-{beam}", theme, every=True), "tree")
     st.html(f'<h2 class="section">{gettext("Finished hypotheses")}</h2>')
     hypotheses(view, address(view.trace, f"hypotheses-{beam}", theme, every=True))
-    st.fragment(_table)(view, beam)
+    st.fragment(_hypotheses_table)(view, beam)
 
 
 def _chosen_width(view: View) -> int:
@@ -91,8 +91,8 @@ def _missing_model_reason(trace: Trace) -> str:
     )
 
 
-def _problem(trace: Trace, beam: int) -> str:
-    """Return why there is no tree: the search may end before a step whose attention was changed by hand."""
+def _no_tree_reason(trace: Trace, beam: int) -> str:
+    """Return why there is no tree, or "": the search may end before a step whose attention was changed by hand."""
     if all(intervention.step is None or isinstance(intervention, ForceWord) for intervention in trace.interventions):
         return ""
     try:
@@ -102,7 +102,7 @@ def _problem(trace: Trace, beam: int) -> str:
     return ""
 
 
-def _table(view: View, beam: int) -> None:
+def _hypotheses_table(view: View, beam: int) -> None:
     """Offer all hypotheses as a table, made only when opened."""
     begin_fragment()
     box = st.expander(gettext("All hypotheses as a table"), key=view.key("tree_table"), on_change="rerun")
@@ -122,13 +122,13 @@ def tree_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
     return steady_payload(figure.to_json(), dict.fromkeys(request.steps, ("", sentences)))
 
 
-def finished_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
+def finished_hypotheses_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of this width's finished hypotheses; raise UnknownPayloadError where there are none."""
     return hypotheses_payload(_requested_tree(beam, request), request.trace.target_ids)
 
 
 def _requested_tree(beam: int, request: PayloadRequest) -> Any:
-    if request.weights is None or _problem(request.trace, beam):
+    if request.weights is None or _no_tree_reason(request.trace, beam):
         raise UnknownPayloadError("tree")
     return beam_tree_of(request.trace, beam)
 
@@ -136,7 +136,7 @@ def _requested_tree(beam: int, request: PayloadRequest) -> Any:
 def tree_pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the figure of the tree as it is saved."""
     beam = int(session.get(WIDTH) or _DEFAULT_WIDTH)
-    if weights_of(view.trace) is None or _problem(view.trace, beam):
+    if weights_of(view.trace) is None or _no_tree_reason(view.trace, beam):
         return
     tree, step = beam_tree_of(view.trace, beam), selection_of(session, view).step
     title = gettext("Beam search, width {width}", width=beam)

@@ -1,1 +1,1 @@
-"""The page *How it learns*: training runs at several checkpoints."""
+"""The page *How it learns*: attention and quality at the checkpoints of training runs."""

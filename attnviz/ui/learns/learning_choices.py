@@ -1,6 +1,6 @@
-"""Store the visitor's choices on *How it learns* in session state and address: training, run and sentence.
+"""Draw the visitor's choices on *How it learns*, and store them in session state and address.
 
-The current checkpoint is stored in the browser and its address only.
+The choices are the training, the shown runs and the sentence; the browser alone stores the current checkpoint.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from attnviz.languages import gettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.language import language_address
-from attnviz.ui.learns.runs import runs_beside, shipped, watched, watched_run
+from attnviz.ui.learns.runs import load_runs, load_watched_run, snapshot_folders, watched_run_folders
 from attnviz.ui.link import link
 from attnviz.wording.labels import shorten
 from attnviz.wording.learning import run_name
 
-TRAINING, SHOWN, SENTENCE, UPDATE = "training", "runs", "pair", "update"
+TRAINING, SHOWN_RUNS, SENTENCE, UPDATE = "training", "runs", "pair", "update"
 """Names of the choices in the address; in the session state with the prefix `learns_`."""
-BOTH = "all"
-_WATCHED = "run:"
+ALL_RUNS = "all"
+_WATCHED_PREFIX = "run:"
+"""Before the name of a run that may be in progress."""
 
 
 @dataclass(frozen=True)
@@ -44,35 +45,35 @@ class LearningChoices:
     sentence: int
     """0-based index."""
     watching: bool
-    """Whether it is a run that may be in progress."""
+    """Whether the training is a run that may be in progress."""
     parameters: dict[str, str | None]
     """Address parameters."""
 
 
 def trainings() -> dict[str, Path]:
-    """Return what can be shown, by its name in the address.
+    """Return the folders of the trainings that can be shown, by name in the address.
 
-    That is a model's folder of snapshots, or `run:` and the name of a run that may be watched.
+    The name is that of a model with snapshots, or `run:` and the name of a run in the server's folder of runs.
     """
-    return shipped() | {_WATCHED + name: path for name, path in watched().items()}
+    return snapshot_folders() | {_WATCHED_PREFIX + name: path for name, path in watched_run_folders().items()}
 
 
 def watches_run(offered: Mapping[str, Path]) -> bool:
-    """Return whether the current choice of `offered` is a run that may be in progress."""
+    """Return whether the current choice among the trainings `offered` is a run that may be in progress."""
     stored = st.session_state.get(f"learns_{TRAINING}")
-    return str(stored if stored in offered else next(iter(offered), "")).startswith(_WATCHED)
+    return str(stored if stored in offered else next(iter(offered), "")).startswith(_WATCHED_PREFIX)
 
 
-def open_choices() -> None:
+def read_linked_choices() -> None:
     """Read the choices from the link, where nothing has been chosen yet."""
-    for name in (TRAINING, SHOWN, SENTENCE):
+    for name in (TRAINING, SHOWN_RUNS, SENTENCE):
         if name in link():
             st.session_state.setdefault(f"learns_{name}", link()[name])
 
 
 def forget_choices() -> None:
     """Clear the choices, before another link is followed."""
-    for name in (TRAINING, SHOWN, SENTENCE):
+    for name in (TRAINING, SHOWN_RUNS, SENTENCE):
         st.session_state.pop(f"learns_{name}", None)
 
 
@@ -82,32 +83,34 @@ def linked_update() -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def choices(offered: Mapping[str, Path]) -> LearningChoices | None:
+def choose(offered: Mapping[str, Path]) -> LearningChoices | None:
     """Draw the choices and return the current ones; None where their files cannot be read."""
-    training = _training(offered)
-    available = _runs(offered[training], training)
+    training = _choose_training(offered)
+    available = _load_runs(offered[training], training)
     if not available:
         return None
-    sentence = _sentence(available[0])
-    shown = _shown(available)
-    runs = available if shown == BOTH else [available[int(shown) - 1]]
+    sentence = _choose_sentence(available[0])
+    shown = _choose_runs(available)
+    runs = available if shown == ALL_RUNS else [available[int(shown) - 1]]
     parameters = {
         TRAINING: None if training == next(iter(offered)) else training,
-        SHOWN: None if shown == BOTH else shown,
+        SHOWN_RUNS: None if shown == ALL_RUNS else shown,
         SENTENCE: str(sentence + 1) if sentence else None,
     }
-    return LearningChoices(runs, sentence, training.startswith(_WATCHED), parameters | language_address())
+    return LearningChoices(runs, sentence, training.startswith(_WATCHED_PREFIX), parameters | language_address())
 
 
-def _runs(folder: Path, training: str) -> list[Snapshots]:
+def _load_runs(folder: Path, training: str) -> list[Snapshots]:
     """Return the runs in `folder` that can be compared: those with the same sentences as the first."""
-    runs = watched_run(folder) if training.startswith(_WATCHED) else runs_beside(folder)
+    runs = load_watched_run(folder) if training.startswith(_WATCHED_PREFIX) else load_runs(folder)
     return [run for run in runs if run.sentences == runs[0].sentences]
 
 
-def _training(offered: Mapping[str, Path]) -> str:
+def _choose_training(offered: Mapping[str, Path]) -> str:
     names = {
-        name: gettext("run {name}", name=name.removeprefix(_WATCHED)) if name.startswith(_WATCHED) else name
+        name: gettext("run {name}", name=name.removeprefix(_WATCHED_PREFIX))
+        if name.startswith(_WATCHED_PREFIX)
+        else name
         for name in offered
     }
     if len(names) == 1:
@@ -115,18 +118,18 @@ def _training(offered: Mapping[str, Path]) -> str:
     return select_box(gettext("Training"), names, key=f"learns_{TRAINING}", default=next(iter(names)), width=260)
 
 
-def _sentence(run: Snapshots) -> int:
+def _choose_sentence(run: Snapshots) -> int:
     names = {str(k + 1): shorten(sentence.source, 90) for k, sentence in enumerate(run.sentences)}
     return int(select_box(gettext("Sentence"), names, key=f"learns_{SENTENCE}", default="1", width=560)) - 1
 
 
-def _shown(available: list[Snapshots]) -> str:
-    if len(available) == 1:
-        return BOTH
-    names = {BOTH: gettext("Side by side")} | {str(k + 1): run_name(run) for k, run in enumerate(available)}
+def _choose_runs(runs: list[Snapshots]) -> str:
+    if len(runs) == 1:
+        return ALL_RUNS
+    names = {ALL_RUNS: gettext("Side by side")} | {str(k + 1): run_name(run) for k, run in enumerate(runs)}
     return segmented_control(
         gettext("Runs"),
         names,
-        key=f"learns_{SHOWN}",
-        default=BOTH,
+        key=f"learns_{SHOWN_RUNS}",
+        default=ALL_RUNS,
     )

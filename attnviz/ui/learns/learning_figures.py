@@ -1,4 +1,4 @@
-"""Make the payloads of figures on *How it learns*, each with all checkpoints of a training."""
+"""Draw the figures of *How it learns* and make their payloads, each with all checkpoints of a training."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attnviz.ui.components.chart.chart import AtStep, chart_payload, inline_char
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.learns.learning_choices import LearningView
 from attnviz.ui.learns.runs import identity_of
-from attnviz.wording.learning import SHAPES, SHARES, halfway_sentence, own_translation_sentence, run_name
+from attnviz.wording.learning import LINK_MEASURES, ROW_MEASURES, halfway_sentence, own_translation_sentence, run_name
 
 VIEW = LearningView()
 
@@ -28,89 +28,91 @@ def checkpoint_updates(runs: Sequence[Snapshots]) -> tuple[int, ...]:
     return tuple(sorted({update for run in runs for update in run.updates}))
 
 
-def attention_and_quality(runs: list[Snapshots], sentence: int, theme: ThemeName) -> None:
-    """Draw the attention of each run in `sentence`, side by side; next to a single run, its quality."""
-    moments, boxes = checkpoint_updates(runs), st.columns(max(2, len(runs)), gap="large")
-    for number, (box, run) in enumerate(zip(boxes, runs, strict=False), 1):
-        with box, st.container(key=VIEW.key(f"heatmap_{number}")):
-            payload = _heatmap(run, moments, len(runs) == 1, identity_of([run]), sentence, theme, language())
+def attention_panel(runs: list[Snapshots], sentence: int, theme: ThemeName) -> None:
+    """Draw heatmaps of each run for `sentence`, side by side; next to a single run, its quality."""
+    updates, columns = checkpoint_updates(runs), st.columns(max(2, len(runs)), gap="large")
+    for number, (column, run) in enumerate(zip(columns, runs, strict=False), 1):
+        with column, st.container(key=VIEW.key(f"heatmap_{number}")):
+            payload = _heatmap_payload(run, updates, len(runs) == 1, identity_of([run]), sentence, theme, language())
             inline_chart(VIEW, payload, f"heatmap_chart_{number}")
     if len(runs) == 1:
-        with boxes[1]:
-            quality(runs, theme)
+        with columns[1]:
+            quality_panel(runs, theme)
 
 
-def quality(runs: list[Snapshots], theme: ThemeName) -> None:
+def quality_panel(runs: list[Snapshots], theme: ThemeName) -> None:
     """Draw the quality of the runs over the updates."""
-    inline_chart(VIEW, _quality(runs, checkpoint_updates(runs), identity_of(runs), theme, language()), "quality")
+    inline_chart(
+        VIEW, _quality_payload(runs, checkpoint_updates(runs), identity_of(runs), theme, language()), "quality"
+    )
 
 
-def learnt(runs: list[Snapshots], theme: ThemeName) -> DeltaGenerator | None:
+def learnt_panel(runs: list[Snapshots], theme: ThemeName) -> DeltaGenerator | None:
     """Draw what the attention of each run has learnt over the updates.
 
     Several runs have their quality next to it. Return the container beside the figure of a single run.
     """
-    moments, several = checkpoint_updates(runs), len(runs) > 1
-    boxes = st.columns(max(2, len(runs) + several), gap="large")
-    for number, (box, run) in enumerate(zip(boxes, runs, strict=False), 1):
-        if has_learnt(run):
-            with box:
-                payload = _learnt(run, runs, moments, identity_of([run, *runs]), theme, language())
+    updates, several = checkpoint_updates(runs), len(runs) > 1
+    columns = st.columns(max(2, len(runs) + several), gap="large")
+    for number, (column, run) in enumerate(zip(columns, runs, strict=False), 1):
+        if has_link_measures(run):
+            with column:
+                payload = _learnt_payload(run, runs, updates, identity_of([run, *runs]), theme, language())
                 inline_chart(VIEW, payload, f"learnt_{number}")
     if not several:
-        return boxes[1]
-    with boxes[-1]:
-        quality(runs, theme)
+        return columns[1]
+    with columns[-1]:
+        quality_panel(runs, theme)
     return None
 
 
-def has_learnt(run: Snapshots) -> bool:
-    """Return whether the attention of `run` was compared with links."""
-    return any(name in run.curves for name in (*SHARES, *SHAPES))
+def has_link_measures(run: Snapshots) -> bool:
+    """Return whether `run` has measures of its attention against gold links."""
+    return any(name in run.curves for name in (*LINK_MEASURES, *ROW_MEASURES))
 
 
 @cached_for_all
-def _heatmap(
+def _heatmap_payload(
     _run: Snapshots,
-    moments: tuple[int, ...],
-    alone: bool,
-    identity: str,  # noqa: ARG001  part of the key
+    updates: tuple[int, ...],
+    single_run: bool,
+    identity: str,  # noqa: ARG001  part of the cache key
     sentence: int,
     theme: ThemeName,
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
     steps = {
-        k: AtStep(
+        index: AtStep(
             to_json(learning_values(_run, sentence, _run.moment(update))),
-            "" if alone else run_name(_run),
+            "" if single_run else run_name(_run),
             own_translation_sentence(_run, sentence, _run.moment(update)),
         )
-        for k, update in enumerate(moments)
+        for index, update in enumerate(updates)
     }
     return chart_payload(to_json(learning_template(_run, sentence, theme)), steps)
 
 
 @cached_for_all
-def _quality(
+def _quality_payload(
     _runs: list[Snapshots],
-    moments: tuple[int, ...],
+    updates: tuple[int, ...],
     identity: str,  # noqa: ARG001
     theme: ThemeName,
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
-    figure = quality_figure(_runs, moments, theme=theme)
-    return steady_payload(figure.to_json(), dict.fromkeys(range(len(moments)), ("", "")))
+    figure = quality_figure(_runs, updates, theme=theme)
+    return steady_payload(figure.to_json(), dict.fromkeys(range(len(updates)), ("", "")))
 
 
 @cached_for_all
-def _learnt(
+def _learnt_payload(
     _run: Snapshots,
-    _beside: list[Snapshots],
-    moments: tuple[int, ...],
+    _runs: list[Snapshots],
+    updates: tuple[int, ...],
     identity: str,  # noqa: ARG001
     theme: ThemeName,
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
-    figure = learnt_figure(_run, moments, beside=_beside, theme=theme)
-    heading = run_name(_run) if len(_beside) > 1 else ""
-    return steady_payload(figure.to_json(), dict.fromkeys(range(len(moments)), (heading, halfway_sentence(_run))))
+    figure = learnt_figure(_run, updates, other_runs=_runs, theme=theme)
+    heading = run_name(_run) if len(_runs) > 1 else ""
+    return steady_payload(figure.to_json(), dict.fromkeys(range(len(updates)), (heading, halfway_sentence(_run))))

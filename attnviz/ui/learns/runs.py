@@ -1,4 +1,4 @@
-"""Find the training runs to show: snapshots beside models, and the runs folder of the server's owner."""
+"""Find and load the training runs of *How it learns*: in the model folders, and in the server's folder of runs."""
 
 from __future__ import annotations
 
@@ -13,48 +13,48 @@ from attnviz.training.log import read_curves
 from attnviz.ui.resources import MODELS_VARIABLE
 
 RUNS_VARIABLE = "ATTNVIZ_RUNS"
-"""Environment variable with the folder of the runs that visitors may watch; without it they see none."""
+"""Environment variable of the folder of runs that the page shows while they are in progress; unset, it shows none."""
 
-Stamp = tuple[tuple[str, int, int], ...]
-"""Names, modification times (ns) and sizes of the files that something was read from."""
+FolderVersion = tuple[tuple[str, int, int], ...]
+"""Names, modification times (ns) and sizes of the files in a folder."""
 
 
-def shipped() -> dict[str, Path]:
-    """Return the snapshot folders beside models, by model name; those of former versions are left out."""
+def snapshot_folders() -> dict[str, Path]:
+    """Return the snapshot folders in model folders, by model name, without those of former versions."""
     root = Path(os.environ.get(MODELS_VARIABLE, "models"))
-    return {path.parent.name: path for path in sorted(root.glob(f"*/{FOLDER}")) if runs_beside(path)}
+    return {path.parent.name: path for path in sorted(root.glob(f"*/{FOLDER}")) if load_runs(path)}
 
 
-def watched() -> dict[str, Path]:
-    """Return the folders of runs with a snapshot that may be watched, by name, the last modified first."""
-    named = os.environ.get(RUNS_VARIABLE)
-    if not named:
+def watched_run_folders() -> dict[str, Path]:
+    """Return the folders with snapshots in the server's folder of runs, by name, the last modified first."""
+    root = os.environ.get(RUNS_VARIABLE)
+    if not root:
         return {}
-    folders = [path for path in Path(named).glob("*") if runs_beside(path / "model" / FOLDER)]
-    return {path.name: path for path in sorted(folders, key=_written, reverse=True)}
+    folders = [path for path in Path(root).glob("*") if load_runs(path / "model" / FOLDER)]
+    return {path.name: path for path in sorted(folders, key=_modification_time, reverse=True)}
 
 
-def runs_beside(folder: Path) -> list[Snapshots]:
+def load_runs(folder: Path) -> list[Snapshots]:
     """Return the runs with snapshots in `folder`, those trained without guidance first."""
-    return sorted(_read(folder, stamp_of(folder)), key=lambda run: (run.guidance, run.name))
+    return sorted(_read(folder, folder_version(folder)), key=lambda run: (run.guidance, run.name))
 
 
-def watched_run(folder: Path) -> list[Snapshots]:
-    """Return the snapshots of the run in `folder` so far, with the curves of its log."""
-    runs = _read(folder / "model" / FOLDER, stamp_of(folder / "model" / FOLDER))
+def load_watched_run(folder: Path) -> list[Snapshots]:
+    """Return the snapshots so far of the run in `folder`, with the curves of its log, in a list of at most one."""
+    runs = _read(folder / "model" / FOLDER, folder_version(folder / "model" / FOLDER))
     curves = read_curves(folder / "log.csv")
     return [replace(run, name=folder.name, curves={**curves, **run.curves}) for run in runs[-1:]]
 
 
-def stamp_of(folder: Path) -> Stamp:
+def folder_version(folder: Path) -> FolderVersion:
     """Return the version of the files of `folder`, which changes when one of them does."""
     files = []
     for path in sorted(folder.glob("*.json")):
         try:
-            state = path.stat()
+            status = path.stat()
         except OSError:  # it has just been deleted
             continue
-        files.append((path.name, state.st_mtime_ns, state.st_size))
+        files.append((path.name, status.st_mtime_ns, status.st_size))
     return tuple(files)
 
 
@@ -69,9 +69,9 @@ def identity_of(runs: list[Snapshots]) -> str:
 
 
 @cached_in(LRUCache(16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000))
-def _read(folder: Path, stamp: Stamp) -> list[Snapshots]:  # noqa: ARG001  part of the key
+def _read(folder: Path, version: FolderVersion) -> list[Snapshots]:  # noqa: ARG001  part of the cache key
     return load_folder(folder)
 
 
-def _written(folder: Path) -> float:
+def _modification_time(folder: Path) -> float:
     return max((path.stat().st_mtime for path in (folder / "log.csv", folder) if path.exists()), default=0.0)

@@ -1,1 +1,1 @@
-"""Store what a visitor chose, and apply each click or key. Plain functions on a mapping."""
+"""Store what a visitor chose, in the session state and in the address. Plain functions on a mapping."""

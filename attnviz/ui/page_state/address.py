@@ -1,8 +1,8 @@
-"""Build the address of the page, which contains everything that changes the view, so that a link restores it.
+"""Build the address of the page (parameters that restore everything shown, history entry); clear a view's choices.
 
-The server reads an address with `st.query_params` but never writes it there: Streamlit would push a history entry each
-time. It sends its own parameters to the browser (`components/address.js`), which adds those that it owns, replaces the
-history entry, and pushes a new one when another page or translation is shown.
+The server reads an address with `st.query_params` but never writes it there, since Streamlit would push a history entry
+each time. It sends its own parameters to the browser (`components/address.js`), which adds those that it owns, replaces
+the history entry, and pushes a new one when another page or translation is shown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from attnviz.ui.page_state.gold import forget_gold, gold_address
 from attnviz.ui.page_state.heads import HEADS, forget_heads, head_choices, heads_address
 from attnviz.ui.page_state.heatmap_choices import choices_address, forget_choices, heatmap_choices
 from attnviz.ui.page_state.link_problems import forget_link
-from attnviz.ui.page_state.parameters import Offered, offered_in
+from attnviz.ui.page_state.parameters import ValidValues, offered_in
 from attnviz.ui.page_state.posterior_section import forget_posterior_section, posterior_address
 from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.page_state.what_ifs import WHAT_IF, forget_what_ifs, stored_what_ifs, what_ifs_address
@@ -23,7 +23,7 @@ Parameters = dict[str, str | None]
 """Address parameters by name; None removes one."""
 
 PAGE = "page"
-"""Name of the current page, in the session state and in the address."""
+"""Session state key of the current page, and address parameter."""
 _ADDRESS = "address"
 _PROVIDER = "address_of"
 
@@ -41,7 +41,7 @@ def set_page_address(session: Session, entry: str, parameters: Parameters) -> No
 
 
 def set_address_view(session: Session, view: View, main: View) -> None:
-    """Let `view` provide the page's parameters instead of `main`, which the page does not draw."""
+    """Let `view` provide the page's parameters instead of `main`, the page's own view, which is not drawn."""
     session[_PROVIDER] = view.id, main
 
 
@@ -86,10 +86,10 @@ def own_parameters(session: Session, view: View) -> Parameters:
     return own | posterior_address(session, view) | heads_address(view) | gold_address(session, view)
 
 
-def offered_in_link(session: Mapping[Any, Any], view: View) -> dict[str, Offered]:
-    """Return the valid values of each address parameter of a view, except of those validated elsewhere."""
+def valid_values_in_link(session: Mapping[Any, Any], view: View) -> dict[str, ValidValues]:
+    """Return the valid values of each address parameter of a view; empty for those that other modules validate."""
     count = len(stored_what_ifs(session, view.id).what_ifs)
-    own: dict[str, Offered] = {
+    own: dict[str, ValidValues] = {
         view.key(HEADS): tuple(head_choices(view.trace)),
         view.key(WHAT_IF): range(count + 1) if count else (),
     }

@@ -14,8 +14,9 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 KIND, MODEL, SENTENCE, HELD, WHAT_IF = "compare", "other_model", "other_sentence", "held", "other_what_if"
 NAMES = (KIND, MODEL, SENTENCE, HELD, WHAT_IF)
-"""Names of the choices, in the session state and in the address."""
+"""Session state keys of the choices, and address parameters."""
 _OPENED = "comparison_opened"
+"""Session state key of the first sentence, the link's choices, and sentences about invalid values of the link."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Partner:
     sentence: str
     """Another sentence, translated by the same model."""
     held: bool
-    """Whether it is force-decoded with the translation of the first sentence."""
+    """Whether the other sentence is force-decoded with the translation of the first."""
     what_if: int
     """Number of a what-if of the same sentence, 0 for the original translation."""
 
@@ -36,14 +37,14 @@ class Partner:
 def open_comparison(session: Session, view: View, linked: Mapping[str, str], models: Sequence[str]) -> None:
     """Initialise the choices from the link, once a session, or with defaults; `models` are the other models.
 
-    A new first sentence is copied to the other one.
+    When the first sentence changes, it is copied to the other one.
     """
-    opened = session.get(view.key(_OPENED))
+    stored = session.get(view.key(_OPENED))
     source = view.trace.source_text
-    if opened is None:
-        problems = _take_link(session, view, linked, models)
+    if stored is None:
+        problems = _read_link(session, view, linked, models)
         session[view.key(_OPENED)] = source, chosen_partner(session, view), problems
-    elif opened[0] != source:
+    elif stored[0] != source:
         session[view.key(SENTENCE)] = source
         session[view.key(_OPENED)] = source, None, ()
     # The current model or what-if may have changed.
@@ -84,12 +85,12 @@ def link_problems(session: Mapping[Any, Any], view: View) -> tuple[str, ...]:
 def comparison_address(session: Mapping[Any, Any], view: View, models: Sequence[str]) -> dict[str, str | None]:
     """Return the address parameters of the choices; None for defaults."""
     chosen = chosen_partner(session, view)
-    other, default = chosen.kind == "sentence", _default_what_if(view)
+    is_sentence, default = chosen.kind == "sentence", _default_what_if(view)
     written = {
         KIND: None if chosen.kind == KINDS[0] else chosen.kind,
         MODEL: chosen.model if chosen.kind == "model" and models and chosen.model != models[0] else None,
-        SENTENCE: chosen.sentence if other and chosen.sentence != view.trace.source_text else None,
-        HELD: "1" if other and chosen.held else None,
+        SENTENCE: chosen.sentence if is_sentence and chosen.sentence != view.trace.source_text else None,
+        HELD: "1" if is_sentence and chosen.held else None,
         WHAT_IF: str(chosen.what_if) if chosen.kind == "what-if" and chosen.what_if != default else None,
     }
     return {view.key(name): value for name, value in written.items()}
@@ -106,7 +107,7 @@ def forget_comparison(session: Session, view_id: str) -> None:
         session.pop(view_key(view_id, name), None)
 
 
-def _take_link(session: Session, view: View, linked: Mapping[str, str], models: Sequence[str]) -> tuple[str, ...]:
+def _read_link(session: Session, view: View, linked: Mapping[str, str], models: Sequence[str]) -> tuple[str, ...]:
     """Read the choices from a link; return a sentence for each invalid value."""
     values = {name: linked.get(view.key(name)) for name in NAMES}
     what_ifs = list(map(str, other_what_ifs(view)))
@@ -140,9 +141,9 @@ def _take_link(session: Session, view: View, linked: Mapping[str, str], models: 
                 number=values[WHAT_IF],
             )
         )
-    first = next(iter(models), None)
+    first_model = next(iter(models), None)
     session[view.key(KIND)] = values[KIND] if values[KIND] in KINDS else KINDS[0]
-    session[view.key(MODEL)] = values[MODEL] if values[MODEL] in models else first
+    session[view.key(MODEL)] = values[MODEL] if values[MODEL] in models else first_model
     session[view.key(SENTENCE)] = view.trace.source_text if values[SENTENCE] is None else values[SENTENCE]
     session[view.key(HELD)] = values[HELD] == "1"
     session[view.key(WHAT_IF)] = values[WHAT_IF] if values[WHAT_IF] in what_ifs else str(_default_what_if(view))

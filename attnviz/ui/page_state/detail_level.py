@@ -9,7 +9,7 @@ DetailLevel = Literal["idea", "numbers", "everything"]
 DETAIL_LEVELS: tuple[DetailLevel, ...] = get_args(DetailLevel)
 """All levels, the lowest first; each includes those before it."""
 
-NEWCOMER: DetailLevel = "idea"
+DEFAULT_LEVEL: DetailLevel = "idea"
 """Default level of a visitor without a link or a choice."""
 
 DETAIL_LEVEL = "depth"
@@ -18,17 +18,21 @@ _LINKED, _CHOSEN = "depth_linked", "depth_chosen"
 
 
 def open_detail_level(
-    session: MutableMapping[Any, Any], linked: Mapping[str, str], remembered: str | None
+    session: MutableMapping[Any, Any], linked: Mapping[str, str], earlier_choice: str | None
 ) -> DetailLevel:
-    """Return the current level: first that of the link, else the visitor's last choice, then the switch's value.
+    """Return the current level: that of the switch, at first that of the link, else the visitor's last choice.
 
-    `remembered` is the choice of an earlier session. A link sets the level, but only a turn of the switch counts as the
-    visitor's own choice.
+    `earlier_choice` is that of an earlier session. A link sets the level, but only the switch makes it the visitor's
+    own choice.
     """
     level: str | None = session.get(DETAIL_LEVEL)
     if not is_detail_level(level):
         linked_level = linked.get(DETAIL_LEVEL)
-        level = linked_level if is_detail_level(linked_level) else _own(session, remembered) or NEWCOMER
+        level = (
+            linked_level
+            if is_detail_level(linked_level)
+            else _visitors_choice(session, earlier_choice) or DEFAULT_LEVEL
+        )
         session[DETAIL_LEVEL], session[_LINKED] = level, is_detail_level(linked_level)
     return level
 
@@ -40,12 +44,12 @@ def choose_detail_level(session: MutableMapping[Any, Any]) -> None:
 
 def chosen_detail_level(session: MutableMapping[Any, Any]) -> DetailLevel | None:
     """Return the level chosen last in this session, None where none was."""
-    return _own(session, None)
+    return _visitors_choice(session, None)
 
 
-def detail_level_address(session: MutableMapping[Any, Any], remembered: str | None) -> dict[str, str | None]:
+def detail_level_address(session: MutableMapping[Any, Any], earlier_choice: str | None) -> dict[str, str | None]:
     """Return the address parameter of the level; None where neither a link nor the visitor chose one."""
-    chosen = session.get(_LINKED) or _own(session, remembered)
+    chosen = session.get(_LINKED) or _visitors_choice(session, earlier_choice)
     return {DETAIL_LEVEL: session[DETAIL_LEVEL] if chosen else None}
 
 
@@ -54,9 +58,9 @@ def forget_detail_level(session: MutableMapping[Any, Any]) -> None:
     session.pop(DETAIL_LEVEL, None)
 
 
-def shows(level: DetailLevel, least: DetailLevel) -> bool:
-    """Return whether elements of the level `least` are shown at `level`."""
-    return DETAIL_LEVELS.index(level) >= DETAIL_LEVELS.index(least)
+def shows(level: DetailLevel, element_level: DetailLevel) -> bool:
+    """Return whether elements of the level `element_level` are shown at `level`."""
+    return DETAIL_LEVELS.index(level) >= DETAIL_LEVELS.index(element_level)
 
 
 def is_detail_level(value: object) -> TypeGuard[DetailLevel]:
@@ -64,7 +68,7 @@ def is_detail_level(value: object) -> TypeGuard[DetailLevel]:
     return value in DETAIL_LEVELS
 
 
-def _own(session: MutableMapping[Any, Any], remembered: str | None) -> DetailLevel | None:
+def _visitors_choice(session: MutableMapping[Any, Any], earlier_choice: str | None) -> DetailLevel | None:
     """Return the visitor's last choice, in this session or an earlier one."""
-    chosen = session.get(_CHOSEN, remembered)
+    chosen = session.get(_CHOSEN, earlier_choice)
     return chosen if is_detail_level(chosen) else None

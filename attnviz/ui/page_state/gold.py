@@ -1,7 +1,7 @@
-"""Store gold links between the words of a view, the words they belong to, and errors about them.
+"""Store the gold alignment links of a view, in the session state and in the address, and errors about them.
 
-In the address they are `digest.0-0.1-2.2p1`: the digest of the words they index, then sure links, and possible ones
-with a `p`. Without a digest they are links of the current words.
+In the address they are `digest.0-0.1-2.2p1`: the digest of the words, then pairs of source and target word counted from
+0, sure ones with `-` and possible ones with `p`. Without a digest the links are between the current words.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.analysis.gold import GoldLinks, counted_words, read_links, stored_links, words_digest
+from attnviz.analysis.gold import GoldLinks, linkable_words, read_links, stored_links, words_digest
 from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.errors import AttnvizError
 from attnviz.trace import Words
 from attnviz.ui.page_state.view import MAIN, Session, View, view_key
-from attnviz.wording.gold import links_dropped
+from attnviz.wording.gold import removed_links_message
 
 GOLD = "gold"
 """Session state key, and address parameter."""
@@ -34,13 +34,13 @@ class StoredLinks:
     """Links that a visitor or an address gave for some words."""
 
     digest: str
-    """Digest of the words they index: `analysis.gold.words_mark`."""
+    """Digest of the words they index: `analysis.gold.words_digest`."""
     links: GoldLinks
     """Empty where the visitor removed the trace's own links."""
 
 
 def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
-    """Initialise the links from the address; drop those of another sentence and say so.
+    """Initialise the links from the address; drop those of another sentence, with a message.
 
     Links of another translation of the same sentence stay, and are shown with it.
     """
@@ -53,7 +53,7 @@ def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
         session[key] = None
         if text := linked.get(key):
             try:
-                session[key] = _read(text[:_LONGEST], words)
+                session[key] = _parsed_links(text[:_LONGEST], words)
             except AttnvizError as error:
                 session[view.key(_PROBLEM)] = digest, str(error)
     stored: StoredLinks | None = session[key]
@@ -61,13 +61,13 @@ def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
         session[key] = None
         session.pop(view.key(TEXT), None)
         if stored.links:
-            session[view.key(_PROBLEM)] = digest, links_dropped()
+            session[view.key(_PROBLEM)] = digest, removed_links_message()
 
 
 def gold_of(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
-    """Return the links between the current words: those given, or else those in the trace.
+    """Return the links between the current words: those of the visitor, else those in the trace.
 
-    None where there are no links, or the model has no attention.
+    None if there are no links, or the model has no attention.
     """
     if not view.trace.attends:
         return None
@@ -77,14 +77,14 @@ def gold_of(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
     return stored_links(view.trace) or None
 
 
-def are_for_other_words(session: Mapping[Any, Any], view: View) -> bool:
-    """Return whether the stored links are of other words than the current ones."""
+def has_links_for_other_words(session: Mapping[Any, Any], view: View) -> bool:
+    """Return whether links are stored, but for other words than the current ones."""
     stored: StoredLinks | None = session.get(view.key(GOLD))
     return stored is not None and bool(stored.links) and stored.digest != _digest_of(view.trace.words())
 
 
 def problem_of(session: Mapping[Any, Any], view: View) -> str:
-    """Return the error about the links given last, or why they were dropped; empty where there is none."""
+    """Return the error in the last links, or why they were dropped; empty if there is none."""
     digest, message = session.get(view.key(_PROBLEM)) or ("", "")
     return message if digest == _digest_of(view.trace.words()) else ""
 
@@ -99,9 +99,9 @@ def fill_box(session: Session, view: View) -> None:
 
 
 def set_links(session: Session, view: View, text: str) -> None:
-    """Parse and store links typed by a visitor, none for empty text.
+    """Parse and store links typed by a visitor; empty text removes them.
 
-    On an error the previous links stay, and `problem_of` returns it.
+    On an error the previous links stay, and `problem_of` returns the message.
     """
     words = view.trace.words()
     digest = _digest_of(words)
@@ -119,13 +119,13 @@ def remove_links(session: Session, view: View) -> None:
 
 
 def set_gold(session: Session, links: GoldLinks, source: Sequence[str], target: Sequence[str]) -> None:
-    """Set these links, which are of those words, in the page's own view."""
+    """Set the links between the words of `source` and `target` in the page's own view."""
     session[view_key(MAIN, GOLD)] = StoredLinks(words_digest(source, target), links)
     session.pop(view_key(MAIN, TEXT), None)
 
 
 def gold_address(session: Mapping[Any, Any], view: View) -> dict[str, str | None]:
-    """Return the address parameter of the links; None where none were given."""
+    """Return the address parameter of the links; None if there are none."""
     stored: StoredLinks | None = session.get(view.key(GOLD))
     if stored is None or not stored.links:
         return {view.key(GOLD): None}
@@ -139,15 +139,15 @@ def forget_gold(session: Session, view_id: str) -> None:
 
 
 def _digest_of(words: Words) -> str:
-    return words_digest(*counted_words(words))
+    return words_digest(*linkable_words(words))
 
 
-def _read(text: str, words: Words) -> StoredLinks:
+def _parsed_links(text: str, words: Words) -> StoredLinks:
     """Parse the links of an address; raise AttnvizError where they are invalid or index missing words."""
-    first, _, rest = text.partition(".")
+    prefix, _, remainder = text.partition(".")
     digest = _digest_of(words)
-    links_digest, written = (first, rest) if re.fullmatch(f"[0-9a-f]{{{_DIGEST}}}", first) else (digest, text)
-    if links_digest != digest:  # of another translation, so its words are unknown here
-        sure, possible = read_gold_links(written.replace(".", " "))
+    links_digest, links_text = (prefix, remainder) if re.fullmatch(f"[0-9a-f]{{{_DIGEST}}}", prefix) else (digest, text)
+    if links_digest != digest:  # of another translation, whose words are unknown here
+        sure, possible = read_gold_links(links_text.replace(".", " "))
         return StoredLinks(links_digest, GoldLinks(sure, possible - sure))
-    return StoredLinks(links_digest, read_links(written.replace(".", " "), words))
+    return StoredLinks(links_digest, read_links(links_text.replace(".", " "), words))

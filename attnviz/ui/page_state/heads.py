@@ -13,7 +13,7 @@ from attnviz.trace.parts import Heads
 from attnviz.ui.page_state.view import Session, View, view_key
 
 HEADS = "heads"
-"""Name of the choice, in the session state and in the address."""
+"""Session state key of the choice, and address parameter."""
 
 
 def with_chosen_heads(session: Session, view_id: str, trace: Any, linked: Mapping[str, str]) -> Any:

@@ -1,4 +1,4 @@
-"""Store how the heatmap of a view is drawn: the switches below it."""
+"""Store the display options of a view's heatmap, in the session state and in the address."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ class HeatmapChoices:
 
 
 def heatmap_choices(session: Session, view: View, linked: Mapping[str, str] | None = None) -> HeatmapChoices:
-    """Return the choices of `view`: at first those of the link, then those made in its fields."""
+    """Return the choices of `view`: at first those of the link, then those of the fields below the heatmap."""
     for name, options in OPTIONS.items():
         if session.get(view.key(name)) not in options:
             linked_value = (linked or {}).get(view.key(name))
-            session[view.key(name)] = next((one for one in options if _written(one) == linked_value), options[0])
+            session[view.key(name)] = next((one for one in options if _option_text(one) == linked_value), options[0])
     return HeatmapChoices(**{name: session[view.key(name)] for name in OPTIONS})
 
 
 def choices_address(view: View, choices: HeatmapChoices) -> dict[str, str | None]:
     """Return the address parameters of the choices; None for defaults."""
-    written: dict[str, str | None] = {}
+    parameters: dict[str, str | None] = {}
     for name, options in OPTIONS.items():
         value = getattr(choices, name)
-        written[name] = None if value == options[0] else _written(value)
-    return {view.key(name): value for name, value in written.items()}
+        parameters[name] = None if value == options[0] else _option_text(value)
+    return {view.key(name): value for name, value in parameters.items()}
 
 
 def forget_choices(session: Session, view_id: str) -> None:
@@ -61,6 +61,6 @@ def forget_choices(session: Session, view_id: str) -> None:
         session.pop(view_key(view_id, name), None)
 
 
-def _written(option: Any) -> str:
+def _option_text(option: Any) -> str:
     """Return an option as text for the address: switches as 1 and 0."""
     return str(int(option)) if isinstance(option, bool) else str(option)

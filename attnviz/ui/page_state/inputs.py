@@ -1,4 +1,4 @@
-"""Store a visitor's request: the sentence, an own translation, the model and the search."""
+"""Store what a visitor wants translated: sentence, own translation to force-decode, model, device and search."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ SEARCH = "search"
 MODEL = "model"
 DEVICE = "device"
 REQUEST = (SENTENCE, TARGET, MODEL, SEARCH)
-"""The parameters in the address."""
+"""Session state keys that are also address parameters."""
 
 
 def open_request(session: Session, linked: Mapping[str, str], default: str) -> None:
-    """Initialise sentence and own translation from the link; `default` is the sentence where it has none."""
+    """Initialise sentence and own translation from the link; `default` is the sentence if the link has none."""
     session.setdefault(SENTENCE, linked.get(SENTENCE, default))
     session.setdefault(TARGET, linked.get(TARGET, ""))
 
@@ -33,7 +33,7 @@ def forget_request(session: Session) -> None:
 
 
 def drop_target(session: Session) -> None:
-    """Clear the given translation: it belongs to the previous sentence, or is no longer wanted."""
+    """Clear the own translation: it belongs to the previous sentence, or the visitor cleared it."""
     session[TARGET] = ""
 
 

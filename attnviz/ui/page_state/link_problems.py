@@ -1,4 +1,4 @@
-"""Report invalid values of a link, one sentence each, until another value is chosen."""
+"""Report invalid values of a link's parameters, one sentence each, until the visitor chooses another value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from attnviz.languages import gettext
-from attnviz.ui.page_state.parameters import Offered
+from attnviz.ui.page_state.parameters import ValidValues
 from attnviz.ui.page_state.view import Session, View, view_key
 from attnviz.wording.labels import shorten
 
@@ -15,34 +15,34 @@ _LONGEST = 40
 """Largest length of a reported value, in characters."""
 
 
-def read_link(session: Session, view: View, linked: Mapping[str, str], offered: Mapping[str, Offered]) -> None:
+def read_link(session: Session, view: View, linked: Mapping[str, str], offered: Mapping[str, ValidValues]) -> None:
     """Note the invalid values of a link, once a session, given the valid ones of each parameter."""
     if not session.get(view.key(_READ)):
         session[view.key(_READ)] = True
         for name, values in offered.items():
-            note(session, name, linked.get(name), values)
+            note_if_invalid(session, name, linked.get(name), values)
 
 
-def note(session: Session, name: str, value: str | None, offered: Offered) -> None:
-    """Store an invalid `value` that a link gives the parameter `name`; with nothing `offered`, any value is valid."""
-    if value is not None and offered and not _is_one(value, offered):
+def note_if_invalid(session: Session, name: str, value: str | None, offered: ValidValues) -> None:
+    """Store the `value` that a link gives the parameter `name`, if invalid; if `offered` is empty, any is valid."""
+    if value is not None and offered and not _is_valid(value, offered):
         session[_NOTED] = session.get(_NOTED, {}) | {name: (value, offered)}
 
 
 def link_problems(session: Session, parameters: Mapping[str, str | None]) -> dict[str, str]:
     """Return a sentence about each invalid value, by the name of its parameter.
 
-    Those replaced by another choice are forgotten, as far as the server's `parameters` tell; the browser does the same
-    for its own.
+    A sentence is dropped when the parameter changes in `parameters`, those of the server; the browser does the same for
+    its own.
     """
-    noted = session.get(_NOTED)
-    if not noted:
+    invalid = session.get(_NOTED)
+    if not invalid:
         return {}
-    instead = session.setdefault(_INSTEAD, {})
-    for name in list(noted):
-        if instead.setdefault(name, parameters.get(name)) != parameters.get(name):
-            del noted[name]
-    return {name: _sentence(name, value, offered) for name, (value, offered) in noted.items()}
+    first_values = session.setdefault(_INSTEAD, {})
+    for name in list(invalid):
+        if first_values.setdefault(name, parameters.get(name)) != parameters.get(name):
+            del invalid[name]
+    return {name: _sentence(name, value, offered) for name, (value, offered) in invalid.items()}
 
 
 def forget_link(session: Session, view_id: str) -> None:
@@ -51,13 +51,13 @@ def forget_link(session: Session, view_id: str) -> None:
         session.pop(name, None)
 
 
-def _is_one(value: str, offered: Offered) -> bool:
+def _is_valid(value: str, offered: ValidValues) -> bool:
     if isinstance(offered, range):
         return bool(re.fullmatch("[0-9]{1,6}", value)) and int(value) in offered
     return value in offered
 
 
-def _sentence(name: str, value: str, offered: Offered) -> str:
+def _sentence(name: str, value: str, offered: ValidValues) -> str:
     value = shorten(value, _LONGEST)
     if isinstance(offered, range):
         return gettext(

@@ -1,7 +1,7 @@
-"""Declare the parameters of the address in one table: name, owner and valid values.
+"""Table of a view's address parameters: name, owner (browser or server), kind and valid values.
 
-The browser's are read and written by `components/state.js`, which gets them as JSON; the server's are read when a link
-is followed, and written into the address by the browser. Parameters missing in the address have their defaults.
+`components/state.js`, which gets this table as JSON, reads and writes the browser's parameters. The server's are read
+when a link is followed, and the browser writes them into the address. A parameter missing there has its default.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ Owner = Literal["browser", "server"]
 Kind = Literal["number", "nearest", "name", "choice", "text"]
 """Kinds of parameters.
 
-A "number" counts from its first value in the address and from 0 elsewhere; of kind "nearest", values beyond the last
-are clipped. A "name" is a number that is the same everywhere.
+A "number" counts from its first valid value in the address, and from 0 elsewhere; "nearest" is a number that is clipped
+to the last valid value. A "name" is a number that is the same everywhere.
 """
-Offered = range | Collection[str]
-"""Valid values of a parameter: whole numbers, or words; empty where only its own module validates it."""
+ValidValues = range | Collection[str]
+"""Valid values of a parameter: whole numbers, or words; empty if only its own module validates it."""
 
-STAGES = 5
-STOPS = 8
-"""Number of stops of the tour."""
+STAGES, STOPS = 5, 8
+"""Number of stages of a step, and of stops of the tour."""
 LONGEST_TYPED = 80
 """Largest length of a typed word in a link, in characters."""
 SWITCH = ("0", "1")
@@ -39,9 +38,9 @@ class Parameter:
     name: str
     owner: Owner
     kind: Kind
-    offered: Callable[[View], Offered] = lambda _: ()
+    offered: Callable[[View], ValidValues] = lambda _: ()
 
-    def can_be(self, view: View, value: str) -> bool:
+    def is_valid(self, view: View, value: str) -> bool:
         """Return whether a link may have this value."""
         offered = self.offered(view)
         if isinstance(offered, range):
@@ -53,15 +52,15 @@ def _is_number(value: str) -> bool:
     return value.isascii() and value.isdigit() and len(value) < 7
 
 
-def _vocabulary(view: View) -> range:
+def _piece_ids(view: View) -> range:
     return range(view.trace.vocabulary_size)
 
 
 VIEW_PARAMETERS = (
     Parameter("step", "browser", "nearest", lambda view: range(1, view.steps + 1)),
     Parameter("source", "browser", "number", lambda view: range(1, len(view.trace.source_pieces) + 1)),
-    Parameter("word", "browser", "number", _vocabulary),
-    Parameter("foil", "browser", "number", _vocabulary),
+    Parameter("word", "browser", "number", _piece_ids),
+    Parameter("foil", "browser", "number", _piece_ids),
     Parameter("typed_word", "browser", "text"),
     Parameter("typed_foil", "browser", "text"),
     Parameter("stage", "browser", "name", lambda _: range(1, STAGES + 1)),
@@ -81,10 +80,10 @@ VIEW_PARAMETERS = (
 
 def browser_parameters(view: View) -> list[dict[str, Any]]:
     """Return the browser's parameters of `view` as JSON: see `ViewParameter` in `components/types.d.ts`."""
-    return [_exported(one, view) for one in VIEW_PARAMETERS if one.owner == "browser"]
+    return [_as_json(parameter, view) for parameter in VIEW_PARAMETERS if parameter.owner == "browser"]
 
 
-def _exported(parameter: Parameter, view: View) -> dict[str, Any]:
+def _as_json(parameter: Parameter, view: View) -> dict[str, Any]:
     offered = parameter.offered(view)
     numbers = offered if isinstance(offered, range) else range(0)
     return {
@@ -97,9 +96,13 @@ def _exported(parameter: Parameter, view: View) -> dict[str, Any]:
     }
 
 
-def offered_in(view: View, names: Collection[str] = ()) -> dict[str, Offered]:
+def offered_in(view: View, names: Collection[str] = ()) -> dict[str, ValidValues]:
     """Return the valid values of the parameters of `view` in `names`, or of all, by name in the address."""
-    return {view.key(one.name): one.offered(view) for one in VIEW_PARAMETERS if not names or one.name in names}
+    return {
+        view.key(parameter.name): parameter.offered(view)
+        for parameter in VIEW_PARAMETERS
+        if not names or parameter.name in names
+    }
 
 
 def linked_values(view: View, linked: Mapping[str, str], owner: Owner) -> dict[str, str]:
@@ -111,7 +114,7 @@ def linked_values(view: View, linked: Mapping[str, str], owner: Owner) -> dict[s
             continue
         if parameter.kind == "nearest" and _is_number(value) and isinstance(offered := parameter.offered(view), range):
             value = str(min(int(value), offered[-1]))
-        if parameter.can_be(view, value):
+        if parameter.is_valid(view, value):
             values[parameter.name] = value[:LONGEST_TYPED] if parameter.name.startswith("typed") else value
     return values
 

@@ -13,7 +13,7 @@ CLOSED_OR_OPEN = ("0", "1")
 
 
 def shows_posterior(session: Session, view: View, linked: Mapping[str, str] | None = None) -> bool:
-    """Return whether the section of `view` is open: at first as in the link, then as the visitor left it."""
+    """Return whether the section of `view` is open: at first as in the link, then as the visitor set it."""
     return bool(session.setdefault(view.key(POSTERIOR_OPEN), (linked or {}).get(view.key(POSTERIOR_OPEN)) == "1"))
 
 

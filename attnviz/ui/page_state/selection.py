@@ -1,4 +1,4 @@
-"""Describe the current selection: step, source piece, compared words, order of the rows.
+"""The current selection in a view: step, source piece, and the word and foil of the logit attribution.
 
 The browser owns it (`components/state.js`) and sends it with each request for a payload that depends on it. Steps and
 pieces count from 0 here, from 1 in an address.
@@ -32,7 +32,7 @@ class Selection:
     foil: int | None = None
     """Id of the foil, the piece it is compared with; None for the likeliest other one."""
     typed_word: str = ""
-    """Text typed for `word`, whose first piece that is."""
+    """Text typed by the visitor, whose first piece is `word`."""
     typed_foil: str = ""
 
     @property
@@ -56,14 +56,14 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
 
 
 def with_selection(session: Mapping[Any, Any], view: View, selection: Selection) -> dict[Any, Any]:
-    """Return a copy of the session state with the `selection` that something is drawn for."""
+    """Return a copy of the session state with `selection`, for functions that draw from a session state."""
     return {**session, view.key(_SELECTION): selection}
 
 
 def selection_of(session: Mapping[Any, Any], view: View) -> Selection:
     """Return the selection set by `with_selection`; the first step where there is none."""
-    found: Selection = session.get(view.key(_SELECTION), Selection())
-    return found
+    selection: Selection = session.get(view.key(_SELECTION), Selection())
+    return selection
 
 
 def source_of(selection: Selection, trace: Trace) -> int:

@@ -1,4 +1,7 @@
-"""A view: one translation drawn step by step. A page may have several, each with its own choices."""
+"""The class of a view (a translation that a page draws step by step), and the session state keys of its choices.
+
+A page may have several views, each with its own choices.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def view_key(view_id: str, name: str) -> str:
 
 
 class Keyed(Protocol):
-    """A part of a page with keys of its own: a view, or a page that shows no single translation."""
+    """A part of a page with its own keys: a view, or a page that shows no single translation."""
 
     def key(self, name: str) -> str:
         """Return the key of a component or of an entry in the session state."""
@@ -35,13 +38,13 @@ class View:
     id: str
     """Letters and digits, unique on the page."""
     trace: Any
-    """A `Trace` or a `TransformerTrace`; the panels of the step view know what each contains."""
+    """The translation (trace), imported attention, opened head or judged sentence pair that is shown."""
     what_ifs: WhatIfs | None = None
-    """What-ifs with the original translation; None where there can be none."""
+    """The original translation with its what-ifs; None if the view cannot have any."""
     number: int = 0
     """Number of the what-if that `trace` is, from 1; 0 for the original translation."""
     detail_level: DetailLevel = "everything"
-    """Level of detail."""
+    """Which parts of the view are drawn."""
 
     @property
     def parent(self) -> Any:
@@ -52,9 +55,9 @@ class View:
         """Return the key of a component, of an entry in the session state, or of an address parameter of this view."""
         return view_key(self.id, name)
 
-    def shows(self, least: DetailLevel) -> bool:
-        """Return whether elements of the level `least` are shown."""
-        return shows(self.detail_level, least)
+    def shows(self, element_level: DetailLevel) -> bool:
+        """Return whether elements of the level `element_level` are shown."""
+        return shows(self.detail_level, element_level)
 
     @property
     def identity(self) -> str:

@@ -1,4 +1,4 @@
-"""Encode what-ifs as a short address parameter of URL-safe characters, which is decoded without loss.
+"""Encode what-ifs as a short address parameter of URL-safe characters, and decode it without loss.
 
 What-ifs are joined by `*`, their parts by `.`: the number of the parent, a letter for the kind (followed by `h` where
 the translation is held), and the arguments of that kind. Steps and source pieces count from 1 here.
@@ -29,29 +29,29 @@ from attnviz.trace.changes import (
 )
 from attnviz.trace.what_ifs import MOST, WhatIf
 
-EVERY, ENDLESS = "all", "inf"
+ALL_STEPS, INFINITE = "all", "inf"
 """Step of a change at all steps, and temperature of uniform weights."""
 
 
-def written(what_ifs: Sequence[WhatIf]) -> str:
-    """Encode what-ifs; `read` decodes them."""
-    return "*".join(".".join((str(one.parent), *_parts(one))) for one in what_ifs)
+def encode_what_ifs(what_ifs: Sequence[WhatIf]) -> str:
+    """Return what-ifs as text; `decode_what_ifs` decodes it."""
+    return "*".join(".".join((str(one.parent), *_encoded_parts(one))) for one in what_ifs)
 
 
-def read(text: str) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
+def decode_what_ifs(text: str) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
     """Return the what-ifs of an address, and a sentence for each that is left out.
 
-    Those are unreadable ones, those made from another that is left out, and those beyond MOST.
+    Left out are unreadable what-ifs, those that derive from one left out, and those beyond MOST.
     """
     what_ifs: list[WhatIf] = []
     problems: list[str] = []
-    new_numbers = {0: 0}  # index among the found what-ifs, by index in the address
+    new_numbers = {0: 0}  # number among the readable what-ifs, by number in the address
     for number, part in enumerate(text.split("*") if text else [], 1):
         if number > MOST:
             problems.append(gettext("This link has too many what-ifs: only the first {count} are used.", count=MOST))
             break
         try:
-            what_if = _read(part)
+            what_if = _decoded(part)
             if what_if.parent not in new_numbers:
                 raise AttnvizError(gettext("This what-if starts from another one, which is missing."))
         except AttnvizError as error:
@@ -67,29 +67,29 @@ def left_out_sentence(number: int, why: str) -> str:
     return gettext("What-if {number} of this link is left out. {why}", number=number, why=why)
 
 
-def _parts(what_if: WhatIf) -> tuple[str, ...]:
+def _encoded_parts(what_if: WhatIf) -> tuple[str, ...]:
     """Return the parts of a what-if, except its parent."""
     match what_if.change:
         case SetWeights(step=step, shares=shares, lender=lender, of=of):
-            parts = ("w", _place(step), _row(shares), *((lender, _text(of)) if lender else ()))
+            parts = ("w", _position(step), _row(shares), *((lender, _text(of)) if lender else ()))
         case AttendOnly(step=step, source=source):
-            parts = ("o", _place(step), _place(source))
+            parts = ("o", _position(step), _position(source))
         case ExcludeSource(step=step, source=source):
-            parts = ("x", _place(step), _place(source))
+            parts = ("x", _position(step), _position(source))
         case UniformAttention(step=step):
-            parts = ("a", _place(step))
+            parts = ("a", _position(step))
         case SetTemperature(temperature=temperature, step=None):
-            parts = ("t", EVERY, _thousandths(temperature))
+            parts = ("t", ALL_STEPS, _thousandths(temperature))
         case SetTemperature(temperature=temperature, step=int(step)):
-            parts = ("t", _place(step), _thousandths(temperature))
+            parts = ("t", _position(step), _thousandths(temperature))
         case WriteWords(step=step, pieces=pieces, replaced=replaced):
-            parts = ("v", _place(step), str(replaced), _ids(pieces))
+            parts = ("v", _position(step), str(replaced), _ids(pieces))
         case TakeHypothesis(pieces=pieces):
             parts = ("y", _ids(pieces))
     return parts[0] + ("h" if what_if.held else ""), *parts[1:]
 
 
-def _read(text: str) -> WhatIf:
+def _decoded(text: str) -> WhatIf:
     """Decode one what-if; raise AttnvizError where it is invalid."""
     parent, kind, *parts = (*text.split("."), "")
     letter, held, parts = kind[:1], kind[1:] == "h", parts[:-1]
@@ -97,19 +97,19 @@ def _read(text: str) -> WhatIf:
         raise _unreadable()
     match letter, parts:
         case "w", [step, row]:
-            change: Change = SetWeights(_from_place(step), _from_row(row))
+            change: Change = SetWeights(_index(step), _from_row(row))
         case "w", [step, row, lender, of]:
-            change = SetWeights(_from_place(step), _from_row(row), lender, _from_text(of))
+            change = SetWeights(_index(step), _from_row(row), lender, _from_text(of))
         case "o", [step, source]:
-            change = AttendOnly(_from_place(step), _from_place(source))
+            change = AttendOnly(_index(step), _index(source))
         case "x", [step, source]:
-            change = ExcludeSource(_from_place(step), _from_place(source))
+            change = ExcludeSource(_index(step), _index(source))
         case "a", [step]:
-            change = UniformAttention(_from_place(step))
+            change = UniformAttention(_index(step))
         case "t", [step, thousandths]:
-            change = SetTemperature(_temperature(thousandths), None if step == EVERY else _from_place(step))
+            change = SetTemperature(_temperature(thousandths), None if step == ALL_STEPS else _index(step))
         case "v", [step, replaced, pieces]:
-            change = WriteWords(_from_place(step), _from_ids(pieces), _number(replaced))
+            change = WriteWords(_index(step), _from_ids(pieces), _number(replaced))
         case "y", [pieces]:
             change = TakeHypothesis(_from_ids(pieces))
         case _:
@@ -128,18 +128,19 @@ def _number(text: str) -> int:
 
 
 def _thousandths(temperature: float) -> str:
-    return ENDLESS if temperature == math.inf else str(round(1000 * temperature))
+    return INFINITE if temperature == math.inf else str(round(1000 * temperature))
 
 
 def _temperature(text: str) -> float:
-    return math.inf if text == ENDLESS else _number(text) / 1000
+    return math.inf if text == INFINITE else _number(text) / 1000
 
 
-def _place(index: int) -> str:
+def _position(index: int) -> str:
+    """Return the index of a step or a source piece as a number from 1."""
     return str(index + 1)
 
 
-def _from_place(text: str) -> int:
+def _index(text: str) -> int:
     number = _number(text)
     if not number:
         raise _unreadable()

@@ -1,6 +1,6 @@
-"""Store the what-ifs of a view: those of its original translation, the current one, and the effect of each click.
+"""Store the what-ifs of a view (changes by hand), and add, show, remove or undo one.
 
-Plain functions on a mapping; the page computes the translation of a what-if (`ui.step.what_ifs`).
+Plain functions on a mapping; `ui.step.what_ifs` computes the translation of a what-if.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from attnviz.ui.page_state.view import Session, View, view_key
 WHAT_IFS, WHAT_IF = "what_ifs", "what_if"
 """Address parameters: all what-ifs, and the number of the current one."""
 _PREVIOUS = "what_ifs_behind"
-"""What-ifs of the translation that was shown before a file was opened."""
+"""Session state key of the what-ifs of the translation that was shown before a file was opened."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class StoredWhatIfs:
 
 
 def identity_of(first: Trace) -> str:
-    """Return the identity of a translation that what-ifs are made of: model, sentence, search and result.
+    """Return the identity of an original translation: model, sentence, search and result.
 
-    It leaves out computed numbers, whose last digits depend on the other sentences of their batch.
+    It leaves out computed numbers, whose last digits depend on the other sentences in their batch.
     """
-    made = (first.model, first.weights_digest, first.device, first.source_text, first.search, first.target_ids)
-    return repr((*made, first.interventions))
+    inputs = (first.model, first.weights_digest, first.device, first.source_text, first.search, first.target_ids)
+    return repr((*inputs, first.interventions))
 
 
 def open_what_ifs(
@@ -68,9 +68,9 @@ def open_what_ifs(
     elif previous is not None and previous.identity == identity:
         session[key] = previous
     elif stored is None:
-        what_ifs, problems = what_if_address.read(linked.get(key, ""))
-        shown = _number(linked.get(view_key(view_id, WHAT_IF), ""), len(what_ifs))
-        session[key] = StoredWhatIfs(identity, what_ifs, shown, problems=problems)
+        what_ifs, problems = what_if_address.decode_what_ifs(linked.get(key, ""))
+        current = _number(linked.get(view_key(view_id, WHAT_IF), ""), len(what_ifs))
+        session[key] = StoredWhatIfs(identity, what_ifs, current, problems=problems)
     else:
         session[key] = StoredWhatIfs(identity)
     return False
@@ -85,7 +85,7 @@ def stored_what_ifs(session: Mapping[Any, Any], view_id: str) -> StoredWhatIfs:
 def add(session: Session, view_id: str, what_if: WhatIf) -> None:
     """Add a what-if and show it; raise AttnvizError where there are already MOST.
 
-    The current one is replaced where its own weights or temperature are set again: dragging a bar further stays one
+    If the current one set the same weights or temperature, it is replaced, so that dragging a bar again makes no second
     what-if. A what-if that exists already is shown.
     """
     stored = stored_what_ifs(session, view_id)
@@ -93,11 +93,11 @@ def add(session: Session, view_id: str, what_if: WhatIf) -> None:
     if what_if in what_ifs:
         show(session, view_id, what_ifs.index(what_if) + 1)
     elif current and what_if.parent == current and _sets_again(stored, what_if):
-        again = dataclasses.replace(what_if, parent=what_ifs[current - 1].parent)
-        _store(session, view_id, stored, (*what_ifs[: current - 1], again, *what_ifs[current:]), current)
+        changed = dataclasses.replace(what_if, parent=what_ifs[current - 1].parent)
+        _store(session, view_id, stored, (*what_ifs[: current - 1], changed, *what_ifs[current:]), current)
     elif len(what_ifs) == MOST:
         raise AttnvizError(gettext("There are {count} what-ifs already: remove one of them first.", count=MOST))
-    elif what_if.parent <= len(what_ifs):  # or it was removed meanwhile
+    elif what_if.parent <= len(what_ifs):  # otherwise the parent was removed meanwhile
         _store(session, view_id, stored, (*what_ifs, what_if), len(what_ifs) + 1)
 
 
@@ -118,15 +118,15 @@ def remove(session: Session, view_id: str, number: int) -> None:
 def remove_what_ifs(session: Session, view_id: str, removed: Set[int], problems: Sequence[str] = ()) -> None:
     """Remove the what-ifs with these numbers, which must include their descendants, and store sentences about why."""
     stored = stored_what_ifs(session, view_id)
-    shown = stored.current
-    while shown in removed:
-        shown = stored.what_ifs[shown - 1].parent
+    current = stored.current
+    while current in removed:
+        current = stored.what_ifs[current - 1].parent
     new_numbers, what_ifs = {0: 0}, list[WhatIf]()
     for number, what_if in enumerate(stored.what_ifs, 1):
         if number not in removed:
             what_ifs.append(dataclasses.replace(what_if, parent=new_numbers[what_if.parent]))
             new_numbers[number] = len(what_ifs)
-    _store(session, view_id, stored, what_ifs, new_numbers[shown], problems)
+    _store(session, view_id, stored, what_ifs, new_numbers[current], problems)
 
 
 def undo(session: Session, view_id: str) -> None:
@@ -158,9 +158,9 @@ def forget_what_ifs(session: Session, view_id: str) -> None:
 def what_ifs_address(session: Mapping[Any, Any], view: View) -> dict[str, str | None]:
     """Return the address parameters of the what-ifs; None for those left out of the address."""
     stored = stored_what_ifs(session, view.id)
-    text = what_if_address.written(stored.what_ifs) if stored.linked else ""
-    shown = str(stored.current) if text and stored.current else None
-    return {view.key(WHAT_IFS): text or None, view.key(WHAT_IF): shown}
+    text = what_if_address.encode_what_ifs(stored.what_ifs) if stored.linked else ""
+    current = str(stored.current) if text and stored.current else None
+    return {view.key(WHAT_IFS): text or None, view.key(WHAT_IF): current}
 
 
 def store_problem(session: Session, view_id: str, problem: str) -> None:

@@ -1,1 +1,1 @@
-"""The pages, one file each. A page never imports a page."""
+"""The pages of the app, one module each. No page imports another."""

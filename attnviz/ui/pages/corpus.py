@@ -1,4 +1,4 @@
-"""The page *Corpus*: many sentence pairs, measured; a click opens the step view of each."""
+"""Entry point of the page *Corpus*: many sentence pairs, measured; a click opens a pair's step view."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page, go_to
-from attnviz.ui.corpus.corpus_choices import open_choices
+from attnviz.ui.corpus.corpus_choices import read_linked_choices
 from attnviz.ui.corpus.corpus_page import corpus_page
 from attnviz.ui.corpus.table import Pair
 from attnviz.ui.link import link
@@ -18,15 +18,15 @@ from attnviz.ui.toolbar.translation import forget_link
 
 
 def _draw() -> None:
-    open_choices(st.session_state, link(), overwrite=False)
+    read_linked_choices(st.session_state, link(), overwrite=False)
     available = models()
     if not available:
         st.text(gettext("Add a model folder: measuring pairs needs a model."))
         return
-    corpus_page(current_request(available).folder, _open)
+    corpus_page(current_request(available).folder, _open_pair)
 
 
-def _open(pair: Pair) -> None:
+def _open_pair(pair: Pair) -> None:
     """Show a pair on the first page, force-decoded, with its gold links."""
     forget_link()
     inputs.set_request(st.session_state, pair.source, pair.target)
@@ -37,7 +37,7 @@ def _open(pair: Pair) -> None:
 
 
 def _forget() -> None:
-    open_choices(st.session_state, link(), overwrite=True)
+    read_linked_choices(st.session_state, link(), overwrite=True)
 
 
 page = Page("corpus", lambda: gettext("Corpus"), _draw, _forget)

@@ -1,10 +1,10 @@
-"""The page *Lab*: attributions of the current words, and the effect of other attention weights."""
+"""Entry point of the page *Lab*: attributions, perturbation tests, the beam as a tree, comparisons, neighbours."""
 
 from __future__ import annotations
 
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
-from attnviz.ui.lab.lab_page import forget_section, lab_page, open_section
+from attnviz.ui.lab.lab_page import forget_section, lab_page, read_linked_section
 from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import current_request, request_address
 from attnviz.ui.toolbar.translation import forget_link, open_view, shown_translation
@@ -15,10 +15,10 @@ def _draw() -> None:
     request = current_request(available) if available else None
     shown = shown_translation(request, back=False)
     if shown.view:
-        asked = request_address(request, available) if shown.asked and request else None
-        open_view(shown.view, asked)
-        open_section()
-        lab_page(shown.view, asked=shown.asked)
+        parameters = request_address(request, available) if shown.asked and request else None
+        open_view(shown.view, parameters)
+        read_linked_section()
+        lab_page(shown.view, requested=shown.asked)
 
 
 def _forget() -> None:

@@ -1,10 +1,10 @@
-"""The page *How it learns*: where a model attends at checkpoints of its training, and what it has learnt."""
+"""Entry point of the page *How it learns*: attention and quality at checkpoints of a training run."""
 
 from __future__ import annotations
 
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
-from attnviz.ui.learns.learning_choices import forget_choices, open_choices, trainings
+from attnviz.ui.learns.learning_choices import forget_choices, read_linked_choices, trainings
 from attnviz.ui.learns.learning_page import learning_page
 
 
@@ -14,7 +14,7 @@ def offered() -> bool:
 
 
 def _draw() -> None:
-    open_choices()
+    read_linked_choices()
     learning_page()
 
 

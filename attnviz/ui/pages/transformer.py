@@ -1,4 +1,4 @@
-"""The page *To the transformer*: from additive attention to the transformer in steps, with the current sentence."""
+"""Entry point of the page *To the transformer*: from additive attention to the transformer in four exhibits."""
 
 from __future__ import annotations
 

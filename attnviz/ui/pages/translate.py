@@ -1,4 +1,4 @@
-"""The page *Translate*: a sentence, its translation, and one decoder step at a time."""
+"""Entry point of the page *Translate*: a sentence, its translation, and one decoder step at a time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from attnviz.ui.chrome import Page
 from attnviz.ui.page_state.parameters import has_tour
 from attnviz.ui.resources import models, tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
-from attnviz.ui.toolbar.controls import controls, default_request, request_address, without_models
+from attnviz.ui.toolbar.controls import controls, controls_without_models, default_request, request_address
 from attnviz.ui.toolbar.detail_level import page_detail_level
 from attnviz.ui.toolbar.sharing import share_and_save
 from attnviz.ui.toolbar.tour_offer import tour_button, tour_offer
 from attnviz.ui.toolbar.translation import forget_link, open_view, run_summary, shown_translation, status
 
 
-def translate_opening() -> None:
-    """Cache what a visitor without a link sees, where there is a model; raise AttnvizError where it is damaged."""
+def cache_default_translation() -> None:
+    """Translate the default sentence, so that it is cached before a visitor comes; raise AttnvizError if it fails."""
     if available := models():
         request = default_request(available)
         trace = translate(request.folder, request.device, request.text, request.beam, request.target)
@@ -25,7 +25,7 @@ def translate_opening() -> None:
 
 def _draw() -> None:
     available = models()
-    request, status_box, model_box = controls(available) if available else without_models()
+    request, status_box, model_box = controls(available) if available else controls_without_models()
     shown = shown_translation(request, back=bool(request), steps=True)
     view = shown.view
     with status_box:

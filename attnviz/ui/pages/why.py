@@ -1,4 +1,4 @@
-"""The page *Why attention?*: the current sentence through three models that differ in their attention only."""
+"""Entry point of the page *Why attention?*: the current sentence in three models that differ in their attention."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.ui.resources import models
 from attnviz.ui.text_sections import text_section
 from attnviz.ui.toolbar.controls import Request, current_request, own_translation, request_address, sentence_box
 from attnviz.ui.toolbar.translation import forget_link, open_view, shown_translation
-from attnviz.ui.why.three_models import Trio, missing_models_reason, trio
+from attnviz.ui.why.three_models import Trio, missing_models_reason, translate_trio
 from attnviz.ui.why.why_page import forget_why, why_page
 from attnviz.wording import why_story
 
@@ -38,8 +38,8 @@ def _draw() -> None:
         with st.container(key="why_problem"):
             st.text(message)
         return
-    if three := _trio(shown.view, request):
-        why_page(three, shown.view)
+    if translations := _trio(shown.view, request):
+        why_page(translations, shown.view)
 
 
 def _trio(view: View, request: Request | None) -> Trio | None:
@@ -49,7 +49,7 @@ def _trio(view: View, request: Request | None) -> Trio | None:
     settings = (request.device, request.beam) if request else ("auto", 5)
     try:
         with st.spinner(gettext("Translating…")):
-            return trio(view.trace.source_text, target, *settings)
+            return translate_trio(view.trace.source_text, target, *settings)
     except AttnvizError as error:
         with st.container(key="why_problem"):
             st.text(str(error))

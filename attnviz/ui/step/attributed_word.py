@@ -1,4 +1,4 @@
-"""Choose the word whose logit is attributed, and its foil: from the likeliest pieces, or typed."""
+"""Choose the word whose logit is attributed, and its foil: draw the boxes, make their payload, parse typed text."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from attnviz.trace import Trace
 from attnviz.ui.components.attributed_word.attributed_word import logit_attribution_choice
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
-from attnviz.ui.session_payloads import payload
+from attnviz.ui.session_payloads import register_payload
 from attnviz.wording.labels import shorten
 
-LIKELIEST = 10
+LIKELIEST_COUNT = 10
 
 
-def chosen_pair(trace: Trace, selection: Selection, pieces: int) -> tuple[int, int | None]:
-    """Return the chosen pieces at the current step, in a vocabulary of `pieces`, with the defaults of `pair`."""
+def chosen_word_and_foil(trace: Trace, selection: Selection, pieces: int) -> tuple[int, int | None]:
+    """Return the chosen word and foil in a vocabulary of so many `pieces`, with the defaults of `word_and_foil`."""
     word, foil = (None if i is None or i >= pieces else i for i in (selection.word, selection.foil))
-    return pair(trace, selection.step, word, foil)
+    return word_and_foil(trace, selection.step, word, foil)
 
 
-def pair(trace: Trace, step: int, word: int | None, foil: int | None) -> tuple[int, int | None]:
-    """Return the pieces to compare at `step`; None stands for the step's own and for the likeliest other one.
+def word_and_foil(trace: Trace, step: int, word: int | None, foil: int | None) -> tuple[int, int | None]:
+    """Return word and foil at `step`: by default the piece that the step wrote, and the likeliest other piece.
 
-    The second is None where there is no other piece, since a piece is not compared with itself.
+    The foil is None if it would be the word itself.
     """
     word = int(trace.target_ids[step]) if word is None else word
     if foil is None:
@@ -40,14 +40,14 @@ def typed_words(selection: Selection, tokenizer: Tokenizer) -> tuple[str | None,
     """Return the texts typed for the word and its foil, each only where the model encodes it as several pieces."""
     chosen = ((selection.typed_word, selection.word), (selection.typed_foil, selection.foil))
     word, foil = (
-        typed if _is_typed(typed, index, tokenizer) and all(piece_of(typed, tokenizer)) else None
+        typed if _is_typed(typed, index, tokenizer) and all(parse_piece(typed, tokenizer)) else None
         for typed, index in chosen
     )
     return word, foil
 
 
 def word_choices(view: View, tokenizer: Tokenizer) -> None:
-    """Draw both choices as one question: why this word, and not that one."""
+    """Draw the choices of word and foil as one question: why this word, and not that one."""
     _boxes(view, tokenizer, gettext("Why"), gettext("and not"), both=True)
 
 
@@ -56,38 +56,46 @@ def word_choice(view: View, tokenizer: Tokenizer, label: str) -> None:
     _boxes(view, tokenizer, label, "", both=False)
 
 
-def _boxes(view: View, tokenizer: Tokenizer, why: str, other: str, *, both: bool) -> None:
-    words = {
-        "why": why,
-        "not": other,
+def _boxes(view: View, tokenizer: Tokenizer, word_label: str, foil_label: str, *, both: bool) -> None:
+    labels = {
+        "why": word_label,
+        "not": foil_label,
         "own": gettext("the word of the step"),
         "other": gettext("the likeliest other"),
         "note": gettext("Choose one of the ten likeliest pieces, or type any word."),
     }
-    at = payload(view, "word_boxes", str(both), lambda chosen: words_payload(view.trace, tokenizer, chosen, words))
-    named = payload(view, "named_piece", "", lambda typed: named_piece(typed.typed_word, tokenizer))
-    logit_attribution_choice(view, at, named, words, both=both)
+    boxes_address = register_payload(
+        view, "word_boxes", str(both), lambda selection: words_payload(view.trace, tokenizer, selection, labels)
+    )
+    piece_address = register_payload(
+        view, "named_piece", "", lambda selection: named_piece(selection.typed_word, tokenizer)
+    )
+    logit_attribution_choice(view, boxes_address, piece_address, labels, both=both)
 
 
-def words_payload(trace: Trace, tokenizer: Tokenizer, chosen: Selection, words: Mapping[str, str]) -> dict[str, Any]:
+def words_payload(
+    trace: Trace, tokenizer: Tokenizer, selection: Selection, labels: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the payload of the boxes: current values, options, and messages about typed text.
 
-    `chosen` is the current selection; `words` has the labels of the default options.
+    `selection` is the current selection; `labels` are the texts around the boxes, and of their default options.
     """
-    choices = {"word": (chosen.word, chosen.typed_word), "foil": (chosen.foil, chosen.typed_foil)}
+    choices = {"word": (selection.word, selection.typed_word), "foil": (selection.foil, selection.typed_foil)}
     shown: dict[str, str] = {}
     messages: list[str] = []
-    for part, default in (("word", words["own"]), ("foil", words["other"])):
+    for part, default in (("word", labels["own"]), ("foil", labels["other"])):
         index, typed = choices[part]
         index = None if index is None or index >= len(tokenizer) else index
         shown[part] = default if index is None else piece_name(tokenizer.piece(index))
         if index is not None and _is_typed(typed, index, tokenizer):
             shown[part] = typed
-            messages += filter(None, [piece_of(typed, tokenizer)[1]])
+            messages += filter(None, [parse_piece(typed, tokenizer)[1]])
     likeliest = [
         {"name": piece_name(piece), "piece": int(index)}
         for piece, index in zip(
-            trace.top_pieces[chosen.step][:LIKELIEST], trace.top_ids[chosen.step][:LIKELIEST], strict=True
+            trace.top_pieces[selection.step][:LIKELIEST_COUNT],
+            trace.top_ids[selection.step][:LIKELIEST_COUNT],
+            strict=True,
         )
     ]
     return {"likeliest": likeliest, **shown, "feedback": messages}
@@ -95,16 +103,16 @@ def words_payload(trace: Trace, tokenizer: Tokenizer, chosen: Selection, words: 
 
 def named_piece(text: str, tokenizer: Tokenizer) -> dict[str, Any]:
     """Return the piece of a typed text, None where there is none, and a message about it."""
-    piece, message = piece_of(text, tokenizer)
+    piece, message = parse_piece(text, tokenizer)
     return {"piece": piece, "feedback": message}
 
 
 def _is_typed(typed: str, index: int | None, tokenizer: Tokenizer) -> bool:
     """Return whether the piece `index` was chosen by the text `typed`, which may come from a link."""
-    return bool(typed) and piece_of(typed, tokenizer)[0] == index
+    return bool(typed) and parse_piece(typed, tokenizer)[0] == index
 
 
-def piece_of(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
+def parse_piece(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
     """Return the id of the piece that a visitor typed, or None, and a message about it, which may be empty.
 
     A piece may be named as in the figures, `·cycle` for one that continues a word; other text is tokenized, and its

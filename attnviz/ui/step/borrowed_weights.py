@@ -1,4 +1,4 @@
-"""Compute weights that a step borrows: of another step, the posterior, word links, or another model."""
+"""Compute weights to use at a step instead of its own: of another step, the posterior, word links or another model."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def lenders(trace: Trace) -> list[str]:
 def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[np.float64]:
     """Return the weights (Tx,), at least 0, with sum 1, that 0-based `step` of `trace` borrows.
 
-    `source` has the lender's kind, `from`, and, except for the posterior, which one, `of`: a "step" (from 0), "links"
-    as text, with source and target words counted from 0, or a "model" by its name, force-decoded with the same
-    translation. Raise AttnvizError where there are no such weights.
+    `source["from"]` is the kind of lender, and `source["of"]` which one: for "step" its number from 0; for "links" word
+    links as text, source and target words counted from 0; for "model" its name, and it force-decodes the same
+    translation. "posterior" needs none. Raise AttnvizError if there are no such weights.
     """
-    kind, of = source.get("from"), source.get("of")
+    kind, lender = source.get("from"), source.get("of")
     if kind == "step":
-        if type(of) is not int or not 0 <= of < len(trace.target_ids):
+        if type(lender) is not int or not 0 <= lender < len(trace.target_ids):
             raise AttnvizError(gettext("The step whose weights you want to borrow does not exist."))
-        row = trace.alignment[of].astype(np.float64)
+        row = trace.alignment[lender].astype(np.float64)
     elif kind == "posterior":
         posterior = posterior_of(trace)
         if posterior is None:
@@ -44,9 +44,9 @@ def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[
             )
         row = posterior[step]
     elif kind == "links":
-        row = weights_from_links(trace, step, read_pharaoh(str(of)))
-    elif kind == "model" and of in lenders(trace):
-        row = weights_from_trace(trace, step, _force_decoded(trace, str(of)))
+        row = weights_from_links(trace, step, read_pharaoh(str(lender)))
+    elif kind == "model" and lender in lenders(trace):
+        row = weights_from_trace(trace, step, _force_decoded(trace, str(lender)))
     else:
         raise AttnvizError(gettext("No installed model with attention has the requested name."))
     weights: NDArray[np.float64] = row / row.sum()

@@ -1,4 +1,4 @@
-"""Draw the units that distinguish the context vector of the current step, as sums over source words."""
+"""Draw the units that distinguish the context vector of the current step, each as a sum over source words."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from attnviz.figures.template import to_json
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import PayloadRequest
-from attnviz.wording.context_units import context_sentence, units_rule
+from attnviz.wording.context_units import context_sentence, displayed_units_caption
 
 NAME = "units"
 """Name of the figure and of its payload."""
 
 
-def context_units_panel(view: View, at: str) -> None:
-    """Draw what each source word adds to the context of the current step, from the payload at the address `at`.
+def context_units_panel(view: View, address: str) -> None:
+    """Draw what each source word adds to the context of the current step, from the payload at `address`.
 
     The model of `view` must have attention.
     """
-    chart(view, at, NAME)
-    st.caption(units_rule(view.trace))
+    chart(view, address, NAME)
+    st.caption(displayed_units_caption(view.trace))
 
 
 def context_units_payload(request: PayloadRequest) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def context_units_payload(request: PayloadRequest) -> dict[str, Any]:
     trace, theme = request.trace, request.theme
     by_step = {}
     for step in request.steps:
-        units = context_units(trace, step)
-        values = to_json(context_units_values(trace, units, step))
-        by_step[step] = AtStep(values, "", context_sentence(trace, units, step))
+        step_units = context_units(trace, step)
+        values = to_json(context_units_values(trace, step_units, step))
+        by_step[step] = AtStep(values, "", context_sentence(trace, step_units, step))
     return chart_payload(to_json(context_units_template(trace, theme)), by_step)

@@ -1,4 +1,4 @@
-"""Draw tables that follow the current step, which the browser fetches while their box is open."""
+"""Draw a box with tables of the current selection, which the browser fetches while the box is open."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import streamlit as st
 from attnviz.ui.components.tables.tables import tables, tables_payload
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
-from attnviz.ui.session_payloads import payload
+from attnviz.ui.session_payloads import register_payload
 
-Named = tuple[str, pd.DataFrame]
+NamedTable = tuple[str, pd.DataFrame]
 """A table with its name."""
 
 
-def table_box(view: View, title: str, key: str, name: str, make: Callable[[Selection], Iterable[Named]]) -> None:
+def table_box(view: View, title: str, key: str, name: str, make: Callable[[Selection], Iterable[NamedTable]]) -> None:
     """Draw a box with `title` and the tables that `make` returns for the current selection, computed while it is open.
 
-    `name` identifies the data that they are made of.
+    `name` identifies the data that they are made from.
     """
     box = st.expander(title, key=view.key(key), on_change="rerun")
     if not box.open:
@@ -30,4 +30,4 @@ def table_box(view: View, title: str, key: str, name: str, make: Callable[[Selec
         return tables_payload(make(selection))
 
     with box:
-        tables(view, payload(view, key, name, make_payload), f"{key}_rows")
+        tables(view, register_payload(view, key, name, make_payload), f"{key}_rows")

@@ -1,4 +1,4 @@
-"""Draw the energy decomposition of the current cell in the step view, by alignment units."""
+"""Draw the energy of the current heatmap cell as a sum over the units of the alignment model: chart and table."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
     if reason:
         st.text(reason)
         return
-    if trace.features_at(0).size:  # the component has one key for each piece, and here each step has its own
+    if trace.features_at(0).size:  # each step has its own keys, and the component supports one key for each piece
         st.text(
             gettext(
                 "In this model the keys change at every step, because they depend on the previous step’s "
@@ -50,8 +50,8 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
     _table(view, weights)
 
 
-def cell_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload that serves the energy of every cell."""
+def cells_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload from which the browser draws the energy of every cell."""
     return energy_decomposition_payload(request.trace, score_vector(request.trace, request.weights), request.theme)
 
 
@@ -60,13 +60,13 @@ def _table(view: View, weights: Weights | None) -> None:
 
     def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
         source = source_of(selection, view.trace)
-        units = energy_decomposition(view.trace, weights, selection.step, source)
+        decomposition = energy_decomposition(view.trace, weights, selection.step, source)
         title = gettext(
             "Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
             step=selection.step + 1,
             source=source + 1,
-            energy=units.energy,
+            energy=decomposition.energy,
         )
-        return [(title, energy_decomposition_table(units))]
+        return [(title, energy_decomposition_table(decomposition))]
 
     table_box(view, gettext("All units of this energy as a table"), "energy_decomposition_table", "", make_tables)

@@ -1,4 +1,4 @@
-"""Draw gold links in the step view: the box to enter them, and how the model's links differ."""
+"""Draw the box to enter gold alignment links in the step view, and the list of the model's missed and false links."""
 
 from __future__ import annotations
 
@@ -8,18 +8,32 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.analysis.gold import GoldLinks, LinkErrors, counted_words, link_errors
+from attnviz.analysis.gold import GoldLinks, LinkErrors, link_errors, linkable_words
 from attnviz.analysis.grid import Face
 from attnviz.languages import gettext, language
 from attnviz.trace import Words
 from attnviz.ui.components.findings.findings import inline_findings
 from attnviz.ui.fields import text_box
 from attnviz.ui.figure_cache import cached_for_all
-from attnviz.ui.page_state.gold import TEXT, are_for_other_words, fill_box, gold_of, problem_of, remove_links, set_links
+from attnviz.ui.page_state.gold import (
+    TEXT,
+    fill_box,
+    gold_of,
+    has_links_for_other_words,
+    problem_of,
+    remove_links,
+    set_links,
+)
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import posterior_of, weights_digest_of
-from attnviz.wording.gold import false_sentence, gold_summary, missed_sentence, no_links_here, what_links_count
+from attnviz.wording.gold import (
+    false_link_sentence,
+    gold_summary,
+    hidden_links_message,
+    links_help,
+    missed_link_sentence,
+)
 
 SHOWN_LINKS = 6
 """Number of links shown before "more"."""
@@ -29,8 +43,8 @@ def gold_box(view: View) -> None:
     """Draw the box in which links are entered."""
     session, key = st.session_state, view.key(TEXT)
     with st.popover(gettext("Links marked by hand"), type="tertiary", key=view.key("gold_box")):
-        st.html(f'<p class="reading">{escape(what_links_count())}</p>')
-        for name, side in zip((gettext("Source"), gettext("Target")), counted_words(view.trace.words()), strict=True):
+        st.html(f'<p class="reading">{escape(links_help())}</p>')
+        for name, side in zip((gettext("Source"), gettext("Target")), linkable_words(view.trace.words()), strict=True):
             st.html(f'<p class="reading"><b>{escape(name)}</b> {_numbered(side)}</p>')
         fill_box(session, view)
         text_box(gettext("Links"), key=key, height=90, placeholder="0-0 1-2 2?1", label_visibility="collapsed")
@@ -55,21 +69,21 @@ def _store_links(view: View) -> None:
 def gold_panel(view: View, face: Face) -> None:
     """Draw the errors of the model's links by `face`, compared with the gold links; each is a link to its cell."""
     session = st.session_state
-    with st.container(key=view.key("gold_panel")):  # always present, so that nothing below it is mounted again
+    with st.container(key=view.key("gold_panel")):  # always present: otherwise the parts below are mounted again
         if problem := problem_of(session, view):
             st.container(key=view.key("gold_problem")).text(problem)
-        elif are_for_other_words(session, view):
-            st.text(no_links_here())
+        elif has_links_for_other_words(session, view):
+            st.text(hidden_links_message())
         gold = gold_of(session, view)
         if gold is None:
             return
         digest = "" if face == "before" else weights_digest_of(view.trace) or ""
-        payload = _payload(view.trace, view.identity, digest, gold.text(), gold, face, language())
+        payload = _cached_payload(view.trace, view.identity, digest, gold.text(), gold, face, language())
         inline_findings(view, payload, "gold_links")
 
 
 @cached_for_all
-def _payload(
+def _cached_payload(
     _trace: Any,
     identity: str,  # noqa: ARG001
     digest: str,  # noqa: ARG001
@@ -79,24 +93,24 @@ def _payload(
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
     """Return the payload of the errors; the unused arguments complete the cache key."""
-    after = None if face == "before" else posterior_of(_trace)
-    return gold_payload(_trace.words(), _gold, face, None if after is None else _trace.words().merged(after))
+    posterior = None if face == "before" else posterior_of(_trace)
+    return gold_payload(_trace.words(), _gold, face, None if posterior is None else _trace.words().merged(posterior))
 
 
-def gold_payload(words: Words, gold: GoldLinks, face: Face, after: Any = None) -> dict[str, Any]:
+def gold_payload(words: Words, gold: GoldLinks, face: Face, posterior: Any = None) -> dict[str, Any]:
     """Return the payload: the error rate of the links of `words`, and each missed or false link with its cell.
 
-    The links are compared with `gold`. `after`, (target words, source words), are the shares of posterior attention;
-    where both are shown, the listed links are those of the posterior.
+    The links are compared with `gold`. `posterior`, (target words, source words), is the posterior attention; if both
+    kinds are shown, the listed links are those of the posterior.
     """
     errors_by_face: dict[Face, LinkErrors] = {}
     if face != "after":
         errors_by_face["before"] = link_errors(words, gold)
     if face != "before":
-        errors_by_face["after"] = link_errors(words, gold, after)
+        errors_by_face["after"] = link_errors(words, gold, posterior)
     errors = errors_by_face["before" if face == "before" else "after"]
-    listed = [(missed_sentence(words, errors, link), "missed", link) for link in errors.missed]
-    listed += [(false_sentence(words, link), "false", link) for link in errors.false]
+    listed = [(missed_link_sentence(words, errors, link), "missed", link) for link in errors.missed]
+    listed += [(false_link_sentence(words, link), "false", link) for link in errors.false]
     entries = [
         {
             "text": text,

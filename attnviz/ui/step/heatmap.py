@@ -1,4 +1,4 @@
-"""Draw the alignment heatmap of the step view, with its display options."""
+"""Draw the alignment heatmap of the step view, with an introduction, display options and gold links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz import figures
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, grid
-from attnviz.architectures import step_texts as told_of
+from attnviz.architectures import step_texts
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Record, Trace
@@ -23,15 +23,15 @@ from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choice
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.step.gold import gold_box, gold_panel
-from attnviz.wording.attention_variants import about_face, face_names
-from attnviz.wording.stages import capital
+from attnviz.wording.attention_variants import face_explanation, face_names
+from attnviz.wording.stages import capitalised
 from attnviz.wording.transformer_stages import heads_name
 
-MIDDLING, LONG = 32, 46
-"""Column counts that decide about the layout beside the panel of the current step.
+MOST_EQUAL, MOST_BESIDE = 32, 46
+"""Largest numbers of heatmap columns for two layouts.
 
-Up to MIDDLING columns, heatmap and panel have equal widths; up to LONG the heatmap is wider; beyond that it has the
-whole width, and the panel is below it.
+Up to MOST_EQUAL, heatmap and panel of the current step are about equally wide; up to MOST_BESIDE, the heatmap is
+wider; beyond that it has the page's width, and the panel is below it.
 """
 
 
@@ -47,7 +47,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
         st.html(f'<h2 class="section">{title}</h2>')
         st.html(f'<p class="reading">{_introduction(view, chosen)}</p>')
         if view.shows("numbers"):
-            _heads(view)
+            _heads_box(view)
         gold = gold_of(st.session_state, view)
         figure = _figure_json(
             view.trace, view.identity, digest, chosen, gold, gold.text() if gold else "", theme, language()
@@ -57,18 +57,18 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
         return
     if attends:
         with st.expander(gettext("How to read it"), key=view.key("how_to_read")):
-            st.html(f'<p class="reading">{_how_to_read(view.trace, chosen)}</p>')
+            st.html(f'<p class="reading">{_details(view.trace, chosen)}</p>')
     _switches(view, chosen.face)
     if attends:
         gold_panel(view, chosen.face)
 
 
-def _heads(view: View) -> None:
+def _heads_box(view: View) -> None:
     """Draw the choice of a transformer's heads, which applies to the whole page."""
     choices = head_choices(view.trace)
     if not choices:
         return
-    names = {code: capital(heads_name(heads)) for code, heads in choices.items()}
+    names = {code: capitalised(heads_name(heads)) for code, heads in choices.items()}
     current = heads_in_address(view.trace.heads)
     chosen = select_box(
         gettext("Heads"),
@@ -173,11 +173,11 @@ def _switches(view: View, face: Face) -> None:
 def _introduction(view: View, chosen: HeatmapChoices) -> str:
     """Return what rows and columns are, or that there is one vector without attention, and what to click first."""
     if not view.trace.translated:
-        return f"{_imported_rows_and_columns(chosen.by)} {gettext('Press Play, or click a target word.')}"
+        return f"{_imported_grid_sentence(chosen.by)} {gettext('Press Play, or click a target word.')}"
     start = gettext("Press Play, or click a French word.")
     if not view.trace.attends:
-        return f"{_one_vector(view.trace)} {start}"
-    sentences = [_rows_and_columns(chosen.by, chosen.face)]
+        return f"{_one_vector_sentence(view.trace)} {start}"
+    sentences = [_grid_sentence(chosen.by, chosen.face)]
     words = view.trace.words()
     if any(len(group) > 1 for group in (*words.source_groups, *words.target_groups)):
         sentences.append(gettext("A thin line in a word separates its pieces."))
@@ -186,11 +186,13 @@ def _introduction(view: View, chosen: HeatmapChoices) -> str:
     return " ".join((*sentences, start))
 
 
-def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
+def _details(trace: Trace, chosen: HeatmapChoices) -> str:
     """Return the details of the heatmap: α or α′, rows of several steps, sums of rows, and what is clickable."""
     cells = grid(trace, chosen.by, chosen.end)
     steps, rows = sum(map(len, cells.steps)), len(cells.steps)
-    sentences = list(filter(None, (about_face(chosen.face) if has_posterior(trace) else "", _heads_sentence(trace))))
+    sentences = list(
+        filter(None, (face_explanation(chosen.face) if has_posterior(trace) else "", _heads_sentence(trace)))
+    )
     if steps > rows:
         sentences.append(
             ngettext(
@@ -202,7 +204,7 @@ def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
                 steps=steps,
             )
         )
-    sentences.append(_sum_of_a_row(chosen))
+    sentences.append(_row_sum_sentence(chosen))
     if not trace.translated:
         return " ".join(sentences)
     sentences.append(
@@ -216,8 +218,8 @@ def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
 
 
 def _heads_sentence(trace: Record) -> str:
-    """Return which heads are shown, empty where a step has one."""
-    heads = told_of(trace).whose(trace)
+    """Return which heads are shown; empty if a step has only one."""
+    heads = step_texts(trace).heads_text(trace)
     if not heads:
         return ""
     return gettext(
@@ -227,8 +229,8 @@ def _heads_sentence(trace: Record) -> str:
     )
 
 
-def _sum_of_a_row(chosen: HeatmapChoices) -> str:
-    """Return the sum of a row."""
+def _row_sum_sentence(chosen: HeatmapChoices) -> str:
+    """Return a sentence about the sum of a row."""
     if chosen.face == "difference":
         hidden = gettext("Every row adds up to 0 together with the hidden &lt;/s&gt;.")
         return gettext("Every row adds up to 0.") if chosen.end else hidden
@@ -236,7 +238,7 @@ def _sum_of_a_row(chosen: HeatmapChoices) -> str:
     return gettext("Every row adds up to 1.") if chosen.end else hidden
 
 
-def _rows_and_columns(by: By, face: Face) -> str:
+def _grid_sentence(by: By, face: Face) -> str:
     """Return what rows and columns are and, for α, what the brightness of a cell means."""
     if face != "before" and by == "words":
         return gettext(
@@ -261,7 +263,7 @@ def _rows_and_columns(by: By, face: Face) -> str:
     )
 
 
-def _imported_rows_and_columns(by: By) -> str:
+def _imported_grid_sentence(by: By) -> str:
     """Return what rows, columns and brightness are, for imported attention in unknown languages."""
     if by == "words":
         return gettext(
@@ -274,7 +276,7 @@ def _imported_rows_and_columns(by: By) -> str:
     )
 
 
-def _one_vector(trace: Trace) -> str:
+def _one_vector_sentence(trace: Trace) -> str:
     """Return what a model without attention has instead of an alignment."""
     return gettext(
         'This model has no attention. It reads the <span class="encoder">English sentence</span> in order. Its '
@@ -285,20 +287,20 @@ def _one_vector(trace: Trace) -> str:
     )
 
 
-def heatmap_beside(view: View, theme: ThemeName) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Draw the heatmap; return the containers below and beside it, or both below it where it has the page's width."""
-    columns = _columns(view)
-    if columns > LONG:
+def heatmap_with_columns(view: View, theme: ThemeName) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Draw the heatmap; return the containers below and beside it, or both below if it has the page's width."""
+    count = _column_count(view)
+    if count > MOST_BESIDE:
         heatmap_panel(view, theme)
         left, right = st.columns(2, gap="large")
         return left, right
-    left, right = st.columns([8, 5] if columns > MIDDLING else [11, 10], gap="large")
+    left, right = st.columns([8, 5] if count > MOST_EQUAL else [11, 10], gap="large")
     with left:
         heatmap_panel(view, theme)
     return left, right
 
 
-def _columns(view: View) -> int:
+def _column_count(view: View) -> int:
     """Return the number of columns of the heatmap of `view`; 0 without attention, where another figure is drawn."""
     if not view.trace.attends:
         return 0

@@ -1,6 +1,6 @@
 """Draw the stages of the current step at the level *Idea*: a sentence and a figure each, without equations.
 
-The browser fetches the payloads of all steps at once.
+The module also makes their payloads, which the browser fetches for all steps at once.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from attnviz.wording.stages import Narration
 
 
 def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
-    """Draw stage `number` of the current step; `titles` has those of all stages."""
-    position = list(titles).index(number) + 1  # without attention there are three
+    """Draw stage `number` of the current step; `titles` are by stage."""
+    position = list(titles).index(number) + 1  # from 1: a model without attention has three stages
     st.html(f'<h3><span class="number">{position}</span>{titles[number]}</h3>')
-    drawn = {stage: name for name, stage in architecture_of(view.trace).idea(view.trace).items()}
-    name = drawn[number]
+    figure_of_stage = {stage: name for name, stage in architecture_of(view.trace).idea(view.trace).items()}
+    name = figure_of_stage[number]
     hand = slider_labels(view.trace) if name == "softmax" else None
     chart(view, payload_address(view, f"idea-{name}", theme), name, hand=hand)
     if name == UNITS:
@@ -69,13 +69,13 @@ def _sentences(request: PayloadRequest, number: int) -> dict[int, str]:
     return {step: next(one.sentence for one in stages if one.number == number) for step, stages in narrated.items()}
 
 
-def _picture(name: str, request: PayloadRequest) -> dict[str, Any]:
+def _figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure `name` at each requested step."""
     number = architecture_of(request.trace).idea(request.trace).get(name)
     if number is None:
         raise UnknownPayloadError(name)
-    simple = HEAD_IDEA_FIGURES if request.trace.has_heads else IDEA_FIGURES
-    picture = simple[name] if name in simple else STEP_FIGURES[name].picture
+    own_figures = HEAD_IDEA_FIGURES if request.trace.has_heads else IDEA_FIGURES
+    picture = own_figures[name] if name in own_figures else STEP_FIGURES[name].picture
     subjects = [Subject(request.trace, step) for step in request.steps]
     sentences = _sentences(request, number)
     return chart_payload(
@@ -88,7 +88,7 @@ def _picture(name: str, request: PayloadRequest) -> dict[str, Any]:
 
 
 def _maker(name: str) -> Maker:
-    return lambda request: _picture(name, request)
+    return lambda request: _figure_payload(name, request)
 
 
 MAKERS: Mapping[str, Maker] = {
@@ -100,4 +100,4 @@ MAKERS: Mapping[str, Maker] = {
         if name.startswith("idea-") and name != "idea-facts"
     },
 }
-"""By the names in their addresses."""
+"""Functions that make the payloads of the level *Idea*, by the names in their addresses."""

@@ -1,4 +1,4 @@
-"""The step view of imported attention, computed by another program: what it has, and what is missing."""
+"""Draw the step view of attention that another program computed, and say which panels are missing."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext
 from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.components.findings.findings import findings_panel
-from attnviz.ui.components.player.player import Pair
+from attnviz.ui.components.player.player import SentencePair
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_payload
 from attnviz.ui.page_state.view import View
-from attnviz.ui.step.heatmap import heatmap_beside
+from attnviz.ui.step.heatmap import heatmap_with_columns
 from attnviz.ui.step.key_help import key_help
 from attnviz.ui.step.payload_addresses import all_at_once, payload_address
 from attnviz.ui.step.stages import narration
@@ -23,14 +23,14 @@ from attnviz.ui.style import theme_name
 from attnviz.wording.imported_attention import missing_values_reason
 
 PICTURES = ("look", "energy", "softmax")
-"""Figures of a step, each drawn where possible."""
+"""Figures of a step, each drawn if the attention contains its numbers."""
 
 
 def imported_attention_view(view: View) -> None:
-    """Draw the panels of `view`, an `Attention`, and say which are missing."""
-    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
-        step_controls(view, Pair((gettext("Source"), gettext("Target")), ("und", "und")))
-        left, right = heatmap_beside(view, theme_name())
+    """Draw the panels of `view`, whose trace is an `Attention`, and say which are missing."""
+    with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
+        step_controls(view, SentencePair((gettext("Source"), gettext("Target")), ("und", "und")))
+        left, right = heatmap_with_columns(view, theme_name())
         if view.shows("numbers"):
             with left:
                 findings_panel(view)

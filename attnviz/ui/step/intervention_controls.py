@@ -31,10 +31,10 @@ def intervention_panel(view: View, theme: ThemeName) -> None:
         weight_controls(view, address(view.trace, "weight_controls", theme, every=True), lenders(view.trace))
 
 
-def other_word_panel(view: View, at: str) -> None:
-    """Draw the choice of another word from the payload at the address `at`, where one can be written."""
+def other_word_panel(view: View, words_address: str) -> None:
+    """Draw the choice of another word from the payload at `words_address`, if the model can write one."""
     if can_be_changed(view.trace):
-        other_word(view, at)
+        other_word(view, words_address)
 
 
 def interventions_payload(request: PayloadRequest) -> dict[str, Any]:

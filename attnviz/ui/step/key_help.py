@@ -1,4 +1,4 @@
-"""List the keyboard shortcuts beside the steps."""
+"""Draw the list of keyboard shortcuts of the step view."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior
 
 
-def _column(view: View, by: By) -> str:
-    """Return what a column of the heatmap is."""
+def _column_name(view: View, by: By) -> str:
+    """Return the name of what a column of the heatmap stands for."""
     if not view.trace.translated:
         return gettext("source word") if by == "words" else gettext("source piece")
     return gettext("English word") if by == "words" else gettext("English piece")
@@ -23,7 +23,7 @@ def key_help(view: View, *, stepping_only: bool = False) -> None:
     by = heatmap_choices(st.session_state, view).by
     shortcuts = {
         "←</kbd><kbd>→": gettext("step"),
-        "↑</kbd><kbd>↓": _column(view, by),
+        "↑</kbd><kbd>↓": _column_name(view, by),
         f"{gettext('Home')}</kbd><kbd>{gettext('End')}": gettext("first, last step"),
         "B": gettext("before, after the word, difference"),
         gettext("Space"): gettext("play, pause"),

@@ -1,4 +1,4 @@
-"""Draw messages about invalid values of a link, above what is shown instead."""
+"""Draw messages about invalid values of a link, above the step view."""
 
 from __future__ import annotations
 

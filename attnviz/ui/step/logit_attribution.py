@@ -28,9 +28,9 @@ from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import tokenizer_of, weights_digest_of
-from attnviz.ui.session_payloads import payload
+from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
-from attnviz.ui.step.attributed_word import chosen_pair, pair, typed_words, word_choices
+from attnviz.ui.step.attributed_word import chosen_word_and_foil, typed_words, word_and_foil, word_choices
 from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.step.payload_addresses import payload_address
 from attnviz.wording.labels import quote, shorten
@@ -48,25 +48,27 @@ def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeNam
     left, right = st.columns(2, gap="large")
     for column, name in ((left, "logit-attribution"), (right, "contrast")):
 
-        def chosen(selection: Selection, name: str = name) -> dict[str, Any]:
+        def make_payload(selection: Selection, name: str = name) -> dict[str, Any]:
             return chosen_payload(name, view, weights, tokenizer, selection, theme)
 
         with column:
-            at = payload(view, f"{name}_chosen", f"{theme} {weights_digest_of(trace)}", chosen)
-            chart(view, payload_address(view, name, theme), name, at)
+            chosen_address = register_payload(
+                view, f"{name}_chosen", f"{theme} {weights_digest_of(trace)}", make_payload
+            )
+            chart(view, payload_address(view, name, theme), name, chosen_address)
     st.html(f'<p class="reading">{_legend(trace)}</p>')
-    _tables(view, weights, tokenizer)
+    _attribution_tables(view, weights, tokenizer)
 
 
 def chosen_payload(
     name: str, view: View, weights: Weights, tokenizer: Tokenizer, selection: Selection, theme: ThemeName
 ) -> dict[str, Any]:
     """Return the payload "logit-attribution" or "contrast", by `name`, of the chosen words."""
-    comparison, trace = _current(view, tokenizer, selection), view.trace
+    comparison, trace = _current_comparison(view, tokenizer, selection), view.trace
     key = trace.fingerprint, theme, language(), weights_digest_of(trace)
-    drawn = _chosen_words(trace, weights, tokenizer, comparison, key)
-    steps = {comparison.step: drawn[name]} if name in drawn else {}
-    return chart_payload(to_json(logit_attribution_template(trace, theme)), steps)
+    attributions = _chosen_word_figures(trace, weights, tokenizer, comparison, key)
+    by_step = {comparison.step: attributions[name]} if name in attributions else {}
+    return chart_payload(to_json(logit_attribution_template(trace, theme)), by_step)
 
 
 def _legend(trace: Trace | Seq2SeqTrace) -> str:
@@ -89,7 +91,7 @@ def _legend(trace: Trace | Seq2SeqTrace) -> str:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The logit that is attributed at a step: that of piece `word`, minus that of `foil` if there is one."""
+    """The logit to attribute at a step: that of piece `word`, minus that of `foil` if there is one."""
 
     step: int
     word: int
@@ -97,19 +99,19 @@ class Comparison:
     source: int
     """Current source piece, which always has its own row."""
     typed_word: str | None = None
-    """Text that was typed for the piece, where the model encodes it as several pieces."""
+    """Text typed for `word`, if the model encodes it as several pieces."""
     typed_foil: str | None = None
 
 
-def _default(trace: Trace, step: int) -> Comparison:
+def _default_comparison(trace: Trace, step: int) -> Comparison:
     """Return the default comparison at `step`."""
-    return Comparison(step, *pair(trace, step, None, None), weight_order(trace, step)[0])
+    return Comparison(step, *word_and_foil(trace, step, None, None), weight_order(trace, step)[0])
 
 
-def _current(view: View, tokenizer: Tokenizer, selection: Selection) -> Comparison:
+def _current_comparison(view: View, tokenizer: Tokenizer, selection: Selection) -> Comparison:
     """Return the current comparison."""
     trace = view.trace
-    word, foil = chosen_pair(trace, selection, len(tokenizer))
+    word, foil = chosen_word_and_foil(trace, selection, len(tokenizer))
     return Comparison(selection.step, word, foil, source_of(selection, trace), *typed_words(selection, tokenizer))
 
 
@@ -123,12 +125,12 @@ def logit_attribution_payload(name: str, request: PayloadRequest) -> dict[str, A
     if reason or request.weights is None or tokenizer is None:
         raise UnknownPayloadError(name)
     key = request.trace.fingerprint, request.theme, language(), weights_digest_of(request.trace)
-    template, by_step = _own_words(request.trace, request.weights, tokenizer, request.steps, key)
+    template, by_step = _own_word_figures(request.trace, request.weights, tokenizer, request.steps, key)
     return chart_payload(template, {step: one[name] for step, one in by_step.items() if name in one})
 
 
 @cached_for_all
-def _own_words(
+def _own_word_figures(
     _trace: Trace,
     _weights: Weights,
     _tokenizer: Tokenizer,
@@ -136,14 +138,14 @@ def _own_words(
     key: tuple[str, ThemeName, str, str | None],  # cache key: trace, theme, language and weights
 ) -> tuple[str, dict[int, dict[str, AtStep]]]:
     """Return the template of all attributions, as JSON, and those of the words that the `steps` wrote."""
-    comparisons, theme = [_default(_trace, step) for step in steps], key[1]
-    return to_json(logit_attribution_template(_trace, theme)), _attributions(
+    comparisons, theme = [_default_comparison(_trace, step) for step in steps], key[1]
+    return to_json(logit_attribution_template(_trace, theme)), _figures_by_step(
         _trace, _weights, _tokenizer, comparisons, theme
     )
 
 
 @cached_for_all
-def _chosen_words(
+def _chosen_word_figures(
     _trace: Trace,
     _weights: Weights,
     _tokenizer: Tokenizer,
@@ -151,20 +153,20 @@ def _chosen_words(
     key: tuple[str, ThemeName, str, str | None],  # cache key, as above
 ) -> dict[str, AtStep]:
     """Return the "logit-attribution" and the "contrast" of the words that a visitor chose."""
-    return _attributions(_trace, _weights, _tokenizer, [comparison], key[1])[comparison.step]
+    return _figures_by_step(_trace, _weights, _tokenizer, [comparison], key[1])[comparison.step]
 
 
-def _attributions(
+def _figures_by_step(
     trace: Trace, weights: Weights, tokenizer: Tokenizer, comparisons: Sequence[Comparison], theme: ThemeName
 ) -> dict[int, dict[str, AtStep]]:
     """Return, by step, the "logit-attribution" of each comparison and, if it has a foil, the "contrast"."""
-    cells = [
+    step_pieces = [
         (comparison.step, piece)
         for comparison in comparisons
         for piece in (comparison.word, comparison.foil)
         if piece is not None
     ]
-    known = dict(zip(cells, logit_attributions(trace, weights, cells), strict=True))
+    attributions = dict(zip(step_pieces, logit_attributions(trace, weights, step_pieces), strict=True))
     by_step: dict[int, dict[str, AtStep]] = {}
     for comparison in comparisons:
         foil = comparison.word if comparison.foil is None else comparison.foil
@@ -176,7 +178,7 @@ def _attributions(
             comparison.word,
             foil,
             tokenizer.piece,
-            known_logit_attributions=known,
+            known_logit_attributions=attributions,
         )
         name = subject.name(comparison.word)
         heading = logit_attribution_heading(piece_heading(name, comparison.typed_word), None)
@@ -185,11 +187,11 @@ def _attributions(
             "logit-attribution": AtStep(to_json(LOGIT_ATTRIBUTION.values(subject, theme)), heading, sentence)
         }
         if comparison.foil is not None:
-            against = subject.name(comparison.foil)
+            foil_name = subject.name(comparison.foil)
             heading = logit_attribution_heading(
-                piece_heading(name, comparison.typed_word), piece_heading(against, comparison.typed_foil)
+                piece_heading(name, comparison.typed_word), piece_heading(foil_name, comparison.typed_foil)
             )
-            sentence = logit_attribution_sentence(trace, subject.contrast, name, against)
+            sentence = logit_attribution_sentence(trace, subject.contrast, name, foil_name)
             by_step[comparison.step]["contrast"] = AtStep(to_json(CONTRAST.values(subject, theme)), heading, sentence)
     return by_step
 
@@ -201,16 +203,16 @@ def piece_heading(piece: str, typed: str | None) -> str:
     return gettext("“{text}” (scored by its first piece, “{piece}”)", text=shorten(typed, 40), piece=piece)
 
 
-def _tables(view: View, weights: Weights, tokenizer: Tokenizer) -> None:
-    """Offer every entry of both as tables, computed only while the box is open."""
+def _attribution_tables(view: View, weights: Weights, tokenizer: Tokenizer) -> None:
+    """Offer all entries of attribution and contrast as tables, computed only while the box is open."""
 
     def make_tables(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
-        comparison = _current(view, tokenizer, selection)
-        for name, against in ((gettext("logit"), None), (gettext("difference"), comparison.foil)):
-            if against is None and name == gettext("difference"):
+        comparison = _current_comparison(view, tokenizer, selection)
+        for name, foil in ((gettext("logit"), None), (gettext("difference"), comparison.foil)):
+            if foil is None and name == gettext("difference"):
                 continue
-            subject = Subject(view.trace, comparison.step, weights, None, comparison.word, against)
-            entries = subject.logit_attribution if against is None else subject.contrast
+            subject = Subject(view.trace, comparison.step, weights, None, comparison.word, foil)
+            entries = subject.logit_attribution if foil is None else subject.contrast
             title = gettext(
                 "Step {step}: the entries of the {name} add up to {sum:.6f}",
                 step=comparison.step + 1,

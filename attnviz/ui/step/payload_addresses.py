@@ -1,4 +1,4 @@
-"""Return the addresses of a view's payloads, and how many steps they contain."""
+"""Return the addresses of a view's payloads, which contain all steps or, for long translations, one."""
 
 from __future__ import annotations
 

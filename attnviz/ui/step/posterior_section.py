@@ -1,4 +1,4 @@
-"""Draw the posterior attention of the current step, prior × likelihood → posterior, in a section closed by default."""
+"""Draw the section on posterior attention at the current step, prior × likelihood → posterior; closed by default."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from attnviz.wording.posterior_attention import (
 )
 from attnviz.wording.verification import misfit_text
 
-PICTURE, EQUATION = "posterior", "equation-after"
+POSTERIOR_FIGURE, POSTERIOR_EQUATION = "posterior", "equation-after"
 """Names of the payloads."""
 
 
@@ -55,7 +55,7 @@ def posterior_section(view: View, theme: ThemeName) -> None:
     if not box.open:
         return
     with box:
-        reason = STEP_FIGURES[PICTURE].missing(Subject(view.trace, 0, weights_of(view.trace)))
+        reason = STEP_FIGURES[POSTERIOR_FIGURE].missing(Subject(view.trace, 0, weights_of(view.trace)))
         if not reason and not has_posterior(view.trace):
             reason = misfit_text(view.trace, 0)
         if reason:
@@ -63,9 +63,9 @@ def posterior_section(view: View, theme: ThemeName) -> None:
             return
         left, right = st.columns([7, 5], gap="medium")
         with left:
-            chart(view, payload_address(view, PICTURE, theme), PICTURE)
+            chart(view, payload_address(view, POSTERIOR_FIGURE, theme), POSTERIOR_FIGURE)
         with right:
-            equation(view, "after", payload_address(view, EQUATION, theme))
+            equation(view, "after", payload_address(view, POSTERIOR_EQUATION, theme))
             st.html(f'<p class="reading">{posterior_caption()}</p>')
 
 
@@ -76,8 +76,8 @@ def posterior_payload(request: PayloadRequest) -> dict[str, Any]:
     """
     attention = posterior_attention_of(request.trace)
     if attention is None:
-        raise UnknownPayloadError(PICTURE)
-    trace, picture = request.trace, STEP_FIGURES[PICTURE].picture
+        raise UnknownPayloadError(POSTERIOR_FIGURE)
+    trace, picture = request.trace, STEP_FIGURES[POSTERIOR_FIGURE].picture
     subjects = [Subject(trace, step, request.weights, known_posterior=attention) for step in request.steps]
     return chart_payload(
         to_json(picture.template(subjects[0], request.theme)),
@@ -92,11 +92,11 @@ def posterior_payload(request: PayloadRequest) -> dict[str, Any]:
     )
 
 
-def after_equation_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the posterior's equation; raise as `posterior_payload`."""
+def posterior_equation_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the posterior's equation; raise UnknownPayloadError where `posterior_payload` does."""
     attention = posterior_attention_of(request.trace)
     if attention is None:
-        raise UnknownPayloadError(EQUATION)
+        raise UnknownPayloadError(POSTERIOR_EQUATION)
     return equation_payload(
         posterior_equation(request.trace, request.theme),
         request.steps,

@@ -1,6 +1,7 @@
-"""Draw the five stages of the current step: a sentence, a figure and an equation each, with the step's numbers.
+"""Draw the stages of the current step, from energies to word: a sentence, a figure and an equation each.
 
-The browser fetches the payloads of all steps at once.
+There are five, or three without attention. The module also makes their payloads, which the browser fetches for all
+steps at once.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) 
 
 def stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
     """Draw stage `number` of the current step, with its equation from *Numbers* on; `titles` are by stage."""
-    position = list(titles).index(number) + 1  # without attention there are three
+    position = list(titles).index(number) + 1  # from 1: a model without attention has three stages
     st.html(f'<h3><span class="number">{position}</span>{titles[number]}</h3>')
     _PANELS[architecture_of(view.trace).stages[number]](view, theme)
     if view.shows("numbers"):
@@ -64,7 +65,7 @@ def _softmax(view: View, theme: ThemeName) -> None:
 
 
 def _context(view: View, theme: ThemeName) -> None:
-    if not view.trace.attends:  # one vector, which is no sum
+    if not view.trace.attends:  # one vector instead of a weighted sum
         _chart(view, "context", theme)
         st.caption(gettext("Without attention there are no weights to change by hand; another word can be tried."))
         return
@@ -91,22 +92,22 @@ def _imported_word(view: View, theme: ThemeName) -> None:
     _candidates(view, payload_address(view, "word", theme), theme)
 
 
-def _candidates(view: View, at: str, theme: ThemeName) -> None:
-    """Draw the likeliest pieces from the payload at the address `at`, and the choice of another."""
-    below = view.trace.imported  # the caption is below the chart, since nothing else is above it
-    if below:
-        chart(view, at, "candidates")
+def _candidates(view: View, pieces_address: str, theme: ThemeName) -> None:
+    """Draw the likeliest pieces from the payload at `pieces_address`, and the choice of another."""
+    has_caption_below = view.trace.imported  # nothing else is above the chart there
+    if has_caption_below:
+        chart(view, pieces_address, "candidates")
     if view.trace.search.method == "forced":
-        pieces = gettext("The likeliest pieces; violet marks the forced piece. A piece with · continues a word.")
+        caption = gettext("The likeliest pieces; violet marks the forced piece. A piece with · continues a word.")
     else:
-        pieces = gettext(
+        caption = gettext(
             "The likeliest pieces; violet marks the piece that this step wrote. A piece with · continues a word."
         )
     if view.shows("everything") and view.trace.linear:
-        pieces += f" {_click_hint(view.trace)}"
-    st.caption(pieces)
-    if not below:
-        chart(view, at, "candidates")
+        caption += f" {_click_hint(view.trace)}"
+    st.caption(caption)
+    if not has_caption_below:
+        chart(view, pieces_address, "candidates")
     other_word_panel(view, payload_address(view, "foils", theme))
 
 
@@ -136,9 +137,9 @@ _PANELS: Mapping[str, Callable[[View, ThemeName], None]] = {
     "word": _imported_word,
     **transformer_stages.PANELS,
 }
-"""By the names in the declarations of architectures."""
+"""Functions that draw a stage, by the names in the declarations of architectures."""
 
-STAGES_OF = {
+STAGE_OF_FIGURE = {
     "energy": 1,
     "softmax": 2,
     "context": 3,
@@ -150,23 +151,24 @@ STAGES_OF = {
     "look": 2,
     "candidates": None,
 }
-"""Stage whose sentence is shown with each figure."""
+"""Number of the stage whose sentence is shown with a figure, by the figure's name."""
 
 
 def picture_payload(name: str, request: PayloadRequest, *, stage: int | None = None) -> dict[str, Any]:
-    """Return the payload of the figure `name`, a key of `STAGES_OF`, at each requested step.
+    """Return the payload of the figure `name`, a key of `STAGE_OF_FIGURE`, at each requested step.
 
     It has the sentences of its stage, or of `stage` where given. Raise UnknownPayloadError where it cannot be drawn.
     """
     trace, steps, theme = request.trace, request.steps, request.theme
-    picture, number = STEP_FIGURES[name].picture, stage or STAGES_OF[name]
+    picture, number = STEP_FIGURES[name].picture, stage or STAGE_OF_FIGURE[name]
     subjects = [Subject(trace, step) for step in steps]
     if STEP_FIGURES[name].missing(subjects[0]):
         raise UnknownPayloadError(name)
     if STEP_FIGURES[name].uses_weights and request.weights is not None:
         pairs_by_step = readout(trace, request.weights, steps).pairs
         subjects = [
-            Subject(trace, i, request.weights, known_pairs=pairs) for i, pairs in zip(steps, pairs_by_step, strict=True)
+            Subject(trace, i, request.weights, known_maxout_pairs=pairs)
+            for i, pairs in zip(steps, pairs_by_step, strict=True)
         ]
     has_sentence = number in step_texts(trace).stage_titles(trace)
     sentences = sentences_of(trace, number, steps) if number and has_sentence else dict.fromkeys(steps, "")

@@ -1,16 +1,16 @@
-"""Draw the two sentences of a view with the step controls, and send the browser the view's state."""
+"""Draw the two sentences with the step controls and the what-ifs, and send the browser the view's state."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.components.player.player import Pair, player
+from attnviz.ui.components.player.player import SentencePair, player
 from attnviz.ui.components.view_state.view_state import view_state
 from attnviz.ui.components.what_ifs.what_ifs import what_if_cards
 from attnviz.ui.page_state.view import View
 
 
-def step_controls(view: View, pair: Pair | None = None, *, tour: bool = False) -> None:
+def step_controls(view: View, pair: SentencePair | None = None, *, tour: bool = False) -> None:
     """Draw the sentences, the step controls and the what-ifs.
 
     `pair` describes sentences other than English and French. With `tour`, the tour of the translation can be started.

@@ -1,4 +1,4 @@
-"""The payloads of the step view by name, and the functions that make them."""
+"""Table of the step view's payloads: the name in the address, and the function that makes each."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadErro
 from attnviz.ui.step import idea
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.context_units import context_units_payload
-from attnviz.ui.step.diagram import drawing_payload
-from attnviz.ui.step.energy_decomposition import cell_payload
+from attnviz.ui.step.diagram import step_diagram_payload
+from attnviz.ui.step.energy_decomposition import cells_payload
 from attnviz.ui.step.intervention_controls import interventions_payload, other_words_payload
 from attnviz.ui.step.logit_attribution import logit_attribution_payload
-from attnviz.ui.step.posterior_section import EQUATION, PICTURE, after_equation_payload, posterior_payload
+from attnviz.ui.step.posterior_section import (
+    POSTERIOR_EQUATION,
+    POSTERIOR_FIGURE,
+    posterior_equation_payload,
+    posterior_payload,
+)
 from attnviz.ui.step.stages import equation_payload, narration, picture_payload, sentences_of
 from attnviz.ui.step.tour import tour_stops_payload
 from attnviz.ui.step.verification_badge import verification_payload
@@ -38,7 +43,7 @@ def _values(request: PayloadRequest) -> dict[str, Any]:
     return values_payload(request.trace, sentences_of(request.trace, 3, request.steps), request.theme)
 
 
-def _checked(name: str, maker: Maker) -> Maker:
+def _for_architecture(name: str, maker: Maker) -> Maker:
     """Return `maker` so that it raises UnknownPayloadError where the architecture has no payload of this name."""
 
     def make(request: PayloadRequest) -> Mapping[str, Any]:
@@ -49,7 +54,7 @@ def _checked(name: str, maker: Maker) -> Maker:
     return make
 
 
-_PICTURES = ("look", "energy", "softmax", "candidates", "state", "context", "maxout", "scores", "weights", "stream")
+_FIGURES = ("look", "energy", "softmax", "candidates", "state", "context", "maxout", "scores", "weights", "stream")
 _MAKERS: Mapping[str, Maker] = {
     "facts": _facts,
     "verification": verification_payload,
@@ -58,17 +63,17 @@ _MAKERS: Mapping[str, Maker] = {
     "growth": _growth,
     "values": _values,
     UNITS: context_units_payload,
-    "diagram": drawing_payload,
-    "energy-decomposition": cell_payload,
-    PICTURE: posterior_payload,
-    EQUATION: after_equation_payload,
+    "diagram": step_diagram_payload,
+    "energy-decomposition": cells_payload,
+    POSTERIOR_FIGURE: posterior_payload,
+    POSTERIOR_EQUATION: posterior_equation_payload,
     "weight_controls": interventions_payload,
     "changed": changed_payload,
     "word": partial(picture_payload, "candidates", stage=5),
-    **{name: partial(picture_payload, name) for name in _PICTURES},
+    **{name: partial(picture_payload, name) for name in _FIGURES},
     **{name: partial(logit_attribution_payload, name) for name in ("logit-attribution", "contrast")},
     **{f"equation-{stage}": partial(equation_payload, stage) for stage in range(1, 6)},
     **idea.MAKERS,
 }
-MAKERS: Mapping[str, Maker] = {name: _checked(name, maker) for name, maker in _MAKERS.items()}
-"""By the names in their addresses; the declaration of each architecture lists those that it has."""
+MAKERS: Mapping[str, Maker] = {name: _for_architecture(name, maker) for name, maker in _MAKERS.items()}
+"""Functions that make payloads, by the names in their addresses; each architecture declares the names that it has."""

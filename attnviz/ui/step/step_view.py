@@ -1,6 +1,6 @@
-"""Draw one translation: sentences, step controls, heatmap, and the numbers of a step.
+"""Draw the step view of a translation: sentences, step controls, heatmap, diagram, stages, tables and the tour.
 
-The browser changes the step itself, from payloads that it has or fetches; the server does not know the current step.
+The browser changes the step by itself, from payloads that it fetches; the server does not know the current step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.step.diagram import diagram_panel
 from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
-from attnviz.ui.step.heatmap import heatmap_beside, shown_choices
+from attnviz.ui.step.heatmap import heatmap_with_columns, shown_choices
 from attnviz.ui.step.idea import idea_facts, idea_stage
 from attnviz.ui.step.imported_attention_view import imported_attention_view
 from attnviz.ui.step.key_help import key_help
@@ -49,9 +49,9 @@ def step_view(view: View, detail_level: DetailLevel = "everything") -> None:
     if not view.trace.translated:
         imported_attention_view(view)
         return
-    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
+    with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
         step_controls(view, tour=True)
-        left, right = heatmap_beside(view, theme_name())
+        left, right = heatmap_with_columns(view, theme_name())
         if view.shows("numbers"):
             with left:
                 findings_panel(view)
@@ -66,7 +66,7 @@ def step_view(view: View, detail_level: DetailLevel = "everything") -> None:
 
 
 def _registered(view: View) -> View:
-    """Return `view` with its translation and what-ifs registered for payloads (`shared_payloads.on_show`)."""
+    """Return `view` with its translation and what-ifs registered for payloads (`shared_payloads.register_trace`)."""
     what_ifs = view.what_ifs
     if what_ifs is not None:
         what_ifs = replace(
@@ -77,12 +77,12 @@ def _registered(view: View) -> View:
 
 def _step_panel(view: View) -> None:
     """Draw the panel beside the heatmap: the step's summary, its verification, and help."""
-    trace, theme, idea = view.trace, theme_name(), _is_idea(view)
+    trace, theme, is_idea = view.trace, theme_name(), _is_idea(view)
     steps = tuple(range(view.steps))
     if not all_at_once(view):
-        facts = {"at": payload_address(view, "idea-facts" if idea else "facts", theme)}
-    else:  # it is in the window at once
-        facts = idea_facts(trace, steps) if idea else summary_payload(trace, narration(trace, steps))
+        facts = {"at": payload_address(view, "idea-facts" if is_idea else "facts", theme)}
+    else:  # sent with the page, since it is in the window at once
+        facts = idea_facts(trace, steps) if is_idea else summary_payload(trace, narration(trace, steps))
     step_summary(view, _titles(view), facts)
     if view.shows("everything"):
         session = st.session_state
@@ -106,10 +106,10 @@ def _is_idea(view: View) -> bool:
 def _stages(view: View) -> None:
     """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
     theme, weights, titles = theme_name(), weights_of(view.trace), _titles(view)
-    draw = idea_stage if _is_idea(view) else stage
+    draw_stage = idea_stage if _is_idea(view) else stage
     for number in titles:
         with st.container(key=view.key(f"stage_{number}")):
-            draw(view, number, theme, titles)
+            draw_stage(view, number, theme, titles)
         if number == 1 and view.shows("everything"):
             with st.container(key=view.key("inside_energy")):
                 energy_decomposition_panel(view, weights, theme)
@@ -119,6 +119,6 @@ def _stages(view: View) -> None:
     if view.shows("everything"):
         with st.container(key=view.key("looking_back")):
             posterior_section(view, theme)
-    if view.parent is not None:  # last, so that nothing else moves; the style sheet places it below the weights
+    if view.parent is not None:  # last, so that nothing else is mounted again; page.css places it below the weights
         with st.container(key=view.key("what_changed")):
             what_changed(view, theme)

@@ -1,4 +1,4 @@
-"""Show every chart as a table."""
+"""Draw the box *The charts as tables*: the heatmap and the figures of the current step as tables."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def chart_tables(view: View) -> None:
 def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[tuple[str, pd.DataFrame]]:
     """Return the heatmap with the options `chosen`, and the figures of the current step, as named tables."""
     trace, step = view.trace, subject.step
-    after = posterior_attention_of(trace)
+    posterior = posterior_attention_of(trace)
     if chosen.face == "before":
         alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
     else:
@@ -58,11 +58,11 @@ def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[tup
         if changed.missing(subject)
         else [(gettext("What changed at step {step}", step=step + 1), changed.table(subject))]
     )
-    return [(_heatmap_name(chosen.face), alignment), *_step_tables(trace, step, subject, after), *changes]
+    return [(_heatmap_name(chosen.face), alignment), *_step_tables(trace, step, subject, posterior), *changes]
 
 
 def _step_tables(
-    trace: Any, step: int, subject: Subject, after: PosteriorAttention | None
+    trace: Any, step: int, subject: Subject, posterior: PosteriorAttention | None
 ) -> list[tuple[str, pd.DataFrame]]:
     """Return the named tables of a step.
 
@@ -90,11 +90,11 @@ def _step_tables(
         (gettext("Maxout of step {step}", step=step + 1), figures.STEP_FIGURES["maxout"].table(subject)),
         (gettext("Likeliest pieces of step {step}", step=step + 1), figures.candidates_table(trace, step)),
     ]
-    if after is not None:
+    if posterior is not None:
         tables.append(
             (
                 gettext("Attention before and after the word of step {step}", step=step + 1),
-                posterior_table(trace, after, step),
+                posterior_table(trace, posterior, step),
             )
         )
     return tables

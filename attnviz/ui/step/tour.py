@@ -1,4 +1,4 @@
-"""Make the tour of the current translation; the browser fetches its stops when it begins."""
+"""Make the payload of the tour: its stops and quiz for the current translation; and mount its card."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from attnviz.ui.components.tour.tour import tour_card
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import posterior_of
 from attnviz.ui.shared_payloads import PayloadRequest, address
-from attnviz.wording.coloured_text import spans
+from attnviz.wording.coloured_text import coloured_parts
 from attnviz.wording.labels import mark_name, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
-from attnviz.wording.quiz import chance_sentence, explained, opening, quiz_words
-from attnviz.wording.tour import AFTER, PULL, QUIZ, Stop, stop_titles, tour_stops
-from attnviz.wording.tour_data import LONGEST, TourData
+from attnviz.wording.quiz import chance_sentence, explained, opening, quiz_labels
+from attnviz.wording.tour import POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, Stop, stop_titles, tour_stops
+from attnviz.wording.tour_data import LONGEST_WORD, TourData
 
-PULLED, COMPARED = 5, 4
+PULLED_PIECES, COMPARED_WORDS = 5, 4
 """Number of pieces whose energies can be changed, and of words whose prior and posterior are compared."""
 
 
@@ -47,8 +47,8 @@ def tour_stops_payload(request: PayloadRequest) -> dict[str, Any]:
 
 def tour_data(trace: Record) -> TourData:
     """Return the translation and its posterior attention for the tour."""
-    after = posterior_of(trace)  # type: ignore[arg-type]  # a transformer's trace, too, which has none
-    return TourData(trace, None if after is None else trace.words().merged(after))
+    posterior = posterior_of(trace)  # type: ignore[arg-type]  # a transformer's trace, too, which has none
+    return TourData(trace, None if posterior is None else trace.words().merged(posterior))
 
 
 def tour_words() -> dict[str, str]:
@@ -79,22 +79,22 @@ def _stop_payload(data: TourData, stop: Stop) -> dict[str, Any]:
     payload = {
         "number": stop.number,
         "title": stop.title,
-        "texts": [spans(text) for text in stop.sentences],
+        "texts": [coloured_parts(text) for text in stop.sentences],
         "place": stop.place,
         "step": stop.step,
         "missing": stop.missing,
     }
-    if stop.number == PULL and not stop.missing:
-        payload["pull"] = _pull_payload(data)
-    if stop.number == AFTER and not stop.missing:
-        payload["after"] = _after_payload(data)
+    if stop.number == SOFTMAX_STOP and not stop.missing:
+        payload["pull"] = _energies_payload(data)
+    if stop.number == POSTERIOR_STOP and not stop.missing:
+        payload["after"] = _posterior_payload(data)
     return payload
 
 
-def _pull_payload(data: TourData) -> dict[str, Any]:
+def _energies_payload(data: TourData) -> dict[str, Any]:
     """Return the energies of the step, and the pieces whose energies can be changed."""
     alpha, trace = data.opened.alignment[data.word.step], data.record
-    rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED])
+    rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED_PIECES])
     return {
         "energies": data.energies.astype(float).tolist(),
         "rows": [{"piece": j, "name": quoted_name(trace.source_pieces[j])} for j in rows],
@@ -102,12 +102,12 @@ def _pull_payload(data: TourData) -> dict[str, Any]:
     }
 
 
-def _after_payload(data: TourData) -> list[dict[str, Any]]:
+def _posterior_payload(data: TourData) -> list[dict[str, Any]]:
     """Return prior and posterior shares of the words for which either is largest."""
     words, word = data.record.words(), data.posterior_word
-    after: NDArray[np.floating] = words.alignment if data.after is None else data.after
-    prior, posterior = words.alignment[word], after[word]
-    chosen = sorted(int(k) for k in np.argsort(-np.maximum(prior, posterior), kind="stable")[:COMPARED])
+    posterior_rows: NDArray[np.floating] = words.alignment if data.after is None else data.after
+    prior, posterior = words.alignment[word], posterior_rows[word]
+    shown = sorted(int(k) for k in np.argsort(-np.maximum(prior, posterior), kind="stable")[:COMPARED_WORDS])
     return [
         {
             "name": _display_name(words.source[k]),
@@ -115,7 +115,7 @@ def _after_payload(data: TourData) -> list[dict[str, Any]]:
             "after": float(posterior[k]),
             "texts": [percent(float(prior[k])), percent(float(posterior[k]))],
         }
-        for k in chosen
+        for k in shown
     ]
 
 
@@ -130,13 +130,13 @@ def _quiz_payload(data: TourData) -> dict[str, Any]:
         "names": [_display_name(word) for word in words.source],
         "target": _target_words(record),
         "questions": [_question_payload(data, question) for question in quiz_questions],
-        "words": quiz_words(data),
+        "words": quiz_labels(data),
         "chance": chance_sentence(odds(record, quiz_questions), len(quiz_questions), after=data.after is not None),
     }
     return {
-        "number": QUIZ,
-        "title": stop_titles()[QUIZ],
-        "texts": [spans(opening(data, quiz_questions))],
+        "number": QUIZ_STOP,
+        "title": stop_titles()[QUIZ_STOP],
+        "texts": [coloured_parts(opening(data, quiz_questions))],
         "place": "heatmap" if quiz_questions else "",
         "step": data.word.step,
         "missing": not quiz_questions,
@@ -157,7 +157,7 @@ def _target_words(record: Record) -> list[dict[str, Any]]:
 
 def _display_name(word: str) -> str:
     """Return the name of a word in a sentence."""
-    return mark_name(word) or quote(shorten(word, LONGEST))
+    return mark_name(word) or quote(shorten(word, LONGEST_WORD))
 
 
 def _question_payload(data: TourData, question: Question) -> dict[str, Any]:
@@ -170,5 +170,5 @@ def _question_payload(data: TourData, question: Question) -> dict[str, Any]:
         "shares": shares.astype(float).tolist(),
         "later": None if posterior is None else posterior.astype(float).tolist(),
         "texts": [percent(float(share)) for share in shares],
-        "explained": spans(explained(data, question)),
+        "explained": coloured_parts(explained(data, question)),
     }

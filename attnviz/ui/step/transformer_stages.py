@@ -1,4 +1,4 @@
-"""Draw the stages of a transformer's step: an opened head, what its block adds to the residual stream, and the word."""
+"""Draw the stages of a transformer's step: scores and weights of a head, its values, residual stream, and word."""
 
 from __future__ import annotations
 
@@ -72,4 +72,4 @@ PANELS: Mapping[str, Callable[[View, ThemeName], None]] = {
     "stream": _stream,
     "word of heads": _word,
 }
-"""By the names in the declaration of the transformer."""
+"""Functions that draw a stage, by the names in the declaration of the transformer."""

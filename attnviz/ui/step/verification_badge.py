@@ -29,17 +29,17 @@ from attnviz.wording.verification import (
     misfit_text,
     not_verified_text,
     quantity_names,
-    what_is_verified,
+    verification_caption,
 )
 
 _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * bytes_of(verifier.trace))
-"""LRU cache of verifiers of all visitors, each with its trace and, at most as large, what serves all of its steps."""
+"""LRU cache of verifiers of all visitors: each holds its trace and, at most as large, values shared by all steps."""
 
 
 def verification_badge(view: View, weights: Weights | None, theme: ThemeName, *, after: bool) -> None:
     """Draw the badge of the current step: green, or red with the name of a wrong quantity; it opens on the checks.
 
-    `after` means that α′ is shown; it is verified only then, since that takes all steps.
+    With `after`, posterior attention α′ is shown; only then is it verified, since that takes all steps.
     """
     if weights is None:
         st.text(not_verified_text(view.trace))
@@ -56,7 +56,7 @@ def verification_payload(request: PayloadRequest) -> dict[str, Any]:
         checks = verifier_for(request).verify(
             step, () if request.word is None else (request.word,), reading=request.after
         )
-    except MisfitError:  # altered, or not made by this model
+    except MisfitError:  # the trace was altered, or made by another model
         return misfit_payload(trace, step)
     return badge_payload(trace, checks, step)
 
@@ -71,7 +71,7 @@ def badge_payload(trace: Record, checks: Verification, step: int) -> dict[str, A
     return {
         "holds": checks.holds,
         "summary": badge_text(checks, step),
-        "about": what_is_verified(),
+        "about": verification_caption(),
         "wrong": [discrepancy_text(trace, wrong, step) for wrong in checks.discrepancies],
         "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
         "rows": verification_rows(checks),
@@ -100,7 +100,7 @@ def verification_rows(
 def verifier_for(request: PayloadRequest) -> Verifier:
     """Return the verifier of a translation, cached for all its steps and visitors.
 
-    The key has the fingerprint of every number, so that an altered trace is verified by itself.
+    The fingerprint in the key covers every number, so that an altered trace has its own verifier.
     """
     trace, weights = request.trace, request.weights
     assert weights is not None

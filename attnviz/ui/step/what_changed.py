@@ -1,4 +1,4 @@
-"""Show the effect of a change by hand on the current step, compared with the parent translation."""
+"""Draw the effect of a change by hand on the current step, compared with the translation it was made from."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from attnviz.wording.step_change import change_sentence
 def what_changed(view: View, theme: ThemeName) -> None:
     """Draw what changed at the current step; nothing for the original translation."""
     if view.parent is not None and not STEP_FIGURES["changed"].missing(Subject(view.trace, 0, parent=view.parent)):
-        at = address(view.trace, "changed", theme, every=all_at_once(view), parent=view.parent)
-        chart(view, at, "changed")
+        changes_address = address(view.trace, "changed", theme, every=all_at_once(view), parent=view.parent)
+        chart(view, changes_address, "changed")
 
 
 def changed_payload(request: PayloadRequest) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Handle the browser's requests for changes by hand: a new what-if, another one to show, or undo."""
+"""Handle the browser's requests about what-ifs, which are changes by hand: add, show, remove, undo."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ def is_about(view: View, request: Any) -> bool:
 
 
 def _requested_view(view: View, request: Mapping[str, Any]) -> View | None:
-    """Return the view for which the browser made the request; another what-if may be shown by now."""
+    """Return the view for which the browser made the request; another what-if may be current by now."""
     if request.get("view") != view.id or not isinstance(request.get("what_if"), Mapping):
         return None
     what_ifs = view.what_ifs
-    known = {number: what_ifs.trace(number) for number in range(len(what_ifs.what_ifs) + 1)} if what_ifs else {}
-    known[view.number] = view.trace
-    numbers = (number for number, trace in known.items() if trace.fingerprint == request.get("identity"))
+    traces = {number: what_ifs.trace(number) for number in range(len(what_ifs.what_ifs) + 1)} if what_ifs else {}
+    traces[view.number] = view.trace
+    numbers = (number for number, trace in traces.items() if trace.fingerprint == request.get("identity"))
     number = next(numbers, None)
-    return None if number is None else replace(view, trace=known[number], number=number)
+    return None if number is None else replace(view, trace=traces[number], number=number)
 
 
 def handle_what_if(session: Session, current: View, request: Mapping[str, Any]) -> None:
     """Handle a `request` that `is_about` the view `current`; store an error message where it fails.
 
-    Its `what_if` has a `kind`, the arguments of that kind, and `held` where the translation is to stay the same. Steps
+    Its `what_if` has a `kind`, the arguments of that kind, and `held` if the translation stays the same. Steps
     and pieces count from 0.
     """
     view, payload = _requested_view(current, request), request["what_if"]
@@ -94,17 +94,17 @@ def requested_change(view: View, payload: Mapping[str, Any]) -> Change:
         case "words":
             return WriteWords(step, tuple(payload["pieces"]))
         case "typed":
-            return _typed(view, step, str(payload["text"]))
+            return _write_typed_word(view, step, str(payload["text"]))
         case "hypothesis":
             return TakeHypothesis(tuple(payload["pieces"]))
         case "borrowed":
             row = shares_of(borrowed_row(view.trace, step, payload))
-            whose = str(payload["of"])[:LONGEST_LENDER] if payload["from"] in ("step", "model") else ""
-            return SetWeights(step, row, payload["from"], whose)
+            lender = str(payload["of"])[:LONGEST_LENDER] if payload["from"] in ("step", "model") else ""
+            return SetWeights(step, row, payload["from"], lender)
     raise KeyError(kind)
 
 
-def _typed(view: View, step: int, text: str) -> WriteWords:
+def _write_typed_word(view: View, step: int, text: str) -> WriteWords:
     """Return the change that writes a typed word at `step` instead of the rest of the word there."""
     tokenizer = tokenizer_of(view.trace)
     if tokenizer is None:
@@ -121,10 +121,12 @@ def _typed(view: View, step: int, text: str) -> WriteWords:
 
 
 def _has_no_effect(view: View, change: Change) -> bool:
-    """Return whether a change has no effect, for example when a bar is released where it was."""
+    """Return whether a change has no effect, for example when a bar is released at its old place."""
     if isinstance(change, SetTemperature):
-        set_by_hand = [one for one in view.trace.interventions if isinstance(one, Temperature)]
-        return change.temperature == 1 and all(one.step != change.step for one in set_by_hand)
+        set_by_hand = [
+            intervention for intervention in view.trace.interventions if isinstance(intervention, Temperature)
+        ]
+        return change.temperature == 1 and all(intervention.step != change.step for intervention in set_by_hand)
     if isinstance(change, WriteWords):
         written = tuple(view.trace.target_ids)[change.step : change.step + change.replaced]
         return tuple(change.pieces) == written

@@ -1,4 +1,4 @@
-"""Make the traces of a view's what-ifs, by the model or from a file."""
+"""Compute the traces of a view's what-ifs, or take them from a file, and return the view of the current one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from attnviz.ui.page_state.what_if_address import left_out_sentence
 from attnviz.ui.page_state.what_ifs import open_what_ifs, remove_what_ifs, stored_what_ifs
 from attnviz.ui.resources import models, translate, weights_of
 
-Make = Callable[[Resolved], Trace]
+MakeTrace = Callable[[Resolved], Trace]
+"""Translates with these interventions."""
 
 
 def current_view(
@@ -33,20 +34,23 @@ def current_view(
     The model that made `first` computes them on `device`, with beam width `beam`, by default that of `first`; those
     that were `saved` need no model. What-ifs that fail are left out, and `stored_what_ifs` has the errors.
     """
-    unchanged = open_what_ifs(session, view_id, first, linked, saved.what_ifs if saved else None)
-    what_ifs = _computed(session, view_id, first, _maker(first, device, beam), saved, unchanged=unchanged)
+    same_original = open_what_ifs(session, view_id, first, linked, saved.what_ifs if saved else None)
+    what_ifs = _computed_what_ifs(
+        session, view_id, first, _trace_maker(first, device, beam), saved, same_original=same_original
+    )
     number = stored_what_ifs(session, view_id).current
     return View(view_id, with_chosen_heads(session, view_id, what_ifs.trace(number), linked), what_ifs, number)
 
 
-def _computed(
-    session: Session, view_id: str, first: Trace, make: Make, saved: WhatIfs | None, *, unchanged: bool
+def _computed_what_ifs(
+    session: Session, view_id: str, first: Trace, make: MakeTrace, saved: WhatIfs | None, *, same_original: bool
 ) -> WhatIfs:
     """Return the what-ifs of `first` that can be computed, and remove the others.
 
-    With `unchanged`, a failed one is the visitor's latest change, and its error is reported as such.
+    With `same_original`, a what-if that fails is the visitor's latest change; otherwise it comes from a link, and the
+    error says that it is left out.
     """
-    known = _known(saved) if saved else {}
+    saved_traces = _traces_by_what_if(saved) if saved else {}
     traces: dict[int, Trace] = {0: first}
     problems = []
     what_ifs = stored_what_ifs(session, view_id).what_ifs
@@ -54,16 +58,16 @@ def _computed(
         if (parent := traces.get(what_if.parent)) is None:
             continue
         try:
-            trace = known.get((parent.fingerprint, what_if))
+            trace = saved_traces.get((parent.fingerprint, what_if))
             traces[number] = trace or make(resolved(parent, what_if.change, held=what_if.held))
         except AttnvizError as error:
-            problems.append(str(error) if unchanged else left_out_sentence(number, str(error)))
+            problems.append(str(error) if same_original else left_out_sentence(number, str(error)))
     if removed := set(range(1, len(what_ifs) + 1)) - set(traces):
         remove_what_ifs(session, view_id, removed, (*stored_what_ifs(session, view_id).problems, *problems))
     return WhatIfs(first, stored_what_ifs(session, view_id).what_ifs, tuple(traces.values())[1:])
 
 
-def _known(saved: WhatIfs) -> dict[tuple[str, WhatIf], Trace]:
+def _traces_by_what_if(saved: WhatIfs) -> dict[tuple[str, WhatIf], Trace]:
     """Return the traces of a file, by the fingerprint of the parent and the what-if."""
     traces = {}
     for number, what_if in enumerate(saved.what_ifs, 1):
@@ -72,7 +76,7 @@ def _known(saved: WhatIfs) -> dict[tuple[str, WhatIf], Trace]:
     return traces
 
 
-def _maker(first: Trace, device: str, beam: int | None) -> Make:
+def _trace_maker(first: Trace, device: str, beam: int | None) -> MakeTrace:
     """Return a function that translates the sentence of `first` with interventions."""
 
     def make(change: Resolved) -> Trace:

@@ -1,4 +1,4 @@
-"""Ask for what a file of imported attention leaves open: which of its sentences, and missing tokens."""
+"""Draw the form of an opened file of imported attention: its sentence, missing tokens, normalisation, escapes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _FIELDS = ("number", "source", "target", "normalise", "unescape")
 
 
 def attention_form() -> None:
-    """Draw the form for the open file of attention, if it has several sentences, escapes, or an error."""
+    """Draw the form if the open file of attention has several sentences, escapes, or an error."""
     choice = chosen_attention(st.session_state)
-    if choice is None or (len(choice.file) == 1 and not choice.problem and not _escaped(choice)):
+    if choice is None or (len(choice.file) == 1 and not choice.problem and not _has_escapes(choice)):
         return
     with st.container(key="attention_form", border=bool(choice.problem)):
         if len(choice.file) > 1:
@@ -30,25 +30,25 @@ def attention_form() -> None:
                 1,
                 len(choice.file),
                 choice.number,
-                key=_key(choice, "number"),
+                key=_field_key(choice, "number"),
                 width=420,
             )
             if number != choice.number:
                 call_in_rerun(partial(_open_sentence, choice))
-        if _escaped(choice):
+        if _has_escapes(choice):
             switch(
                 gettext("Undo the escapes of Moses’ tokenizer, such as &apos; and @-@"),
-                key=_key(choice, "unescape"),
+                key=_field_key(choice, "unescape"),
                 default=choice.unescape,
                 then=partial(_open_sentence, choice),
             )
         if choice.problem:
             with st.container(key="attention_problem"):
                 st.text(gettext("{name} was not opened.", name=choice.name) + " " + choice.problem)
-            _tokens(choice)
+            _token_boxes(choice)
 
 
-def _escaped(choice: Choice) -> bool:
+def _has_escapes(choice: Choice) -> bool:
     """Return whether the tokens of the sentence contain escapes of Moses' tokenizer."""
     try:
         sentence = choice.file.sentence(choice.number)
@@ -59,11 +59,11 @@ def _escaped(choice: Choice) -> bool:
     )
 
 
-def _tokens(choice: Choice) -> None:
+def _token_boxes(choice: Choice) -> None:
     """Draw the boxes for missing tokens, and the buttons that open or close the file."""
     try:
         sentence = choice.file.sentence(choice.number)
-    except AttnvizError:  # the message says so already
+    except AttnvizError:  # the form shows this error already
         request_button(gettext("Cancel"), partial(close, st.session_state), key="attention_cancel")
         return
     labels = {
@@ -71,21 +71,21 @@ def _tokens(choice: Choice) -> None:
         "target": gettext("Target tokens, separated by spaces"),
     }
     for side, label in labels.items():
-        text_box(label, key=_key(choice, side), default=getattr(choice, side) or sentence.tokens(side) or "")
-    switch(gettext("Scale every row to add up to 1"), key=_key(choice, "normalise"), default=choice.normalise)
+        text_box(label, key=_field_key(choice, side), default=getattr(choice, side) or sentence.tokens(side) or "")
+    switch(gettext("Scale every row to add up to 1"), key=_field_key(choice, "normalise"), default=choice.normalise)
     with st.container(horizontal=True):
         request_button(gettext("Open"), partial(_open_sentence, choice), type="primary", key="attention_open")
         request_button(gettext("Cancel"), partial(close, st.session_state), key="attention_cancel")
 
 
-def _key(choice: Choice, name: str) -> str:
-    """Return the key of a field: tokens belong to one sentence of one file."""
+def _field_key(choice: Choice, name: str) -> str:
+    """Return the key of a field, unique for the opened file and the sentence, since tokens belong to one sentence."""
     return f"attention_{name}_{choice.opening}" + (f"_{choice.number}" if name != "number" else "")
 
 
 def _open_sentence(choice: Choice) -> None:
-    """Open the sentence that the fields select; tokens are used for their own sentence only."""
-    values = {name: st.session_state.get(_key(choice, name)) for name in _FIELDS}
+    """Open the sentence that the fields select, with the tokens typed for it."""
+    values = {name: st.session_state.get(_field_key(choice, name)) for name in _FIELDS}
     number = int(values["number"] or choice.number)
     if number != choice.number:
         choose_attention(st.session_state, Choice(choice.name, choice.file, number, opening=choice.opening))

@@ -1,4 +1,4 @@
-"""Draw the sentence box, and beside it level of detail, examples, model, device and search."""
+"""Draw the sentence box, own translation, model, device and search, and return what the visitor requests."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE, default_sentence
 
 SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
 _DEFAULT_SEARCH = "beam 5"
-"""Translates better than greedy search, for a few milliseconds more."""
+"""It translates better than greedy search and takes a few milliseconds more."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A visitor's request."""
+    """What a visitor asks to be translated, and how."""
 
     text: str
     folder: str
@@ -56,24 +56,24 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator, DeltaGen
             target = own_translation()
         with st.popover(gettext("Model"), type="tertiary", key="choices"):
             name, device, search = _choices(models, forced=bool(target))
-            model_box = st.container(key="ran")
-        beside = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
+            model_container = st.container(key="ran")
+        side_container = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
     request = Request(text, str(models[name]), device, inputs.beam_of(search), target or None)
-    return request, beside, model_box
+    return request, side_container, model_container
 
 
-def without_models() -> tuple[None, DeltaGenerator, DeltaGenerator]:
+def controls_without_models() -> tuple[None, DeltaGenerator, DeltaGenerator]:
     """Draw the controls that work without a model; return what `controls` does."""
-    beside = st.container(key="beside", horizontal=True, vertical_alignment="center")
-    with beside:
+    container = st.container(key="beside", horizontal=True, vertical_alignment="center")
+    with container:
         detail_level_switch()
-    return None, beside, beside
+    return None, container, container
 
 
 def current_request(models: dict[str, Path]) -> Request:
     """Return the request on a page that does not draw the controls: what was chosen in them, else the link's values.
 
-    Those become the controls' values too. `models` (by name) must not be empty.
+    The link's values become those of the controls. `models` (by name) must not be empty.
     """
     session, linked = st.session_state, link()
     inputs.open_request(session, linked, default_sentence(linked))
@@ -89,7 +89,7 @@ def current_request(models: dict[str, Path]) -> Request:
 
 
 def default_request(models: dict[str, Path]) -> Request:
-    """Return the request where nobody has chosen anything; `models` (by name) must not be empty."""
+    """Return the request of a visitor who has chosen nothing; `models` (by name) must not be empty."""
     return Request(
         DEFAULT_SENTENCE, str(next(iter(models.values()))), devices()[0], inputs.beam_of(_DEFAULT_SEARCH), None
     )
@@ -98,7 +98,7 @@ def default_request(models: dict[str, Path]) -> Request:
 def request_address(request: Request, models: dict[str, Path]) -> dict[str, str | None]:
     """Return the address parameters of the last successful request, None for defaults.
 
-    A link, or a reload, then opens a request that can be shown.
+    A link or a reload then never opens a request that fails.
     """
     name = next(name for name, folder in models.items() if str(folder) == request.folder)
     search = "greedy" if request.beam == 1 else f"beam {request.beam}"
@@ -141,7 +141,7 @@ def own_translation() -> str:
 
 def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     """Draw model, device and search, the last disabled where the translation is `forced`; return them."""
-    shipped = {"en-fr", "small-additive", "small-dot", "small-fixed", "small-transformer"} <= set(models)
+    all_shipped = {"en-fr", "small-additive", "small-dot", "small-fixed", "small-transformer"} <= set(models)
     name = select_box(
         gettext("Model"),
         {name: name for name in models},
@@ -152,7 +152,7 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
             "recurrent models differ only in their attention: additive, general (Luong), none. The small "
             "transformer uses only attention. None of these small models was guided."
         )
-        if shipped
+        if all_shipped
         else "",
     )
     device = select_box(
@@ -181,16 +181,16 @@ def _search(forced: bool) -> str:
 
 def _chosen_model(models: dict[str, Path]) -> str:
     """Return the name of the chosen model, by default the link's, else the first."""
-    session, linked = st.session_state, link().get(inputs.MODEL)
+    session, linked_model = st.session_state, link().get(inputs.MODEL)
     if session.get(inputs.MODEL) not in models:
-        session[inputs.MODEL] = linked if linked in models else next(iter(models))
+        session[inputs.MODEL] = linked_model if linked_model in models else next(iter(models))
     return str(session[inputs.MODEL])
 
 
 def _linked_search() -> str:
     """Return the search of the link, or the default."""
-    linked = link().get(inputs.SEARCH)
-    return linked if linked in SEARCHES else _DEFAULT_SEARCH
+    linked_search = link().get(inputs.SEARCH)
+    return linked_search if linked_search in SEARCHES else _DEFAULT_SEARCH
 
 
 def _search_name(search: str) -> str:

@@ -1,4 +1,4 @@
-"""Draw the switch for the level of detail."""
+"""Draw the switch for the level of detail, and return the page's current level."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from attnviz.ui.components.stored_choice.stored_choice import remember, remember
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.link import link
 from attnviz.ui.page_state.detail_level import (
+    DEFAULT_LEVEL,
     DETAIL_LEVEL,
-    NEWCOMER,
     DetailLevel,
     choose_detail_level,
     chosen_detail_level,
@@ -29,7 +29,7 @@ def detail_level_switch() -> DetailLevel:
         gettext("Level of detail"),
         names,
         key=DETAIL_LEVEL,
-        default=NEWCOMER,
+        default=DEFAULT_LEVEL,
         then=partial(choose_detail_level, st.session_state),
         label_visibility="collapsed",
     )

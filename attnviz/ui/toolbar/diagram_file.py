@@ -1,11 +1,11 @@
-"""Save the architecture diagram as a file: the browser copies it from the page, adds a title and uses light colours."""
+"""The architecture diagram as a file: the browser copies it from the page, adds a title and uses light colours."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 
 from attnviz.architectures import step_texts
-from attnviz.export.sheet import fit
+from attnviz.export.sheet import shortened_to_fit
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.languages import gettext
 from attnviz.palette import palette
@@ -31,7 +31,7 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
         f".st-key-{view.key('diagram_box')}",
         _NARROWEST,
         colours,
-        [(fit(text, _NARROWEST, size), colour, size, weight) for text, colour, size, weight in lines],
+        [(shortened_to_fit(text, _NARROWEST, size), colour, size, weight) for text, colour, size, weight in lines],
         diagram_alt(trace, step, step_texts(trace).narrate(trace, step)),
     )
     return PictureFile(gettext("Architecture diagram"), file, drawing, diagram_table(trace, step))

@@ -1,4 +1,4 @@
-"""Offer downloads: every figure as PNG, SVG and CSV, and the whole translation in other formats."""
+"""Offer downloads: every figure as PNG, SVG and CSV, and the whole translation as HTML, LaTeX, Pharaoh and JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import streamlit as st
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.recomputation import Weights
 from attnviz.export.files import FigureOptions, contents, heading, picture, table
-from attnviz.export.sheet import printed
+from attnviz.export.sheet import translation_sheet
 from attnviz.export.story import Story, StoryPicture, story_html
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
@@ -33,7 +33,7 @@ from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import has_posterior, posterior_of, weights_of
-from attnviz.ui.session_payloads import payload
+from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.toolbar.diagram_file import diagram_file
@@ -43,8 +43,8 @@ WIDTH = 656
 """Width of the box in pixels: two columns, so that it fits the height of a small window."""
 
 
-AFTER, BEFORE = "links.pharaoh", "links-by-attention.pharaoh"
-"""Endings of the names of files with word links."""
+POSTERIOR_LINKS, PRIOR_LINKS = "links.pharaoh", "links-by-attention.pharaoh"
+"""Endings of the names of files with word links, by posterior attention and by attention."""
 
 
 MakeStory = Callable[[ThemeName], Story]
@@ -60,7 +60,7 @@ def download_box(
     """Draw a box with downloads; when it is opened, `draw` offers the figures of a page.
 
     With `make_story`, the box also offers the page for a lecture as `file`, made on request outside a run of the page.
-    `key` makes the keys of the box.
+    `key` returns the session state key of each part of the box.
     """
     box = st.popover(gettext("Download"), type="tertiary", key=key("downloads"), on_change="rerun", width="content")
     if not box.open:
@@ -71,7 +71,7 @@ def download_box(
             return
         st.download_button(
             gettext("Page for a lecture, HTML"),
-            functools.partial(_story, make_story, language()),
+            functools.partial(_story_file, make_story, language()),
             file,
             "text/html",
             key=key("lecture_page"),
@@ -83,10 +83,12 @@ def offer_pictures(
     view: View, pictures: Callable[[Selection], Iterable[PictureFile]], name: str, key: str = "export"
 ) -> None:
     """Offer the `pictures` of the current selection in `view`; `name` identifies the data that they are made of."""
-    followed_picture_files(view, payload(view, key, name, lambda chosen: picture_files_payload(pictures(chosen))), key)
+    followed_picture_files(
+        view, register_payload(view, key, name, lambda chosen: picture_files_payload(pictures(chosen))), key
+    )
 
 
-def _story(make_story: MakeStory, code: str) -> bytes:
+def _story_file(make_story: MakeStory, code: str) -> bytes:
     """Return the page for a lecture in the language `code`; runs in a thread of the server."""
     set_language(code)
     return story_html(make_story).encode("utf-8")
@@ -99,7 +101,7 @@ class Picture:
     title: str
     """Name in the list."""
     heading: str
-    """Title in its file, where no page is around it."""
+    """Title in its file."""
     name: str
     """Part of the file's name that distinguishes it from the others."""
     figure: go.Figure
@@ -114,7 +116,7 @@ def story_pictures(figures: Iterable[Picture]) -> tuple[StoryPicture, ...]:
 
 
 def downloads(view: View) -> None:
-    """Offer the files, with the figures as currently drawn."""
+    """Offer the figures as currently drawn, and the files of the whole translation."""
     state = st.session_state.to_dict()
 
     def make_payload(selection: Selection) -> dict[str, Any]:
@@ -125,57 +127,59 @@ def downloads(view: View) -> None:
         caption = gettext("The pictures as they are shown now. Pictures of one step show step {step}.", step=step + 1)
         return picture_files_payload(files, caption)
 
-    name = repr(_options(view, state))
-    followed_picture_files(view, payload(view, "export", name, make_payload), "export")
+    name = repr(_heatmap_options(view, state))
+    followed_picture_files(view, register_payload(view, "export", name, make_payload), "export")
     st.caption(gettext("The whole translation"))
-    _whole_buttons(view, state, name)
+    _translation_downloads(view, state, name)
 
 
-def _whole_buttons(view: View, state: Mapping[Any, Any], name: str) -> None:
+def _translation_downloads(view: View, state: Mapping[Any, Any], name: str) -> None:
     """Offer the files of the whole translation, in two columns."""
     trace = view.trace
     weights = weights_of(trace) if has_posterior(trace) or not trace.attends else None
     # Printed figures have no framed step and no margins.
-    chosen = _options(view, state)
+    chosen = _heatmap_options(view, state)
     plain, code = replace(chosen, margins=False, gold=GoldLinks()), language()
-    files = list(_whole_files(trace.attends, after=weights is not None).items())
-    for first in range(0, len(files), 2):
-        for column, (end, (label, kind)) in zip(st.columns(2, gap="medium"), files[first : first + 2], strict=False):
-            ending, file_weights = end.split(".")[1], None if end == BEFORE else weights
+    files = list(_translation_files(trace.attends, has_posterior_links=weights is not None).items())
+    for start in range(0, len(files), 2):
+        for column, (name_ending, (label, kind)) in zip(
+            st.columns(2, gap="medium"), files[start : start + 2], strict=False
+        ):
+            ending, file_weights = name_ending.split(".")[1], None if name_ending == PRIOR_LINKS else weights
             with column:
-                if ending == "html":  # it opens at the current step
+                if ending == "html":  # the page for a lecture opens at the current step
 
-                    def lecture(selection: Selection, file_weights: Weights | None = file_weights) -> bytes:
+                    def make_page(selection: Selection, file_weights: Weights | None = file_weights) -> bytes:
                         return _file_content(view, "html", replace(chosen, step=selection.step), file_weights, code)
 
-                    at = payload(view, "lecture", name, lecture)
-                    file_link(view, label, at, file_name(trace, end), "whole_html")
+                    page_address = register_payload(view, "lecture", name, make_page)
+                    file_link(view, label, page_address, file_name(trace, name_ending), "whole_html")
                     continue
                 st.download_button(
                     label,
                     functools.partial(_file_content, view, ending, plain, file_weights, code),
-                    file_name(trace, end),
+                    file_name(trace, name_ending),
                     kind,
-                    key="whole_before" if end == BEFORE else f"whole_{ending}",
+                    key="whole_before" if name_ending == PRIOR_LINKS else f"whole_{ending}",
                     on_click="ignore",
                     width="stretch",
                 )
 
 
-def _whole_files(attends: bool, *, after: bool) -> dict[str, tuple[str, str]]:
+def _translation_files(attends: bool, *, has_posterior_links: bool) -> dict[str, tuple[str, str]]:
     """Return the files of the whole translation: ending of the name, label of the button and media type.
 
-    Files of an alignment need a model that `attends`; links by posterior attention also need its weights, `after`.
+    Files of an alignment need a model that `attends`.
     """
     files = {
         "lecture.html": (gettext("Page for a lecture, HTML"), "text/html"),
         "heatmap.tex": (gettext("Heatmap for LaTeX, TikZ"), "application/x-tex"),
-        AFTER: (gettext("Word links by posterior attention, Pharaoh"), "text/plain"),
-        BEFORE: (gettext("Word links by attention, Pharaoh"), "text/plain"),
+        POSTERIOR_LINKS: (gettext("Word links by posterior attention, Pharaoh"), "text/plain"),
+        PRIOR_LINKS: (gettext("Word links by attention, Pharaoh"), "text/plain"),
         "trace.json": (gettext("Whole trace, JSON"), "application/json"),
     }
-    if not after:
-        del files[AFTER]
+    if not has_posterior_links:
+        del files[POSTERIOR_LINKS]
     return {name: file for name, file in files.items() if attends or name.endswith((".html", ".json"))}
 
 
@@ -187,7 +191,7 @@ def _file_content(view: View, ending: str, options: FigureOptions, weights: Weig
 
 def pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
-    options, trace, subject = _options(view, session), view.trace, subject_of(view, session)
+    options, trace, subject = _heatmap_options(view, session), view.trace, subject_of(view, session)
     attends = trace.attends
     if options.face != "before":
         yield _posterior_heatmap(trace, options)
@@ -196,10 +200,11 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
             (gettext("Heatmap"), "heatmap") if attends else (gettext("One vector for every step"), "one-vector")
         )
         yield Picture(title, heading(trace, options), file, picture(trace, options), table(trace, options))
-    for name, one in step_figures(subject).items():
-        if not one.summary:
-            figure, numbers = one.draw(subject), one.table(subject)
-            yield Picture(one.title(subject), one.headline(subject), f"step-{subject.step + 1}-{name}", figure, numbers)
+    for name, figure in step_figures(subject).items():
+        if not figure.summary:
+            drawn, numbers = figure.draw(subject), figure.table(subject)
+            file = f"step-{subject.step + 1}-{name}"
+            yield Picture(figure.title(subject), figure.headline(subject), file, drawn, numbers)
 
 
 def _posterior_heatmap(trace: Trace, options: FigureOptions) -> Picture:
@@ -226,17 +231,24 @@ def file_name(trace: Trace, ending: str) -> str:
     return "-".join(filter(None, ("attnviz", words, ending)))
 
 
-def _options(view: View, session: Mapping[Any, Any]) -> FigureOptions:
+def _heatmap_options(view: View, session: Mapping[Any, Any]) -> FigureOptions:
     """Return the display options of the heatmap in the view, on white, with no step framed."""
     chosen = asdict(shown_choices({**session}, view))
-    return FigureOptions(**chosen | {"margins": chosen["margins"] and view.trace.attends, "gold": _gold(view, session)})
+    return FigureOptions(
+        **chosen | {"margins": chosen["margins"] and view.trace.attends, "gold": _current_gold(view, session)}
+    )
 
 
-def _gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:
+def _current_gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:
     """Return the current gold links; empty where those in the trace were removed."""
     return gold_of(session, view) or GoldLinks()
 
 
-def picture_file(trace: Trace, one: Picture) -> PictureFile:
+def picture_file(trace: Trace, figure: Picture) -> PictureFile:
     """Return a figure of `trace` as a file."""
-    return PictureFile(one.title, file_name(trace, one.name), printed(one.figure, trace, one.heading), one.numbers)
+    return PictureFile(
+        figure.title,
+        file_name(trace, figure.name),
+        translation_sheet(figure.figure, trace, figure.heading),
+        figure.numbers,
+    )

@@ -1,4 +1,4 @@
-"""Example sentences, by what they show; tests/ui/test_examples.py checks the model's translations of them."""
+"""Example sentences by what they show, remarks on some of their translations, and the default sentence."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ DEFAULT_SENTENCE = "The green house at the end of the street is very old."
 """Default sentence: whole words, and an adjective and its noun that change places."""
 
 FORMER_DEFAULT_SENTENCE = FIGURE_3[0]
-"""Former default sentence, still used by links of that time.
-
-Such links name, for example, a step but no sentence, since the default was left out of them.
-"""
+"""Default sentence of earlier versions, whose links omit it but may name, for example, a step of it."""
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "Changes of order": (DEFAULT_SENTENCE, "The little black cat sleeps on the big red chair.", "He is an honest man."),
@@ -35,15 +32,15 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "From the paper, Fig. 3": FIGURE_3,
     "Long": TABLE_3,
 }
-"""Sentences by what they show."""
+"""Sentences by what they show; `tests/ui/test_examples.py` checks how the model translates them."""
 
-_OF_A_TRANSLATION = frozenset({"step", "source", "word", "foil", "stage", "target", "what_ifs"})
-"""Address parameters that are meaningless without the sentence they were written for."""
+_TRANSLATION_PARAMETERS = frozenset({"step", "source", "word", "foil", "stage", "target", "what_ifs"})
+"""Address parameters that make sense only for one sentence."""
 
 
 def default_sentence(linked: Mapping[str, str]) -> str:
     """Return the sentence of an address that names none."""
-    return FORMER_DEFAULT_SENTENCE if _OF_A_TRANSLATION & set(linked) else DEFAULT_SENTENCE
+    return FORMER_DEFAULT_SENTENCE if _TRANSLATION_PARAMETERS & set(linked) else DEFAULT_SENTENCE
 
 
 def remark(trace: Trace) -> str:

@@ -1,4 +1,4 @@
-"""Open a saved trace or imported attention; it replaces the translation until the visitor closes it."""
+"""Upload and open a saved trace or imported attention; it replaces the translation until the visitor closes it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from attnviz.trace import WhatIfs
 from attnviz.ui.file_box import file_box
 from attnviz.ui.page_state.view import Session
 
-LARGEST_FILE = 64
-"""In megabytes; the longest sentence that can be translated makes a file of about 30."""
+LARGEST_MEGABYTES = 64
+"""Largest size of an uploaded file; the longest sentence that can be translated makes a file of about 30 MB."""
 
 MOST_PIECES = 4000
-"""Largest number of pieces on a side; figures of more would freeze the browser."""
+"""Largest number of source or target pieces; figures with more freeze the browser."""
 
 _OPENED = "reopened"
 _CHOICE = "reopened_attention"
@@ -31,7 +31,7 @@ BOX = "downloads"
 
 
 @dataclass(frozen=True)
-class Reopened:
+class OpenedFile:
     """An uploaded file with its trace, or with an error message."""
 
     name: str
@@ -62,24 +62,23 @@ class Choice:
     problem: str = ""
     """Error message, empty where the file was opened."""
     opening: int = 0
-    """Counts the openings of files: text typed for one does not apply to the next."""
+    """Number of the opened file in this session: text typed for one file does not apply to the next."""
 
 
-def opener() -> None:
+def uploader() -> None:
     """Draw the file uploader."""
     file_box(
         gettext(
-            "Open a trace file (JSON) saved by attnviz: it has every number of the translation and needs no "
-            "model. Or open attention or alignment links of another program: files of toolkits and aligners, "
-            "JSON, CSV, NumPy, PyTorch."
+            "Open a trace file (JSON) saved by attnviz; it needs no model. Or open attention or alignment links "
+            "of another program: toolkits, aligners, JSON, CSV, NumPy, PyTorch."
         ),
-        _take,
+        _open_uploaded,
         key="file",
-        megabytes=LARGEST_FILE,
+        megabytes=LARGEST_MEGABYTES,
     )
 
 
-def _take(name: str, content: bytes) -> None:
+def _open_uploaded(name: str, content: bytes) -> None:
     open_file(st.session_state, name, content)
     st.session_state[BOX] = False
 
@@ -87,23 +86,23 @@ def _take(name: str, content: bytes) -> None:
 def open_file(session: Session, name: str, content: bytes) -> None:
     """Open the trace in `content`; on an error keep the open file, and store the message."""
     session[_COUNT] = session.get(_COUNT, 0) + 1
-    before = session.get(_OPENED, Reopened("", None))
+    previous = session.get(_OPENED, OpenedFile("", None))
     session.pop(_REQUEST, None)
     try:
         file = attention_in(content, name)
         if file is not None:
             choose_attention(session, Choice(name, file, opening=session[_COUNT]))
             return
-        session[_OPENED] = Reopened(name, read_what_ifs(content))
+        session[_OPENED] = OpenedFile(name, read_what_ifs(content))
         session.pop(_CHOICE, None)
     except AttnvizError as error:
-        session[_OPENED] = replace(before, problem=f"{gettext('{name} was not opened.', name=name)} {error}")
+        session[_OPENED] = replace(previous, problem=f"{gettext('{name} was not opened.', name=name)} {error}")
 
 
 def attention_in(content: bytes, name: str = "") -> AttentionRecords | None:
-    """Return the imported attention in the bytes of a file; None where they are a saved trace.
+    """Return the imported attention in the bytes of a file; None if they are a saved trace.
 
-    Raise AttnvizError where they are neither.
+    Raise AttnvizError if they are neither.
     """
     head = content[:200]
     if b'"attnviz-' in head and b'"attnviz-attention"' not in head:
@@ -119,9 +118,9 @@ def choose_attention(session: Session, choice: Choice) -> None:
         )
     except AttnvizError as error:
         session[_CHOICE] = replace(choice, problem=str(error))
-        session[_OPENED] = replace(session.get(_OPENED, Reopened("", None)), problem="")
+        session[_OPENED] = replace(session.get(_OPENED, OpenedFile("", None)), problem="")
         return
-    session[_OPENED] = Reopened(choice.name, WhatIfs(attention))
+    session[_OPENED] = OpenedFile(choice.name, WhatIfs(attention))
     session[_CHOICE] = replace(choice, problem="")
 
 
@@ -153,12 +152,12 @@ def read_what_ifs(content: bytes) -> WhatIfs:
     return what_ifs
 
 
-def reopened(session: Session, request: object) -> Reopened | None:
-    """Return the open file, or None where none is open or `request` has changed since the opening."""
+def current_file(session: Session, request: object) -> OpenedFile | None:
+    """Return the open file; close it and return None if `request` has changed since it was opened."""
     if session.setdefault(_REQUEST, request) != request:
         close(session)
-    opened: Reopened | None = session.get(_OPENED)
-    return opened
+    file: OpenedFile | None = session.get(_OPENED)
+    return file
 
 
 def close(session: Session) -> None:

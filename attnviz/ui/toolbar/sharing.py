@@ -23,11 +23,10 @@ def share_and_save(view: View | None) -> None:
     )
     if not box.open:
         return
-    # As wide as two columns of figures; a narrower window shrinks it.
     with box, st.container(key="files", width=WIDTH, gap="small"):
         if view:
             with st.container(horizontal=True, vertical_alignment="center", key="share"):
                 st.caption(gettext("The link opens exactly what is shown."))
                 copy_link(view)
             downloads(view)
-        opened_file.opener()
+        opened_file.uploader()

@@ -1,4 +1,4 @@
-"""Draw the button that starts the tour and, for new visitors, a one-time offer.
+"""Draw the button that starts the tour and, for new visitors, the question whether they want to take it.
 
 The browser handles both by itself: see `components/tour/tour.js`.
 """
@@ -13,7 +13,7 @@ from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.toolbar.detail_level import page_level_address
 
 TOUR = "tour"
-"""Name under which the browser stores the answer."""
+"""Key under which the browser stores the answer, one of `ANSWERS`."""
 ANSWERS = ("taken", "declined")
 
 
@@ -28,13 +28,11 @@ def tour_offer() -> None:
     They have no level of detail from a link or an earlier choice, and have neither taken nor declined the tour; the
     browser stores both.
     """
-    newcomer = page_level_address()[DETAIL_LEVEL] is None
-    if not newcomer or remembered(TOUR) in ANSWERS:
+    is_new = page_level_address()[DETAIL_LEVEL] is None
+    if not is_new or remembered(TOUR) in ANSWERS:
         return
     with st.container(key="tour_offer", horizontal=True, vertical_alignment="center"):
-        offer = gettext(
-            "New here? A tour shows on this sentence how this translator works: eight stops, three minutes."
-        )
-        st.html(f"<p>{offer}</p>")
+        question = gettext("New here? A tour explains this translator: eight stops, three minutes.")
+        st.html(f"<p>{question}</p>")
         st.button(gettext("Take the tour"), type="primary", key="tour_take")
         st.button(gettext("No, thank you"), key="tour_decline")

@@ -1,4 +1,4 @@
-"""Return the translation to show: the requested one, one from a file, or the last successful one, with messages."""
+"""Choose the view to show (requested translation, file or last translation), read its link, and draw messages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import SEARCHES, Request
 from attnviz.ui.toolbar.detail_level import page_detail_level, page_level_address
 from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE, remark
-from attnviz.wording.imported_attention import made_by, remarks_of
+from attnviz.wording.imported_attention import made_by, remark_sentences
 from attnviz.wording.learning import guidance_text
 from attnviz.wording.search import search_name
 
@@ -41,7 +41,7 @@ _LAST, _ASKED = "last_trace", "last_asked"
 
 @dataclass(frozen=True)
 class ShownTranslation:
-    """What a page shows; `view` is None where there is nothing."""
+    """What a page shows; `view` is None if there is nothing to show."""
 
     view: View | None
     asked: bool
@@ -49,13 +49,13 @@ class ShownTranslation:
 
 
 def shown_translation(request: Request | None, *, back: bool, steps: bool = False) -> ShownTranslation:
-    """Return the translation that the pages show for `request`, None where there is no model; draw messages about it.
+    """Return the translation to show for `request`, which is None if there is no model; draw messages about it.
 
-    With `back`, a button closes an open file. The page with `steps` also shows imported attention and remarks on
-    examples; the other pages say that the file is shown there.
+    With `back`, a button closes an open file. With `steps`, for the page Translate, imported attention and remarks on
+    examples are shown too; on the other pages a message says that Translate shows the file.
     """
-    opened = opened_file.reopened(st.session_state, request)
-    with st.container(key="messages"):  # always present, so that nothing below it moves or is mounted again
+    opened = opened_file.current_file(st.session_state, request)
+    with st.container(key="messages"):  # always present: otherwise the parts below are mounted again
         if steps:
             attention_form()
         elif opened and opened.trace and not opened.trace.translated:
@@ -68,25 +68,25 @@ def shown_translation(request: Request | None, *, back: bool, steps: bool = Fals
             opened = None
         if opened and opened.problem:
             _problem(opened.problem, key="file_problem")
-        saved = opened.trace if opened else None
-        if saved and opened:
-            _from_file(opened.name, saved, back)
-        translated = None if saved or not request else _translation(request)
-        first = saved or translated or _fallback(request)
-        view = _view(first, request if translated else None, opened) if first else None
-        if translated and request:
-            _notice(translated, request.target or "")
+        file_trace = opened.trace if opened else None
+        if file_trace and opened:
+            _file_notice(opened.name, file_trace, back)
+        requested_trace = None if file_trace or not request else _requested_trace(request)
+        original = file_trace or requested_trace or _fallback_trace(request)
+        view = _view(original, request if requested_trace else None, opened) if original else None
+        if requested_trace and request:
+            _notice(requested_trace, request.target or "")
             if steps:
-                _remark(translated)
-    return ShownTranslation(view, translated is not None)
+                _remark(requested_trace)
+    return ShownTranslation(view, requested_trace is not None)
 
 
-def _view(first: Trace, request: Request | None, opened: opened_file.Reopened | None) -> View:
+def _view(first: Trace, request: Request | None, opened: opened_file.OpenedFile | None) -> View:
     """Return the view of `first`, requested or `opened`, or of its current what-if; draw messages about errors."""
     settings: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
     saved = opened.what_ifs if opened else None
     view = current_view(st.session_state, MAIN, first, link(), saved=saved, **settings)
-    if handle({"what_if": partial(handle_what_if, st.session_state, view)}, lambda sent: is_about(view, sent)):
+    if handle({"what_if": partial(handle_what_if, st.session_state, view)}, lambda payload: is_about(view, payload)):
         view = current_view(st.session_state, MAIN, first, link(), saved=saved, **settings)
     if problems := stored_what_ifs(st.session_state, MAIN).problems:
         _problem("\n".join(problems), key="what_if_problem")
@@ -105,7 +105,7 @@ def open_view(view: View, requested: address.Parameters | None) -> None:
         session,
         view,
         linked,
-        address.offered_in_link(session, view)
+        address.valid_values_in_link(session, view)
         | {
             DETAIL_LEVEL: DETAIL_LEVELS,
             LANGUAGE: LANGUAGES,
@@ -123,7 +123,7 @@ def open_view(view: View, requested: address.Parameters | None) -> None:
 
 
 def forget_link() -> None:
-    """Clear all that the address has, so that it is read as in a new session."""
+    """Clear all choices that the address contains, so that the next link is read as in a new session."""
     address.forget_view(st.session_state, MAIN)
     forget_detail_level(st.session_state)
     opened_file.close(st.session_state)
@@ -139,21 +139,21 @@ def status(view: View) -> None:
 def run_summary(view: View) -> str:
     """Return the model, device, search and duration."""
     trace = view.trace
-    taught = guidance_text(trace.config)
+    guidance = guidance_text(trace.config)
     model = gettext(
-        "{model} on {device}", model=f"{trace.model} ({taught})" if taught else trace.model, device=trace.device
+        "{model} on {device}", model=f"{trace.model} ({guidance})" if guidance else trace.model, device=trace.device
     )
-    search = search_name(trace, gettext("forced decoding")) if view.number else _method(trace)
+    search = search_name(trace, gettext("forced decoding")) if view.number else _search_name(trace)
     what_if = (gettext("what-if {number}", number=view.number),) if view.number else ()
     return " · ".join((*what_if, model, search, f"{1000 * trace.seconds:.0f}\u00a0ms"))
 
 
-def nothing_known(trace: Trace) -> bool:
-    """Return whether the tokenizer knows nothing of the source sentence except blanks and the end."""
+def is_all_unknown(trace: Trace) -> bool:
+    """Return whether all pieces of the source sentence are unknown, except blanks and the end."""
     return not {*trace.source_pieces} - {"<unk>", SPACE, "</s>"}
 
 
-def _translation(request: Request) -> Trace | None:
+def _requested_trace(request: Request) -> Trace | None:
     """Return the requested trace; on bad input show the error and return None."""
     try:
         with st.spinner(gettext("Translating…")):
@@ -161,7 +161,7 @@ def _translation(request: Request) -> Trace | None:
     except AttnvizError as error:
         _problem(str(error))
         return None
-    if nothing_known(trace):
+    if is_all_unknown(trace):
         _problem(
             gettext(
                 "The model knows no part of this sentence and reads all of it as <unk>, so a translation would "
@@ -173,7 +173,7 @@ def _translation(request: Request) -> Trace | None:
     return trace
 
 
-def _fallback(request: Request | None) -> Trace | None:
+def _fallback_trace(request: Request | None) -> Trace | None:
     """Return the last translation, or that of the default sentence; None, with a message, where there is no model."""
     if request is None:
         _problem(
@@ -188,14 +188,14 @@ def _fallback(request: Request | None) -> Trace | None:
         st.text(gettext("Showing your previous sentence."))
         return cast("Trace", st.session_state[_LAST])
     try:
-        shown = translate(request.folder, request.device, DEFAULT_SENTENCE, request.beam, None)
+        trace = translate(request.folder, request.device, DEFAULT_SENTENCE, request.beam, None)
     except AttnvizError:
         return None
     st.text(gettext("Showing the example sentence of this page."))
-    return shown
+    return trace
 
 
-def _from_file(name: str, trace: Any, back: bool) -> None:
+def _file_notice(name: str, trace: Any, back: bool) -> None:
     """Draw a message that the trace was read from a file, with its model, and the button `back` to translating."""
     with st.container(key="notice"):
         if not trace.translated:
@@ -208,12 +208,12 @@ def _from_file(name: str, trace: Any, back: bool) -> None:
                     name=name,
                     model=trace.model,
                     device=trace.device,
-                    method=_method(trace),
+                    method=_search_name(trace),
                 )
             )
             if back:
                 _back_button()
-        _unknown(trace)
+        _unknown_characters(trace)
 
 
 def _imported_notice(name: str, trace: Attention, back: bool) -> None:
@@ -224,7 +224,7 @@ def _imported_notice(name: str, trace: Attention, back: bool) -> None:
             _back_button()
     choice = opened_file.chosen_attention(st.session_state)
     sentences = [format_sentence(choice.file)] if choice else []
-    if remarks := [*sentences, *remarks_of(trace)]:
+    if remarks := [*sentences, *remark_sentences(trace)]:
         st.text(" ".join(remarks))
 
 
@@ -232,7 +232,7 @@ def _back_button() -> None:
     request_button(gettext("Back to the sentence above"), partial(opened_file.close, st.session_state), key="back")
 
 
-def _method(trace: Trace) -> str:
+def _search_name(trace: Trace) -> str:
     """Return the name of the search."""
     return search_name(trace, gettext("given translation"))
 
@@ -256,7 +256,7 @@ def _notice(trace: Trace, translation: str) -> None:
                         listed="  ".join(unseen[:20]),
                     )
                 )
-        _unknown(trace)
+        _unknown_characters(trace)
 
 
 def _remark(trace: Trace) -> None:
@@ -267,7 +267,7 @@ def _remark(trace: Trace) -> None:
             st.text(text)
 
 
-def _unknown(trace: Trace) -> None:
+def _unknown_characters(trace: Trace) -> None:
     """Draw the characters that the tokenizer does not know."""
     if trace.unknown_characters:
         listed = "  ".join(trace.unknown_characters[:20])
@@ -277,6 +277,6 @@ def _unknown(trace: Trace) -> None:
 
 
 def _problem(message: str, key: str = "problem") -> None:
-    """Draw a sentence that may quote the visitor; st.text interprets no markup."""
+    """Draw a message; it may quote the visitor, and st.text interprets no markup."""
     with st.container(key=key):
         st.text(message)

@@ -1,1 +1,1 @@
-"""The page *To the transformer*: each exhibit changes how the score of two words is computed."""
+"""The page *To the transformer*: exhibits from additive attention to the transformer, one module each."""

@@ -1,4 +1,4 @@
-"""Draw the first exhibit: one energy of additive and of general attention, unit by unit, and the cost of each."""
+"""First exhibit of *To the transformer*: an energy of additive and of general attention by units, and their costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.multiplications import Work, work
+from attnviz.analysis.multiplications import Multiplications, count_multiplications
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.multiplications import work_figure, work_table
 from attnviz.figures.registry import STEP_FIGURES
@@ -24,8 +24,8 @@ from attnviz.ui.shared_payloads import address, register_trace
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import (
-    ADDITIVE,
-    DOT,
+    ADDITIVE_MODEL,
+    GENERAL_MODEL,
     Exhibit,
     ExhibitSelection,
     SentenceRequest,
@@ -35,11 +35,11 @@ from attnviz.wording.multiplications import work_equation, work_sentence
 from attnviz.wording.verification import not_verified_text
 from attnviz.wording.why import attention_name, short_name
 
-_PICTURES = ("energy-decomposition", "softmax")
+_FIGURES = ("energy-decomposition", "softmax")
 
 
-def _open(request: SentenceRequest) -> View:
-    if reason := missing_models_reason(ADDITIVE, DOT):
+def _make_view(request: SentenceRequest) -> View:
+    if reason := missing_models_reason(ADDITIVE_MODEL, GENERAL_MODEL):
         raise AttnvizError(reason)
     additive, dot = _both_traces(request)
     if additive.target_pieces != dot.target_pieces or additive.source_pieces != dot.source_pieces:
@@ -47,8 +47,8 @@ def _open(request: SentenceRequest) -> View:
             gettext(
                 "Models {one} and {other} split these sentences into different pieces, so their energies cannot "
                 "be compared. Use models with the same tokenizer.",
-                one=ADDITIVE,
-                other=DOT,
+                one=ADDITIVE_MODEL,
+                other=GENERAL_MODEL,
             )
         )
     return View(EXHIBIT.view_id, additive)
@@ -56,22 +56,22 @@ def _open(request: SentenceRequest) -> View:
 
 def _both_traces(request: SentenceRequest) -> tuple[Trace, Trace]:
     """Return both models force-decoded with the additive model's translation; raise AttnvizError on bad input."""
-    translation = request.translated(ADDITIVE).translation
+    translation = request.trace_by(ADDITIVE_MODEL).translation
     if not translation.strip():
         raise AttnvizError(
             gettext("The translation for forced decoding is empty. Try another sentence or translation.")
         )
-    return register_trace(request.translated(ADDITIVE, translation)), register_trace(
-        request.translated(DOT, translation)
+    return register_trace(request.trace_by(ADDITIVE_MODEL, translation)), register_trace(
+        request.trace_by(GENERAL_MODEL, translation)
     )
 
 
-def _panel(view: View, request: SentenceRequest, theme: ThemeName) -> None:
+def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     traces = _both_traces(request)
     step_controls(view)
     for trace, column in zip(traces, st.columns(2, gap="large"), strict=True):
         with column:
-            _energy(view, trace, theme)
+            _energy_column(view, trace, theme)
     costs = _work(traces)
     with st.container(key=view.key("work")):
         st.html(f'<h2 class="section">{gettext("Cost of the energies")}</h2>')
@@ -85,7 +85,7 @@ def _panel(view: View, request: SentenceRequest, theme: ThemeName) -> None:
             inline_equation(view, work_equation(additive, dot, sizes, lengths), "work")
 
 
-def _energy(view: View, trace: Trace, theme: ThemeName) -> None:
+def _energy_column(view: View, trace: Trace, theme: ThemeName) -> None:
     """Draw the energy of the current cell in one model: its units, the softmax, the equation and its verification."""
     kind = str(trace.config["attention"])
     st.html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
@@ -101,22 +101,22 @@ def _energy(view: View, trace: Trace, theme: ThemeName) -> None:
         verification(view, address(trace, "verification", theme, every=False), f"verification_{kind}")
 
 
-def _work(traces: tuple[Trace, ...]) -> dict[str, Work]:
+def _work(traces: tuple[Trace, ...]) -> dict[str, Multiplications]:
     return {
-        short_name(str(trace.config["attention"])): work(
+        short_name(str(trace.config["attention"])): count_multiplications(
             trace.config, len(trace.source_pieces), len(trace.target_pieces)
         )
         for trace in traces
     }
 
 
-def _work_chart(view: View, traces: tuple[Trace, ...], costs: dict[str, Work], theme: ThemeName) -> None:
+def _work_chart(view: View, traces: tuple[Trace, ...], costs: dict[str, Multiplications], theme: ThemeName) -> None:
     identity = "-".join(trace.fingerprint for trace in traces)
     inline_chart(view, _work_payload(costs, identity, theme, language()), "work_chart")
 
 
 @cached_for_all
-def _work_payload(_costs: dict[str, Work], identity: str, theme: ThemeName, code: str) -> dict[str, object]:  # noqa: ARG001
+def _work_payload(_costs: dict[str, Multiplications], identity: str, theme: ThemeName, code: str) -> dict[str, object]:  # noqa: ARG001
     figure = work_figure(_costs, theme=theme)
     return steady_payload(figure.to_json(), {EVERY_STEP: ("", work_sentence(*_costs.values()))})
 
@@ -125,7 +125,7 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
     traces = _both_traces(request)
     for trace in traces:
         subject = Subject(trace, selection.step, weights_of(trace), selection.source)
-        for name in _PICTURES:
+        for name in _FIGURES:
             figure = STEP_FIGURES[name]
             title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
             yield Picture(
@@ -146,4 +146,4 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
     )
 
 
-EXHIBIT = Exhibit(_open, _panel, _pictures, "energies")
+EXHIBIT = Exhibit(_make_view, _draw, _pictures, "energies")

@@ -1,4 +1,4 @@
-"""Define the exhibits of the page *To the transformer*, and the models that they use."""
+"""Types of an exhibit of *To the transformer* and of its input, names of its models, message about missing ones."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from attnviz.ui.resources import models, translate
 from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.toolbar.downloads import Picture
 
-FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE = (
+FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL, TRANSFORMER_MODEL, LARGE_MODEL = (
     "small-fixed",
     "small-dot",
     "small-additive",
     "small-transformer",
     "en-fr",
 )
-"""Names of the models' folders."""
+"""Names of the model folders: fixed context vector, general attention, additive attention, transformer, large model."""
 
 
 @dataclass(frozen=True)
 class SentenceRequest:
-    """The visitor's sentence, and how it is translated."""
+    """The visitor's sentence, and the settings of its translations."""
 
     view: View
     """The view of the other pages."""
@@ -39,8 +39,8 @@ class SentenceRequest:
         """The English sentence."""
         return str(self.view.trace.source_text)
 
-    def translated(self, model: str, target: str | tuple[int, ...] | None = None) -> Any:
-        """Return the trace of `model`, force-decoded with `target` if any; raise AttnvizError on bad input."""
+    def trace_by(self, model: str, target: str | tuple[int, ...] | None = None) -> Any:
+        """Translate by `model`, force-decoded with `target` if any; raise AttnvizError on bad input."""
         trace = translate(str(models()[model]), self.device, self.sentence, self.beam, target)
         return register_trace(trace)
 
@@ -51,24 +51,24 @@ class ExhibitSelection:
 
     step: int
     source: int
-    swap: tuple[int, int] | None
-    """Indices of the two swapped words, if any."""
+    swapped_words: tuple[int, int] | None
+    """Indices of two swapped words of the English sentence, if any."""
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One step of the comparison, called a rung on the page. No exhibit imports another."""
+    """One part of the page, called a rung in page texts and addresses. No exhibit imports another."""
 
-    open: Callable[[SentenceRequest], View]
-    """Computes the exhibit and returns its view; raises AttnvizError with a sentence where it cannot."""
-    panel: Callable[[View, SentenceRequest, ThemeName], None]
-    """Draws the exhibit."""
+    make_view: Callable[[SentenceRequest], View]
+    """Computes the exhibit's trace and returns its view; raises AttnvizError with a sentence if that is impossible."""
+    draw: Callable[[View, SentenceRequest, ThemeName], None]
+    """Draws the exhibit, which `make_view` has computed."""
     pictures: Callable[[View, SentenceRequest, ExhibitSelection, ThemeName], Iterator[Picture]]
-    """Yields the current figures with their tables, to be saved; also called outside a run of the page."""
+    """Yields the current figures and their tables for downloads; also called outside a Streamlit run."""
     view_id: str
     """Id of the exhibit's view."""
     tables: Callable[[View, SentenceRequest], Iterator[tuple[str, pd.DataFrame]]] | None = None
-    """Yields tables that belong to no figure."""
+    """Yields the tables that belong to no figure, each with its name."""
 
 
 def missing_models_reason(*names: str) -> str:

@@ -1,4 +1,4 @@
-"""Draw the last exhibit: the translations of the visitor's sentence by all five models, side by side."""
+"""Last exhibit of *To the transformer*: the visitor's sentence translated by all five models, side by side."""
 
 from __future__ import annotations
 
@@ -32,35 +32,35 @@ from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadErro
 from attnviz.ui.step.verification_badge import verification_rows
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import (
-    ADDITIVE,
-    DOT,
-    FIXED,
-    LARGE,
-    TRANSFORMER,
+    ADDITIVE_MODEL,
+    FIXED_CONTEXT_MODEL,
+    GENERAL_MODEL,
+    LARGE_MODEL,
+    TRANSFORMER_MODEL,
     Exhibit,
     ExhibitSelection,
     SentenceRequest,
 )
 from attnviz.wording.parallel_translations import (
-    Facts,
+    ModelFacts,
     bleu_gap_sentence,
     by_length_sentence,
-    combined_badge,
+    combined_badge_text,
     facts_text,
     heatmaps_caption,
-    misfit_of,
+    misfit_sentence,
     model_name,
-    note,
+    step_caption,
 )
-from attnviz.wording.verification import discrepancy_text, what_is_verified
+from attnviz.wording.verification import discrepancy_text, verification_caption
 
-MODELS = (FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE)
-"""In the order of the page."""
-_WARM_UP = "What is computed first takes longer."
-"""Translated first, so that the warm-up does not count in a model's duration."""
+MODELS = (FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL, TRANSFORMER_MODEL, LARGE_MODEL)
+"""Names of the model folders, in the order of the page."""
+_WARM_UP_SENTENCE = "What is computed first takes longer."
+"""Translated before the visitor's sentence, so that the warm-up does not count in a model's duration."""
 
 
-def _open(request: SentenceRequest) -> View:
+def _make_view(request: SentenceRequest) -> View:
     traces = _all_traces(request)
     if not traces:
         raise AttnvizError(
@@ -78,17 +78,17 @@ def _all_traces(request: SentenceRequest) -> list[Any]:
     traces = []
     for name in MODELS:
         if name in folders:
-            translate(str(folders[name]), request.device, _WARM_UP, 1, None)
-            traces.append(request.translated(name))
+            translate(str(folders[name]), request.device, _WARM_UP_SENTENCE, 1, None)
+            traces.append(request.trace_by(name))
     return traces
 
 
-def _panel(view: View, request: SentenceRequest, theme: ThemeName) -> None:
+def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     traces = _all_traces(request)
-    st.session_state["attributions_on_show"] = traces  # payloads need the traces held
+    st.session_state["attributions_on_show"] = traces  # payloads are available while the session holds the traces
     if absent := [name for name in MODELS if name not in models()]:
         st.text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
-    rows = _measured()
+    rows = _bleu_rows()
     if sentence := _bleu_gap_sentence(rows):
         st.html(f'<p class="reading">{sentence}</p>')
     lanes(view, _lanes(view, traces, rows))
@@ -101,27 +101,27 @@ def _panel(view: View, request: SentenceRequest, theme: ThemeName) -> None:
         _by_length(view, request, rows, theme)
 
 
-def _measured() -> Rows:
-    return measured(MODELS, all_of_them=False)
+def _bleu_rows() -> Rows:
+    return measured(MODELS, require_all=False)
 
 
 def _lanes(view: View, traces: list[Any], rows: Rows) -> dict[str, Any]:
     labels = [gettext("step {step} of {count}", step=step + 1, count=view.steps) for step in range(view.steps)]
-    drawn = []
+    lane_payloads = []
     for trace in traces:
-        notes = [note(trace, step) for step in range(len(trace.target_pieces))]
+        notes = [step_caption(trace, step) for step in range(len(trace.target_pieces))]
         notes += [ngettext("finished after {count} step", "finished after {count} steps", len(notes))] * (
             view.steps - len(notes)
         )
-        drawn.append(written_lane(trace, model_name(trace), facts_text(_facts(trace, rows)), "", notes))
-    return lanes_payload("-".join(trace.fingerprint for trace in traces), labels, drawn)
+        lane_payloads.append(written_lane(trace, model_name(trace), facts_text(_facts(trace, rows)), "", notes))
+    return lanes_payload("-".join(trace.fingerprint for trace in traces), labels, lane_payloads)
 
 
-def _facts(trace: Any, rows: Rows) -> Facts:
+def _facts(trace: Any, rows: Rows) -> ModelFacts:
     """Return the facts about the model that made `trace`, and about this translation."""
-    own = {row["words"]: float(row["bleu"]) for row in rows if row["model"] == trace.model}
-    bucket = bucket_of(len(trace.source_text.split()), list(own)) or ""
-    return Facts(count_parameters(models()[trace.model]), 1000 * trace.seconds, bucket, own.get(bucket))
+    bleu = {row["words"]: float(row["bleu"]) for row in rows if row["model"] == trace.model}
+    bucket = bucket_of(len(trace.source_text.split()), list(bleu)) or ""
+    return ModelFacts(count_parameters(models()[trace.model]), 1000 * trace.seconds, bucket, bleu.get(bucket))
 
 
 def _cell(trace: Any) -> dict[str, Any]:
@@ -136,19 +136,19 @@ def _cell(trace: Any) -> dict[str, Any]:
 
 
 def _by_length(view: View, request: SentenceRequest, rows: Rows, theme: ThemeName) -> None:
-    words = len(request.sentence.split())
-    figure = bleu_by_length(rows, theme, marked=words)
+    word_count = len(request.sentence.split())
+    figure = bleu_by_length(rows, theme, marked_length=word_count)
     st.html(f'<h2 class="section">{_length_title()}</h2>')
     inline_chart(view, steady_payload(figure.to_json(), {EVERY_STEP: ("", _length_sentence(rows))}), "by_length")
 
 
 def _length_sentence(rows: Rows) -> str:
-    return by_length_sentence([name for name in MODELS if name not in {row["model"] for row in rows}], LARGE)
+    return by_length_sentence([name for name in MODELS if name not in {row["model"] for row in rows}], LARGE_MODEL)
 
 
 def _bleu_gap_sentence(rows: Rows) -> str:
     scores = {name: {row["words"]: float(row["bleu"]) for row in rows if row["model"] == name} for name in MODELS}
-    return bleu_gap_sentence(scores[ADDITIVE], scores[TRANSFORMER])
+    return bleu_gap_sentence(scores[ADDITIVE_MODEL], scores[TRANSFORMER_MODEL])
 
 
 def _length_title() -> str:
@@ -156,14 +156,14 @@ def _length_title() -> str:
 
 
 def _badge(view: View, traces: list[Any], theme: ThemeName) -> None:
-    """Draw one badge for the step in all models, except those no longer installed."""
+    """Draw one verification badge for the current step in all installed models."""
     parts = ".".join(trace.fingerprint for trace in traces if weights_of(trace) is not None)
     if parts:
         verification(view, address(view.trace, "answers-verification", theme, every=False, part=parts))
 
 
-def _verification(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the checks of a step in every model; of shorter translations the last step."""
+def _verification_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the checks of a step in every model; for shorter translations, of their last step."""
     step, *others = request.steps
     traces = [shown_trace(fingerprint) for fingerprint in request.part.split(".")]
     if others or any(trace is None for trace in traces):
@@ -176,11 +176,18 @@ def _verification(request: PayloadRequest) -> dict[str, Any]:
         try:
             verified.append((trace, trace_step, verifier_of(trace, weights).verify(trace_step)))
         except MisfitError:
-            return {"holds": False, "summary": misfit_of(trace), "wrong": [], "about": "", "names": [], "rows": []}
+            return {
+                "holds": False,
+                "summary": misfit_sentence(trace),
+                "wrong": [],
+                "about": "",
+                "names": [],
+                "rows": [],
+            }
     return {
         "holds": all(result.holds for _, _, result in verified),
-        "summary": combined_badge([result for _, _, result in verified], step),
-        "about": what_is_verified(),
+        "summary": combined_badge_text([result for _, _, result in verified], step),
+        "about": verification_caption(),
         "wrong": [
             f"{trace.model}: {discrepancy_text(trace, discrepancy, trace_step)}"
             for trace, trace_step, result in verified
@@ -195,17 +202,17 @@ def _verification(request: PayloadRequest) -> dict[str, Any]:
     }
 
 
-MAKERS: Mapping[str, Maker] = {"answers-verification": _verification}
-"""By the names in their addresses."""
+MAKERS: Mapping[str, Maker] = {"answers-verification": _verification_payload}
+"""By the payload names in addresses."""
 
 
 def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
     for trace in _all_traces(request):
         if trace.attends:
-            title, drawn = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
-            yield Picture(title, title, f"heatmap-{trace.model}", drawn, heatmap_table(trace), trace.translation)
-    if rows := _measured():
-        figure = bleu_by_length(rows, theme, marked=len(request.sentence.split()))
+            title, figure = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
+            yield Picture(title, title, f"heatmap-{trace.model}", figure, heatmap_table(trace), trace.translation)
+    if rows := _bleu_rows():
+        figure = bleu_by_length(rows, theme, marked_length=len(request.sentence.split()))
         yield Picture(
             _length_title(),
             _length_title(),
@@ -218,7 +225,7 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
 
 def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001
     """Yield the translations as a table, one row for each model."""
-    rows = _measured()
+    rows = _bleu_rows()
     frame = []
     for trace in _all_traces(request):
         facts = _facts(trace, rows)
@@ -235,4 +242,4 @@ def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.Data
     yield gettext("The translations"), pd.DataFrame(frame).set_index(gettext("model"))
 
 
-EXHIBIT = Exhibit(_open, _panel, _pictures, "answers", _tables)
+EXHIBIT = Exhibit(_make_view, _draw, _pictures, "answers", _tables)

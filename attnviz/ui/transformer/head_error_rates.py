@@ -1,4 +1,4 @@
-"""Read the alignment error rates of a transformer's heads, stored beside its weights by a command."""
+"""Read the alignment error rates of a transformer's cross-attention heads from a CSV file in its model folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from attnviz.ui.resources import models, weights_digest_of
 
 FILE = "heads.csv"
 """File in the model's folder that `attnviz evaluate --heads --heads-csv` writes."""
-LINKS = "mutual argmax"
+LINK_METHOD = "mutual argmax"
+"""How the links are derived from the weights in the rows that are read; the file has other methods too."""
 
 
 @dataclass(frozen=True)
@@ -22,15 +23,17 @@ class HeadErrors:
     """Alignment error rates of all cross-attention heads, on one file of gold links."""
 
     file: str
+    """Name of the file of gold links."""
     sentences: int
+    """Number of sentence pairs in it."""
     rates: Mapping[tuple[int, int], float]
     """By 0-based layer and head, each in [0, 1]."""
 
 
 def head_errors(trace: Any) -> HeadErrors | None:
-    """Return the rates of the model that made `trace`, on the first file of the table.
+    """Return the rates of the model that made `trace`, on the first file of gold links in the table.
 
-    Return None where they are missing or damaged, or belong to other weights.
+    Return None if they are missing or damaged, or belong to other weights.
     """
     folder, digest = models().get(trace.model), weights_digest_of(trace)
     if folder is None or not digest:
@@ -42,11 +45,11 @@ def head_errors(trace: Any) -> HeadErrors | None:
 
 
 @cached_in(LRUCache(1 << 18, size=size_of))
-def _read(folder: str, file: tuple[tuple[int, ...], ...], digest: str) -> HeadErrors | None:  # noqa: ARG001  the key
+def _read(folder: str, file: tuple[tuple[int, ...], ...], digest: str) -> HeadErrors | None:  # noqa: ARG001  part of the cache key
     with (Path(folder) / FILE).open(encoding="utf-8", newline="") as lines:
-        rows = [row for row in csv.DictReader(lines) if row["links"] == LINKS and row["head"]]
+        rows = [row for row in csv.DictReader(lines) if row["links"] == LINK_METHOD and row["head"]]
     if not rows or any(not row["weights"] or not digest.startswith(row["weights"]) for row in rows):
         return None
-    first = [row for row in rows if row["file"] == rows[0]["file"]]
-    rates = {(int(row["layer"]) - 1, int(row["head"]) - 1): float(row["aer"]) for row in first}
-    return HeadErrors(first[0]["file"], int(first[0]["sentences"]), rates)
+    selected = [row for row in rows if row["file"] == rows[0]["file"]]
+    rates = {(int(row["layer"]) - 1, int(row["head"]) - 1): float(row["aer"]) for row in selected}
+    return HeadErrors(selected[0]["file"], int(selected[0]["sentences"]), rates)

@@ -1,4 +1,4 @@
-"""The payloads of an opened head by name, and the functions that make them."""
+"""Functions that make the payloads of one opened transformer head: figures, equations, verification."""
 
 from __future__ import annotations
 
@@ -26,25 +26,26 @@ from attnviz.wording.transformer_equations import (
     opened_texts_of_step,
 )
 
-_STAGES_OF = {"scores": 1, "weights": 2, "stream": 4}
+_STAGE_BY_FIGURE = {"scores": 1, "weights": 2, "stream": 4}
+"""Stage of the computation that a figure shows, by the figure's name; stage 3 is `_values_payload`."""
 
 
 def _requested_head(request: PayloadRequest) -> OpenHead:
     """Return the requested head; raise UnknownPayloadError where there is none."""
-    opened = named_head(request.trace, request.part) if request.trace.has_heads else None
-    if opened is None:
+    opened_head = named_head(request.trace, request.part) if request.trace.has_heads else None
+    if opened_head is None:
         raise UnknownPayloadError(request.part)
-    return opened
+    return opened_head
 
 
-def _rows(opened: OpenHead) -> range:
-    return range(len(opened.target_pieces))
+def _rows(opened_head: OpenHead) -> range:
+    return range(len(opened_head.target_pieces))
 
 
-def _picture(name: str, request: PayloadRequest) -> dict[str, Any]:
-    opened, picture = _requested_head(request), STEP_FIGURES[name].picture
-    subjects = [Subject(opened, row) for row in _rows(opened)]
-    sentences = {row: head_stage_sentences(opened, row)[_STAGES_OF[name]] for row in _rows(opened)}
+def _figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
+    opened_head, picture = _requested_head(request), STEP_FIGURES[name].picture
+    subjects = [Subject(opened_head, row) for row in _rows(opened_head)]
+    sentences = {row: head_stage_sentences(opened_head, row)[_STAGE_BY_FIGURE[name]] for row in _rows(opened_head)}
     return chart_payload(
         to_json(picture.template(subjects[0], request.theme)),
         {
@@ -54,51 +55,53 @@ def _picture(name: str, request: PayloadRequest) -> dict[str, Any]:
     )
 
 
-def _values(request: PayloadRequest) -> dict[str, Any]:
-    opened = _requested_head(request)
-    return values_payload(opened, {row: head_stage_sentences(opened, row)[3] for row in _rows(opened)}, request.theme)
-
-
-def _products(request: PayloadRequest) -> dict[str, Any]:
-    return head_payload(_requested_head(request), request.theme)
-
-
-def _equation(stage: int, request: PayloadRequest) -> dict[str, Any]:
-    opened = _requested_head(request)
-    template = next(equation for equation in opened_equations(opened, request.theme) if equation.stage == stage)
-    rows = _rows(opened)
-    return equation_payload(
-        template,
-        list(rows),
-        [opened_texts_of_step(opened, row, request.theme) for row in rows],
-        [head_texts_of_source(opened, column) for column in range(len(opened.source_pieces))],
-        [head_texts_of_cells(opened, row) for row in rows],
+def _values_payload(request: PayloadRequest) -> dict[str, Any]:
+    opened_head = _requested_head(request)
+    return values_payload(
+        opened_head, {row: head_stage_sentences(opened_head, row)[3] for row in _rows(opened_head)}, request.theme
     )
 
 
-def _verification(request: PayloadRequest) -> dict[str, Any]:
+def _products_payload(request: PayloadRequest) -> dict[str, Any]:
+    return head_payload(_requested_head(request), request.theme)
+
+
+def _equation_payload(stage: int, request: PayloadRequest) -> dict[str, Any]:
+    opened_head = _requested_head(request)
+    template = next(equation for equation in opened_equations(opened_head, request.theme) if equation.stage == stage)
+    rows = _rows(opened_head)
+    return equation_payload(
+        template,
+        list(rows),
+        [opened_texts_of_step(opened_head, row, request.theme) for row in rows],
+        [head_texts_of_source(opened_head, column) for column in range(len(opened_head.source_pieces))],
+        [head_texts_of_cells(opened_head, row) for row in rows],
+    )
+
+
+def _verification_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the checks of the opened head's kind of attention, and of its residual stream."""
-    opened, (step, *others) = _requested_head(request), request.steps
+    opened_head, (step, *others) = _requested_head(request), request.steps
     if request.weights is None or others:
         raise UnknownPayloadError("open-verification")
     try:
         verification = verifier_for(request).verify(step)
     except MisfitError:
         return misfit_payload(request.trace, step)
-    side = "encoder" if opened.kind == "encoder" else "decoder"
-    own = (f"{opened.kind}_", f"{side}_streams")
+    side = "encoder" if opened_head.kind == "encoder" else "decoder"
+    prefixes = (f"{opened_head.kind}_", f"{side}_streams")
     return badge_payload(
         request.trace,
-        Verification(tuple(check for check in verification.checks if check.quantity.startswith(own))),
+        Verification(tuple(check for check in verification.checks if check.quantity.startswith(prefixes))),
         step,
     )
 
 
 MAKERS: Mapping[str, Maker] = {
-    "open-values": _values,
-    "open-products": _products,
-    "open-verification": _verification,
-    **{f"open-{name}": partial(_picture, name) for name in _STAGES_OF},
-    **{f"open-equation-{stage}": partial(_equation, stage) for stage in STAGES},
+    "open-values": _values_payload,
+    "open-products": _products_payload,
+    "open-verification": _verification_payload,
+    **{f"open-{name}": partial(_figure_payload, name) for name in _STAGE_BY_FIGURE},
+    **{f"open-equation-{stage}": partial(_equation_payload, stage) for stage in STAGES},
 }
-"""By the names in their addresses; `part` names the head."""
+"""By the payload names in addresses; the address parameter `part` names the head."""

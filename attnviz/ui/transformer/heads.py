@@ -1,4 +1,4 @@
-"""Draw the third exhibit: all heads of the small transformer for the visitor's sentence, and one opened head."""
+"""Third exhibit of *To the transformer*: all heads of the small transformer, and one opened head in detail."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition
 from attnviz.ui.components.equation.equation import equation
 from attnviz.ui.components.gallery.gallery import cell, gallery, group
-from attnviz.ui.components.player.player import Pair
+from attnviz.ui.components.player.player import SentencePair
 from attnviz.ui.components.verification_badge.verification_badge import verification
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.link import link
@@ -33,7 +33,7 @@ from attnviz.ui.shared_payloads import address
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import (
-    TRANSFORMER,
+    TRANSFORMER_MODEL,
     Exhibit,
     ExhibitSelection,
     SentenceRequest,
@@ -46,34 +46,34 @@ from attnviz.wording.opened_head import (
     head_title,
     kind_name,
     kind_sentence,
-    opened_titles,
-    row_names,
+    opened_head_titles,
+    pair_labels,
 )
 from attnviz.wording.verification import not_verified_text
 
 HEAD = "head"
 """Name of the opened head, in the session state and in the address."""
-PICTURES = ("scores", "weights", "values", "stream")
-"""Figures of a head, by their names in the registry."""
+FIGURES = ("scores", "weights", "values", "stream")
+"""Figures of the opened head, in the order of the stages; names in the registry `STEP_FIGURES`."""
 
 
-def _open(request: SentenceRequest) -> View:
-    if reason := missing_models_reason(TRANSFORMER):
+def _make_view(request: SentenceRequest) -> View:
+    if reason := missing_models_reason(TRANSFORMER_MODEL):
         raise AttnvizError(reason)
-    trace = request.translated(TRANSFORMER)
-    handle({HEAD: _choose})
-    opened = named_head(trace, str(st.session_state.get(HEAD) or link().get(HEAD)))
-    opened = opened or heads_of(trace, "cross")[_best_head(trace)]
-    st.session_state[HEAD] = opened.name
-    return View(EXHIBIT.view_id, opened)
+    trace = request.trace_by(TRANSFORMER_MODEL)
+    handle({HEAD: _store_head_name})
+    opened_head = named_head(trace, str(st.session_state.get(HEAD) or link().get(HEAD)))
+    opened_head = opened_head or heads_of(trace, "cross")[_best_head(trace)]
+    st.session_state[HEAD] = opened_head.name
+    return View(EXHIBIT.view_id, opened_head)
 
 
-def _choose(name: object) -> None:
+def _store_head_name(name: object) -> None:
     st.session_state[HEAD] = str(name)
 
 
 def _best_head(trace: TransformerTrace) -> int:
-    """Return the index of the cross-attention head that is opened first: that with the lowest error rate."""
+    """Return the index of the cross-attention head with the lowest error rate, which is opened first; 0 if unknown."""
     errors = head_errors(trace)
     if errors is None:
         return 0
@@ -81,56 +81,66 @@ def _best_head(trace: TransformerTrace) -> int:
     return names.index(min(errors.rates, key=errors.rates.__getitem__)) if set(names) == set(errors.rates) else 0
 
 
-def _panel(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # noqa: ARG001  same signature as the others
-    opened: OpenHead = view.trace
+def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # noqa: ARG001  same signature as the others
+    opened_head: OpenHead = view.trace
 
-    errors = head_errors(opened.trace)
-    gallery(view, _groups(opened.trace, opened.trace.fingerprint, repr(errors), language()), opened.name, HEAD)
+    errors = head_errors(opened_head.trace)
+    gallery(
+        view,
+        _groups(opened_head.trace, opened_head.trace.fingerprint, repr(errors), language()),
+        opened_head.name,
+        HEAD,
+    )
     if errors:
         st.html(f'<p class="reading">{_error_rate_sentence(errors)}</p>')
-    st.html(f'<h2 class="section opened">{head_title(opened)}</h2><p class="reading">{kind_sentence(opened.kind)}</p>')
-    step_controls(view, _pair(opened.kind))
+    st.html(
+        f'<h2 class="section opened">{head_title(opened_head)}</h2>'
+        f'<p class="reading">{kind_sentence(opened_head.kind)}</p>'
+    )
+    step_controls(view, _player_names(opened_head.kind))
     left, right = st.columns([11, 10], gap="large")
     with left:
-        steady_chart(view, _heatmap(opened, opened.fingerprint, theme, language()), "{}", "heatmap")
+        steady_chart(view, _heatmap(opened_head, opened_head.fingerprint, theme, language()), "{}", "heatmap")
     with right:
-        _verification(view, opened, theme)
-        energy_decomposition(view, _at(opened, "open-products", theme))
+        _verification(view, opened_head, theme)
+        energy_decomposition(view, _head_address(opened_head, "open-products", theme))
     with st.container(key=view.key("stages")):
-        for number, title in opened_titles().items():
+        for number, title in opened_head_titles().items():
             with st.container(key=view.key(f"stage_{number}")):
-                _stage(view, opened, number, title, theme)
+                _stage(view, opened_head, number, title, theme)
 
 
-def _at(opened: OpenHead, name: str, theme: ThemeName, *, every: bool = True) -> str:
-    trace: Any = opened.trace
-    return address(trace, name, theme, every=every, part=opened.name)
+def _head_address(opened_head: OpenHead, name: str, theme: ThemeName, *, every: bool = True) -> str:
+    trace: Any = opened_head.trace
+    return address(trace, name, theme, every=every, part=opened_head.name)
 
 
-def _stage(view: View, opened: OpenHead, number: int, title: str, theme: ThemeName) -> None:
+def _stage(view: View, opened_head: OpenHead, number: int, title: str, theme: ThemeName) -> None:
     """Draw a stage of the current row: a sentence, a figure, and an equation with its numbers."""
     st.html(f'<h3><span class="number">{number}</span>{title}</h3>')
     if number == STAGES[2]:
-        context_growth(view, _at(opened, "open-values", theme))
+        context_growth(view, _head_address(opened_head, "open-values", theme))
     else:
-        name = PICTURES[number - 1]
-        chart(view, _at(opened, f"open-{name}", theme), name)
-    equation(view, number, _at(opened, f"open-equation-{number}", theme))
+        name = FIGURES[number - 1]
+        chart(view, _head_address(opened_head, f"open-{name}", theme), name)
+    equation(view, number, _head_address(opened_head, f"open-equation-{number}", theme))
 
 
-def _verification(view: View, opened: OpenHead, theme: ThemeName) -> None:
-    trace: Any = opened.trace
+def _verification(view: View, opened_head: OpenHead, theme: ThemeName) -> None:
+    trace: Any = opened_head.trace
     if weights_of(trace) is None:
         st.text(not_verified_text(trace))
         return
-    at = _at(opened, "open-verification", theme, every=False)
+    payload_address = _head_address(opened_head, "open-verification", theme, every=False)
     # The whole encoder is verified with any step: its positions are not steps.
-    verification(view, at.replace("steps={step}", "steps=0") if opened.kind == "encoder" else at)
+    verification(
+        view, payload_address.replace("steps={step}", "steps=0") if opened_head.kind == "encoder" else payload_address
+    )
 
 
-def _pair(kind: Kind) -> Pair:
+def _player_names(kind: Kind) -> SentencePair:
     spoken = {"encoder": ("en", "en"), "decoder": ("fr", "fr"), "cross": ("en", "fr")}[kind]
-    return Pair(row_names(kind), spoken, written=kind != "encoder")
+    return SentencePair(pair_labels(kind), spoken, second_is_written=kind != "encoder")
 
 
 @cached_for_all
@@ -138,7 +148,7 @@ def _groups(
     _trace: TransformerTrace,
     identity: str,  # noqa: ARG001
     rates_key: str,  # noqa: ARG001
-    code: str,  # noqa: ARG001  the key of the cache
+    code: str,  # noqa: ARG001  part of the cache key
 ) -> list[dict[str, object]]:
     errors, groups = head_errors(_trace), []
     for kind in get_args(Kind):
@@ -170,33 +180,33 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
 
 
 @cached_for_all
-def _heatmap(_opened: OpenHead, identity: str, theme: ThemeName, code: str) -> str:  # noqa: ARG001  the key
-    return str(heatmap(_opened, theme=theme).to_json())
+def _heatmap(_opened_head: OpenHead, identity: str, theme: ThemeName, code: str) -> str:  # noqa: ARG001  part of the cache key
+    return str(heatmap(_opened_head, theme=theme).to_json())
 
 
 def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
-    opened: OpenHead = view.trace
-    name, errors = head_title(opened), head_errors(opened.trace)
+    opened_head: OpenHead = view.trace
+    name, errors = head_title(opened_head), head_errors(opened_head.trace)
     rates = errors.rates if errors else {}
-    title, gallery_figure = gettext("All heads"), head_gallery(opened.trace, rates, theme=theme)
+    title, gallery_figure = gettext("All heads"), head_gallery(opened_head.trace, rates, theme=theme)
     yield Picture(
         title,
         title,
         "heads",
         gallery_figure,
-        head_gallery_table(opened.trace, rates),
+        head_gallery_table(opened_head.trace, rates),
         _error_rate_sentence(errors) if errors else "",
     )
     yield Picture(
         name,
         name,
-        f"head-{opened.name}",
-        heatmap(opened, theme=theme),
-        heatmap_table(opened),
-        kind_sentence(opened.kind),
+        f"head-{opened_head.name}",
+        heatmap(opened_head, theme=theme),
+        heatmap_table(opened_head),
+        kind_sentence(opened_head.kind),
     )
-    subject = Subject(opened, selection.step, source=selection.source)
-    for figure_name in ("products", *PICTURES):
+    subject = Subject(opened_head, selection.step, source=selection.source)
+    for figure_name in ("products", *FIGURES):
         figure = STEP_FIGURES[figure_name]
         heading = gettext(
             "{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=selection.step + 1
@@ -204,10 +214,10 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
         yield Picture(
             figure.title(subject),
             heading,
-            f"head-{opened.name}-{selection.step + 1}-{figure_name}",
+            f"head-{opened_head.name}-{selection.step + 1}-{figure_name}",
             figure.draw(subject, theme=theme),
             figure.table(subject),
         )
 
 
-EXHIBIT = Exhibit(_open, _panel, _pictures, "head")
+EXHIBIT = Exhibit(_make_view, _draw, _pictures, "head")

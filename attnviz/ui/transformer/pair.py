@@ -1,4 +1,4 @@
-"""Draw the second exhibit: two sentences of the visitor's, compared by attention without recurrence."""
+"""Second exhibit of *To the transformer*: the decomposable-attention detector judges an English-French pair."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz.analysis.decomposable_recomputation import recompute_decomposable
 from attnviz.analysis.decomposable_verification import verify_judgement
-from attnviz.analysis.pair_attention import PairAttention, largest_difference, reordered, swapped
+from attnviz.analysis.pair_attention import PairAttention, largest_difference, matching_positions, with_words_swapped
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.judgement import (
     aggregated_table,
@@ -37,7 +37,7 @@ from attnviz.ui.components.chart.chart import (
     steady_payload,
 )
 from attnviz.ui.components.equation.equation import inline_equation
-from attnviz.ui.components.player.player import Pair
+from attnviz.ui.components.player.player import SentencePair
 from attnviz.ui.components.verification_badge.verification_badge import inline_verification
 from attnviz.ui.fields import text_box
 from attnviz.ui.figure_cache import cached_for_all
@@ -50,14 +50,15 @@ from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.transformer.word_swap import choose_swap
 from attnviz.wording import judgement as wording
-from attnviz.wording.verification import what_is_verified
+from attnviz.wording.verification import verification_caption
 
 FRENCH = "pair"
 """Name of the French sentence, in the session state and, where it differs from the translation, in the address."""
-_FRENCH_OF = "pair_of"
+_FRENCH_SOURCE = "pair_of"
+"""Session state key of the English sentence to which the French one belongs."""
 
 
-def _open(request: SentenceRequest) -> View:
+def _make_view(request: SentenceRequest) -> View:
     folder = detector_folder()
     if folder is None:
         raise AttnvizError(
@@ -74,11 +75,11 @@ def _open(request: SentenceRequest) -> View:
 def _french(request: SentenceRequest) -> str:
     """Draw the box of the French sentence, by default the translation; return its text."""
     session, translation = st.session_state, str(request.view.trace.translation)
-    if session.get(_FRENCH_OF) not in (None, request.sentence):
+    if session.get(_FRENCH_SOURCE) not in (None, request.sentence):
         session[FRENCH] = translation  # the typed text belongs to another sentence
     elif not session.get(FRENCH):
         session[FRENCH] = link().get(FRENCH) or translation
-    session[_FRENCH_OF] = request.sentence
+    session[_FRENCH_SOURCE] = request.sentence
     text = text_box(
         gettext("French sentence"),
         key=FRENCH,
@@ -96,59 +97,63 @@ def french_in_address(request: SentenceRequest) -> str | None:
     return text if text and text != request.view.trace.translation else None
 
 
-def _panel(view: View, request: SentenceRequest, theme: ThemeName) -> None:
+def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     attention: PairAttention = view.trace
     judgement = attention.judgement
     st.html(f'<p class="reading">{wording.detector_caption()}</p>')
-    step_controls(view, Pair((gettext("English"), gettext("French")), written=False))
-    inline_verification(view, _verification(judgement, judgement.fingerprint, language()))
+    step_controls(view, SentencePair((gettext("English"), gettext("French")), second_is_written=False))
+    inline_verification(view, _verification_payload(judgement, judgement.fingerprint, language()))
     st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="reading">{wording.attention_caption()}</p>')
     left, right = st.columns(2, gap="large")
     with left:
-        steady_chart(view, _heatmap(attention, attention.fingerprint, theme, language(), True), "{}", "heatmap")
+        steady_chart(view, _heatmap_json(attention, attention.fingerprint, theme, language(), True), "{}", "heatmap")
     with right:
-        other = PairAttention(judgement, "source")
+        from_english = PairAttention(judgement, "source")
         inline_chart(
-            view, steady_payload(_heatmap(other, other.fingerprint, theme, language(), False), {}), "other_way"
+            view,
+            steady_payload(_heatmap_json(from_english, from_english.fingerprint, theme, language(), False), {}),
+            "other_way",
         )
     left, right = st.columns(2, gap="large")
     with left:
         st.html(f'<h2 class="section">{gettext("Compare")}</h2>')
-        inline_chart(view, _compared(judgement, judgement.fingerprint, theme, language()), "compared")
+        inline_chart(view, _comparison_payload(judgement, judgement.fingerprint, theme, language()), "compared")
     with right, st.container(key=view.key("ladder_verdict")):
         st.html(
             f'<h2 class="section">{gettext("Aggregate, then decide")}</h2>'
             f'<p class="reading"><b>{wording.verdict(judgement)}</b></p>'
         )
         inline_equation(view, wording.verdict_equation(judgement, theme), "verdict")
-    _swap(view, request, judgement, theme)
+    _swap_section(view, request, judgement, theme)
 
 
-def _swap(view: View, request: SentenceRequest, judgement: Judgement, theme: ThemeName) -> None:
+def _swap_section(view: View, request: SentenceRequest, judgement: Judgement, theme: ThemeName) -> None:
     """Draw the English sentence as a bag of vectors, and the controls that swap two of its words."""
     st.html(f'<h2 class="section">{gettext("A bag of vectors")}</h2>')
-    places = choose_swap(request.sentence)
+    swapped_words = choose_swap(request.sentence)
     other, identity = None, judgement.fingerprint
-    if places:
-        other = _swapped_judgement(request, judgement, places)
+    if swapped_words:
+        other = _swapped_judgement(request, judgement, swapped_words)
         identity += other.fingerprint
         st.text(other.source_text)
-    inline_chart(view, _bag(judgement, other, identity, theme, language()), "bag")
+    inline_chart(view, _bag_payload(judgement, other, identity, theme, language()), "bag")
 
 
-def _swapped_judgement(request: SentenceRequest, judgement: Judgement, places: tuple[int, int]) -> Judgement:
+def _swapped_judgement(request: SentenceRequest, judgement: Judgement, swapped_words: tuple[int, int]) -> Judgement:
     folder = detector_folder()
-    assert folder is not None  # checked by _open
-    return judgement_of(folder, request.device, swapped(request.sentence, *places), judgement.target_text)
+    assert folder is not None  # `_make_view` has checked it
+    return judgement_of(
+        folder, request.device, with_words_swapped(request.sentence, *swapped_words), judgement.target_text
+    )
 
 
 @cached_for_all
-def _bag(
+def _bag_payload(
     _judgement: Judgement,
     _other: Judgement | None,
     identity: str,  # noqa: ARG001
     theme: ThemeName,
-    code: str,  # noqa: ARG001  the key
+    code: str,  # noqa: ARG001  part of the cache key
 ) -> dict[str, Any]:
     return steady_payload(
         bag_figure(_judgement, _other, theme=theme).to_json(), {EVERY_STEP: ("", _bag_sentence(_judgement, _other))}
@@ -156,24 +161,24 @@ def _bag(
 
 
 def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
-    """Return what the bag is or, with two words swapped, the effect of that.
+    """Return a description of the bag or, if two words are swapped, of the effect of the swap.
 
-    It includes whether the recomputation of both gives bitwise equal probabilities.
+    The latter says whether the recomputation of both gives bitwise equal probabilities.
     """
     if other is None:
         return wording.comparisons_caption()
-    places, weights = reordered(judgement, other), weights_of_detector(judgement)
-    difference = None if places is None else largest_difference(judgement, other, places)
+    positions, weights = matching_positions(judgement, other), weights_of_detector(judgement)
+    difference = None if positions is None else largest_difference(judgement, other, positions)
     exact = False
-    if places is not None and weights is not None:
+    if positions is not None and weights is not None:
         recomputed = [recompute_decomposable(weights, each.source_ids, each.target_ids) for each in (judgement, other)]
         exact = bool((recomputed[0].probabilities == recomputed[1].probabilities).all())
     return wording.swap_sentence(judgement, other, difference, exact=exact)
 
 
 @cached_for_all
-def _heatmap(_attention: PairAttention, identity: str, theme: ThemeName, code: str, linked: bool) -> str:  # noqa: ARG001
-    """Return the attention of one sentence to the other, as JSON; rows are steps of the view only where `linked`."""
+def _heatmap_json(_attention: PairAttention, identity: str, theme: ThemeName, code: str, linked: bool) -> str:  # noqa: ARG001
+    """Return the figure of one sentence's attention to the other as JSON; its rows select steps if `linked`."""
     figure = attend_figure(_attention, theme=theme)
     if not linked:
         figure.layout.meta = {name: figure.layout.meta[name] for name in ("alt", "narrowest", "widest")}
@@ -181,7 +186,7 @@ def _heatmap(_attention: PairAttention, identity: str, theme: ThemeName, code: s
 
 
 @cached_for_all
-def _compared(_judgement: Judgement, identity: str, theme: ThemeName, code: str) -> dict[str, Any]:  # noqa: ARG001
+def _comparison_payload(_judgement: Judgement, identity: str, theme: ThemeName, code: str) -> dict[str, Any]:  # noqa: ARG001
     return chart_payload(
         to_json(compared_template(_judgement, theme)),
         {
@@ -192,7 +197,7 @@ def _compared(_judgement: Judgement, identity: str, theme: ThemeName, code: str)
 
 
 @cached_for_all
-def _verification(_judgement: Judgement, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key
+def _verification_payload(_judgement: Judgement, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  part of the cache key
     weights = weights_of_detector(_judgement)
     if weights is None:
         text = gettext(
@@ -202,8 +207,8 @@ def _verification(_judgement: Judgement, identity: str, code: str) -> dict[str, 
     verified = verify_judgement(_judgement, weights)
     return {
         "holds": verified.holds,
-        "summary": wording.pair_badge(verified),
-        "about": what_is_verified(),
+        "summary": wording.verdict_badge_text(verified),
+        "about": verification_caption(),
         "wrong": [],
         "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
         "rows": verification_rows(verified, wording.quantity_names()),
@@ -228,7 +233,7 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
         compared_table(judgement, step),
         compared_sentence(judgement, step),
     )
-    other = _swapped_judgement(request, judgement, selection.swap) if selection.swap else None
+    other = _swapped_judgement(request, judgement, selection.swapped_words) if selection.swapped_words else None
     title = gettext("A bag of vectors")
     yield Picture(
         title,
@@ -246,4 +251,4 @@ def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.Data
     yield gettext("The verdict"), verdict_table(view.trace.judgement)
 
 
-EXHIBIT = Exhibit(_open, _panel, _pictures, "two", _tables)
+EXHIBIT = Exhibit(_make_view, _draw, _pictures, "two", _tables)

@@ -1,4 +1,4 @@
-"""Draw the page *To the transformer* below its sentence: the current exhibit and downloads.
+"""Draw the page *To the transformer* below its sentence (current exhibit, downloads), with the table of exhibits.
 
 The server computes the current exhibit only.
 """
@@ -27,7 +27,7 @@ from attnviz.ui.page_state import address
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.requests import begin_fragment
-from attnviz.ui.session_payloads import payload
+from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import references, text_section
@@ -36,10 +36,10 @@ from attnviz.ui.transformer import energies, five_models, heads, pair
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.transformer.word_swap import SWAP, chosen_swap
 from attnviz.wording import transformer_page
-from attnviz.wording.transformer_page import LINES, Rung, exhibit_equation, exhibit_titles
+from attnviz.wording.transformer_page import EQUATION_LINES, Rung, exhibit_equation, exhibit_titles
 
-RUNG = "rung"
-"""Name of the current exhibit, called a rung on the page, in the session state and in the address."""
+EXHIBIT_NAME = "rung"
+"""Session state key and address parameter of the current exhibit, called a rung on the page."""
 EXHIBITS: Mapping[str, Exhibit] = {
     "dot": energies.EXHIBIT,
     "pair": pair.EXHIBIT,
@@ -47,8 +47,9 @@ EXHIBITS: Mapping[str, Exhibit] = {
     "answers": five_models.EXHIBIT,
 }
 """By their names in the address, in the order of the page."""
-_CHOICES = (RUNG, heads.HEAD, SWAP)
+_CHOICES = (EXHIBIT_NAME, heads.HEAD, SWAP)
 _SHOWN_TRACES = "transformer_on_show"
+"""Session state key of the shown traces: payloads are available while the session holds them."""
 
 
 def transformer_view(request: SentenceRequest) -> None:
@@ -56,27 +57,27 @@ def transformer_view(request: SentenceRequest) -> None:
     session = st.session_state
     for name in _CHOICES:
         session.setdefault(name, link().get(name))
-    chosen = _chosen_exhibit()
-    exhibit = EXHIBITS[chosen]
-    text_section(transformer_page.story(_rung(chosen)))
+    exhibit_name = _chosen_exhibit()
+    exhibit = EXHIBITS[exhibit_name]
+    text_section(transformer_page.story(_as_exhibit_name(exhibit_name)))
     try:
         with st.spinner(gettext("Translating…")):
-            view = exhibit.open(request)
+            view = exhibit.make_view(request)
     except AttnvizError as error:
         with st.container(key="transformer_problem"):
             st.text(str(error))
         return
-    session[_SHOWN_TRACES] = view.trace, request.view.trace  # payloads are available while the session holds the traces
-    _write_address(view, request, chosen)
+    session[_SHOWN_TRACES] = view.trace, request.view.trace
+    _write_address(view, request, exhibit_name)
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
-        exhibit.panel(view, request, theme_name())
-        if LINES[_rung(chosen)]:
+        exhibit.draw(view, request, theme_name())
+        if EQUATION_LINES[_as_exhibit_name(exhibit_name)]:
             with st.container(key=view.key("ladder")):
                 st.html(f'<h2 class="section">{gettext("What this rung changes, as a formula")}</h2>')
-                inline_equation(view, exhibit_equation(_rung(chosen), theme_name()), "ladder")
+                inline_equation(view, exhibit_equation(_as_exhibit_name(exhibit_name), theme_name()), "ladder")
         _tables(view, exhibit, request)
     with st.container(horizontal=True, vertical_alignment="center", key="transformer_foot"):
-        _downloads(view, exhibit, request, _rung(chosen))
+        _downloads(view, exhibit, request, _as_exhibit_name(exhibit_name))
         copy_link(view)
     references(transformer_page.REFERENCES)
 
@@ -95,17 +96,17 @@ def _chosen_exhibit() -> str:
     return segmented_control(
         gettext("Rung"),
         names,
-        key=RUNG,
+        key=EXHIBIT_NAME,
         default=next(iter(names)),
         label_visibility="collapsed",
     )
 
 
-def _rung(name: str) -> Rung:
-    return next(rung for rung in get_args(Rung) if rung == name)
+def _as_exhibit_name(name: str) -> Rung:
+    return next(literal for literal in get_args(Rung) if literal == name)
 
 
-def _write_address(view: View, request: SentenceRequest, chosen: str) -> None:
+def _write_address(view: View, request: SentenceRequest, exhibit_name: str) -> None:
     """Write the parameters of the other pages' view and of this page into the address."""
     session = st.session_state
     address.add_parameters(session, address.own_parameters(session, request.view))
@@ -113,13 +114,13 @@ def _write_address(view: View, request: SentenceRequest, chosen: str) -> None:
     address.add_parameters(
         session,
         {
-            RUNG: None if chosen == first else chosen,
-            heads.HEAD: session[heads.HEAD] if chosen == "heads" else None,
-            pair.FRENCH: pair.french_in_address(request) if chosen == "pair" else None,
-            SWAP: session.get(SWAP) if chosen == "pair" else None,
+            EXHIBIT_NAME: None if exhibit_name == first else exhibit_name,
+            heads.HEAD: session[heads.HEAD] if exhibit_name == "heads" else None,
+            pair.FRENCH: pair.french_in_address(request) if exhibit_name == "pair" else None,
+            SWAP: session.get(SWAP) if exhibit_name == "pair" else None,
         },
     )
-    address.add_history_entry(session, f"{chosen} {view.identity}")
+    address.add_history_entry(session, f"{exhibit_name} {view.identity}")
     address.set_address_view(session, view, request.view)
 
 
@@ -127,52 +128,57 @@ def _tables(view: View, exhibit: Exhibit, request: SentenceRequest) -> None:
     """Offer the numbers in the figures, computed only while the box is open."""
     theme, swap = theme_name(), chosen_swap(request.sentence)
 
-    def made(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
-        pictures = exhibit.pictures(view, request, _selection(view, selection, swap), theme)
+    def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
+        pictures = exhibit.pictures(view, request, _exhibit_selection(view, selection, swap), theme)
         tables = [(picture.heading, picture.numbers) for picture in pictures]
         return tables + (list(exhibit.tables(view, request)) if exhibit.tables else [])
 
-    table_box(view, gettext("The charts as tables"), "tables", f"{theme} {swap}", made)
+    table_box(view, gettext("The charts as tables"), "tables", f"{theme} {swap}", make_tables)
 
 
 @st.fragment
 @in_turn
-def _downloads(view: View, exhibit: Exhibit, request: SentenceRequest, rung: Rung) -> None:
+def _downloads(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: Rung) -> None:
     """Offer the figures, drawn when the box is opened."""
     begin_fragment()
     swap, code = chosen_swap(request.sentence), language()
 
-    def drawn(selection: Selection) -> Iterator[PictureFile]:
-        pictures = exhibit.pictures(view, request, _selection(view, selection, swap), "light")
+    def make_files(selection: Selection) -> Iterator[PictureFile]:
+        pictures = exhibit.pictures(view, request, _exhibit_selection(view, selection, swap), "light")
         return (picture_file(request.view.trace, picture) for picture in pictures)
 
     def lecture(selection: Selection) -> bytes:
         set_language(code)
-        chosen = _selection(view, selection, swap)
-        return story_html(functools.partial(_lecture, view, exhibit, request, chosen, rung)).encode("utf-8")
+        chosen = _exhibit_selection(view, selection, swap)
+        return story_html(functools.partial(_lecture, view, exhibit, request, chosen, exhibit_name)).encode("utf-8")
 
     def offer() -> None:
-        offer_pictures(view, drawn, str(swap))
-        at = payload(view, "lecture", str(swap), lecture)
-        file = file_name(request.view.trace, f"{rung}.html")
-        file_link(view, gettext("Page for a lecture, HTML"), at, file, "lecture_page")
+        offer_pictures(view, make_files, str(swap))
+        lecture_address = register_payload(view, "lecture", str(swap), lecture)
+        file = file_name(request.view.trace, f"{exhibit_name}.html")
+        file_link(view, gettext("Page for a lecture, HTML"), lecture_address, file, "lecture_page")
 
     download_box(offer)
 
 
 def _lecture(
-    view: View, exhibit: Exhibit, request: SentenceRequest, selection: ExhibitSelection, rung: Rung, theme: ThemeName
+    view: View,
+    exhibit: Exhibit,
+    request: SentenceRequest,
+    selection: ExhibitSelection,
+    exhibit_name: Rung,
+    theme: ThemeName,
 ) -> Story:
     """Return the lecture page of the current exhibit."""
-    text, tables = transformer_page.story(rung), tuple(exhibit.tables(view, request)) if exhibit.tables else ()
-    equation = exhibit_equation(rung, theme)
-    note = (transformer_page.note(rung),) if LINES[rung] else ()
+    text, tables = transformer_page.story(exhibit_name), tuple(exhibit.tables(view, request)) if exhibit.tables else ()
+    equation = exhibit_equation(exhibit_name, theme)
+    note = (transformer_page.note(exhibit_name),) if EQUATION_LINES[exhibit_name] else ()
     shown = Chapter(
         text.heading,
         (*text.paragraphs, *note),
         story_pictures(exhibit.pictures(view, request, selection, theme)),
         tables,
-        equation.latex if LINES[rung] else "",
+        equation.latex if EQUATION_LINES[exhibit_name] else "",
     )
     opening = Chapter(transformer_page.opening().heading, transformer_page.opening().paragraphs)
     return Story(
@@ -180,5 +186,5 @@ def _lecture(
     )
 
 
-def _selection(view: View, selection: Selection, swap: tuple[int, int] | None) -> ExhibitSelection:
+def _exhibit_selection(view: View, selection: Selection, swap: tuple[int, int] | None) -> ExhibitSelection:
     return ExhibitSelection(selection.step, source_of(selection, view.trace), swap)

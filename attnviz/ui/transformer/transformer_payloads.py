@@ -1,4 +1,4 @@
-"""The payloads of the page *To the transformer* by name, and the functions that make them."""
+"""Table of the functions that make the payloads of *To the transformer*, by payload name; used by the server."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from attnviz.ui.shared_payloads import Maker
 from attnviz.ui.transformer import five_models, head_payloads
 
 MAKERS: Mapping[str, Maker] = {**head_payloads.MAKERS, **five_models.MAKERS}
-"""By the names in their addresses."""
+"""By the payload names in addresses."""

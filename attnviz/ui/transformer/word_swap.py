@@ -1,4 +1,4 @@
-"""Choose two words of the English sentence and swap them by a button; the choice is in the address."""
+"""Draw the choice of two words of the English sentence and the button that swaps them; store it in the address."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnviz.ui.requests import request_button
 from attnviz.wording.labels import shorten
 
 SWAP = "swap"
-"""Name of the choice in session state and address: the words' places from 1, such as "2.5"; none while unswapped."""
+"""Name of the choice in session state and address: the words' numbers from 1, such as "2.5"; none while unswapped."""
 _FIRST_WORD, _SECOND_WORD = "swap_one", "swap_other"
 
 
@@ -28,37 +28,37 @@ def choose_swap(sentence: str) -> tuple[int, int] | None:
         return None
     defaults = chosen or (min(1, len(words) - 2), max(len(words) - 2, min(1, len(words) - 2) + 1))
     with st.container(horizontal=True, vertical_alignment="bottom", key="swap_words"):
-        places = [
+        indices = [
             st.selectbox(
                 label,
                 list(range(len(words))),
-                place,
+                default,
                 key=f"{key}_{len(words)}",
                 disabled=chosen is not None,
                 format_func=lambda k: f"{k + 1} {shorten(words[k], 24)}" if k < len(words) else "",
                 width=220,
             )
-            for key, place, label in zip(
+            for key, default, label in zip(
                 (_FIRST_WORD, _SECOND_WORD), defaults, (gettext("This word"), gettext("and this one")), strict=True
             )
         ]
         label = gettext("Undo the swap") if chosen else gettext("Swap them")
         request_button(
             label,
-            partial(_store_swap, None if chosen else places),
+            partial(_store_swap, None if chosen else indices),
             key="swap_button",
             type="primary",
-            disabled=places[0] == places[1],
+            disabled=indices[0] == indices[1],
         )
     return chosen
 
 
-def _store_swap(places: list[int] | None) -> None:
-    st.session_state[SWAP] = None if places is None else ".".join(str(place + 1) for place in sorted(places))
+def _store_swap(indices: list[int] | None) -> None:
+    st.session_state[SWAP] = None if indices is None else ".".join(str(index + 1) for index in sorted(indices))
 
 
 def _parse_swap(value: object, count: int) -> tuple[int, int] | None:
-    """Return the indices that a link or the session state has, None where they are invalid."""
+    """Return the word indices in a value of `SWAP`, None if it is invalid for `count` words."""
     match = re.fullmatch(r"([0-9]{1,3})\.([0-9]{1,3})", str(value))
     if not match:
         return None

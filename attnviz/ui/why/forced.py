@@ -1,4 +1,4 @@
-"""Force-decode one translation with all three models: the probability of every word of it in each."""
+"""Figure of word probabilities on *Why attention?*: one translation, force-decoded by all three models."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _EMPTY_LAYOUT = {
 """Layout of an empty figure; the sentence above it gives the reason."""
 
 
-def forced_panel(view: View, three: Trio, theme: ThemeName) -> None:
+def forced_panel(view: View, trio: Trio, theme: ThemeName) -> None:
     """Draw the probability of each word in each model, with a summary."""
-    at = address(three.reference, "forced-words", theme, every=True, models=trio_stamp())
-    chart(view, at, "forced_words", waiting=gettext("Computing…"))
+    payload_address = address(trio.reference, "forced-words", theme, every=True, models=trio_stamp())
+    chart(view, payload_address, "forced_words", waiting=gettext("Computing…"))
 
 
 def forced_payload(request: PayloadRequest) -> dict[str, Any]:
@@ -51,14 +51,14 @@ def forced_payload(request: PayloadRequest) -> dict[str, Any]:
     return fitting_payload(figures, {EVERY_STEP: ("", sentence)})
 
 
-def forced_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
+def forced_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the numbers of the figure."""
-    yield _title(), forced_words_table(_forced_words(three.reference))
+    yield _title(), forced_words_table(_forced_words(trio.reference))
 
 
-def forced_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
+def forced_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
     """Yield the figure as it is saved."""
-    words = _forced_words(three.reference)
+    words = _forced_words(trio.reference)
     figure = forced_words_figure(words, theme=theme)
     yield Picture(_title(), _title(), "forced-words", figure, forced_words_table(words), _sentence(words))
 

@@ -1,4 +1,4 @@
-"""Draw how far gradients travel in the three models, force-decoded with one translation."""
+"""Figure of gradient decay on *Why attention?*: how far gradients travel in each of the three models."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from attnviz.wording.why import gradient_decay_sentences
 _CACHE: LRUCache[object] = LRUCache(4 << 20, size=size_of)
 
 
-def signals_panel(view: View, three: Trio, theme: ThemeName) -> None:
+def signals_panel(view: View, trio: Trio, theme: ThemeName) -> None:
     """Draw how far gradients travel in each model."""
-    at = address(three.reference, "signals", theme, every=True, models=trio_stamp())
-    chart(view, at, "signals", waiting=gettext("Computing…"))
+    payload_address = address(trio.reference, "signals", theme, every=True, models=trio_stamp())
+    chart(view, payload_address, "signals", waiting=gettext("Computing…"))
 
 
 def signals_payload(request: PayloadRequest) -> dict[str, Any]:
@@ -46,14 +46,14 @@ def signals_payload(request: PayloadRequest) -> dict[str, Any]:
     return fitting_payload(figures, {EVERY_STEP: ("", sentence)})
 
 
-def signals_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
+def signals_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the numbers of the figure."""
-    yield _title(), _table(force_decoded(three.reference))
+    yield _title(), _table(force_decoded(trio.reference))
 
 
-def signals_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
+def signals_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
     """Yield the figure as it is saved."""
-    traces = force_decoded(three.reference)
+    traces = force_decoded(trio.reference)
     signals = [_cached_signals(trace) for trace in traces]
     figure = signals_figure(_kinds(traces), signals, theme=theme)
     yield Picture(_title(), _title(), "signals", figure, _table(traces), _sentence(traces, signals))
@@ -71,9 +71,11 @@ def _title() -> str:
 
 def _table(traces: tuple[Trace, ...]) -> pd.DataFrame:
     """Return the numbers of all models that segment the sentences like the last one."""
-    alike = [trace for trace in traces if trace.target_pieces == traces[-1].target_pieces]
-    alike = [trace for trace in alike if trace.source_pieces == traces[-1].source_pieces]
-    return signals_table(alike[-1], [trace.model for trace in alike], [_cached_signals(trace) for trace in alike])
+    comparable = [trace for trace in traces if trace.target_pieces == traces[-1].target_pieces]
+    comparable = [trace for trace in comparable if trace.source_pieces == traces[-1].source_pieces]
+    return signals_table(
+        comparable[-1], [trace.model for trace in comparable], [_cached_signals(trace) for trace in comparable]
+    )
 
 
 def _kinds(traces: tuple[Trace, ...]) -> list[str]:
@@ -105,5 +107,5 @@ def _cached_signals(trace: Trace) -> Signals:
             )
         return signals
 
-    with TURNS.left():
+    with TURNS.released():
         return cast("Signals", _CACHE.get((trace.fingerprint, weights_digest_of(trace)), compute))

@@ -1,4 +1,4 @@
-"""Translate a long sentence of the paper's, or the visitor's, as it grows clause by clause."""
+"""Translations and chrF scores of a long sentence that grows clause by clause, on *Why attention?*."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import devices, models, translations
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.why.three_models import MODELS, judge, missing_models_reason, trio_stamp
+from attnviz.ui.why.three_models import MODELS, missing_models_reason, reference_model, trio_stamp
 from attnviz.wording.numbers import decimal
 from attnviz.wording.why import attention_name, growth_sentence
 
@@ -32,7 +32,7 @@ _BEAM = 5
 
 
 def growth_panel(view: View, theme: ThemeName) -> None:
-    """Draw the growing sentence of `view`, which has the judge's translation of it."""
+    """Draw the growing sentence of `view`, whose trace is the reference model's translation of all of it."""
     stamp = trio_stamp()
     lanes(view, {"at": address(view.trace, "growing", theme, every=True, models=stamp)})
     chart(
@@ -44,31 +44,33 @@ def growth_panel(view: View, theme: ThemeName) -> None:
 
 
 def growth_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the translations of every beginning of the sentence, side by side.
+    """Return the payload of the translations of every prefix of the sentence (whole clauses), side by side.
 
     Raise UnknownPayloadError where there are none.
     """
-    growth = _requested(request)
+    growth = _requested_growth(request)
     labels = [
-        ngettext("{count} of {all} clauses", "{count} of {all} clauses", place + 1, all=len(growth.clauses))
+        ngettext("{count} of {all} clauses", "{count} of {all} clauses", index + 1, all=len(growth.clauses))
         + ", "
         + ngettext("{count} word", "{count} words", words)
-        for place, words in enumerate(growth.words)
+        for index, words in enumerate(growth.words)
     ]
-    drawn = [
+    lane_payloads = [
         lane(attention_name(kind), model, "", texts=texts, notes=[_note(score) for score in scores])
         for kind, model, texts, scores in zip(
             growth.attentions, growth.models, growth.translations, growth.scores, strict=True
         )
     ]
-    measure = gettext("reference for the others")
-    drawn.append(lane(gettext("A better model"), growth.judge, "", texts=growth.references, notes=[measure]))
-    return lanes_payload(f"{request.trace.fingerprint} growing", labels, drawn, growth.clauses)
+    note = gettext("reference for the others")
+    lane_payloads.append(
+        lane(gettext("A better model"), growth.reference_model, "", texts=growth.references, notes=[note])
+    )
+    return lanes_payload(f"{request.trace.fingerprint} growing", labels, lane_payloads, growth.clauses)
 
 
 def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of their scores; raise UnknownPayloadError where there are none."""
-    growth = _requested(request)
+    """Return the payload of the translations' scores; raise UnknownPayloadError where there are none."""
+    growth = _requested_growth(request)
     figure = sentence_growth_figure(growth, theme=request.theme)
     return steady_payload(figure.to_json(), {EVERY_STEP: ("", growth_sentence(growth))})
 
@@ -86,19 +88,20 @@ def growth_pictures(trace: Trace, theme: ThemeName = "light") -> Iterator[Pictur
 
 
 def growth_of(trace: Trace) -> Growth:
-    """Return the three models' translations of every beginning of the sentence of `trace`, the judge's translation.
+    """Return the three models' translations of every prefix of the source sentence of `trace`.
 
-    They are cached for all visitors. Raise AttnvizError where a model is not installed.
+    `trace` is the reference model's translation. The result is cached for all visitors.
+    Raise AttnvizError where a model is not installed.
     """
-    judge_name = judge()
-    if missing_models_reason() or judge_name is None:
-        raise AttnvizError(missing_models_reason() or no_judge_reason())
+    reference_name = reference_model()
+    if missing_models_reason() or reference_name is None:
+        raise AttnvizError(missing_models_reason() or no_reference_model_reason())
     device = trace.device if trace.device in devices() else "cpu"
-    with TURNS.left():
-        return _compute_growth(trace.source_text, judge_name, device, trio_stamp())
+    with TURNS.released():
+        return _compute_growth(trace.source_text, reference_name, device, trio_stamp())
 
 
-def no_judge_reason() -> str:
+def no_reference_model_reason() -> str:
     """Return the message that no reference model is installed."""
     return gettext(
         "This comparison needs a better model as its reference, but none is installed. Install one, such as en-fr."
@@ -113,7 +116,7 @@ def _note(score: float) -> str:
     return f"chrF {decimal(score, 0)}"
 
 
-def _requested(request: PayloadRequest) -> Growth:
+def _requested_growth(request: PayloadRequest) -> Growth:
     try:
         return growth_of(request.trace)
     except AttnvizError as error:
@@ -121,31 +124,35 @@ def _requested(request: PayloadRequest) -> Growth:
 
 
 @cached_in(LRUCache(2 << 20, size=size_of))
-def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> Growth:
+def _compute_growth(sentence: str, reference_name: str, device: str, stamp: str) -> Growth:
     from attnviz.evaluation.bleu import sentence_chrf  # sacrebleu is slow to import: loaded only when a sentence grows
 
     parts, folders = clauses(sentence), models()
     texts = list(beginnings(parts))
-    references = translations(str(folders[judge_name]), device, texts, _BEAM)
+    references = translations(str(folders[reference_name]), device, texts, _BEAM)
     outputs = [translations(str(folders[name]), device, texts, _BEAM) for name in MODELS]
-    baseline = _baseline(sentence, references, _judge_translations(judge_name, device, stamp), sentence_chrf)
+    baseline = _baseline(sentence, references, _reference_translations(reference_name, device, stamp), sentence_chrf)
     kinds = tuple(str(read_config(folders[name])["attention"]) for name in MODELS)
     scores = [
-        [sentence_chrf(output, reference) for output, reference in zip(own, references, strict=True)] for own in outputs
+        [sentence_chrf(output, reference) for output, reference in zip(translated, references, strict=True)]
+        for translated in outputs
     ]
     return Growth(
-        parts, MODELS, kinds, tuple(map(tuple, outputs)), judge_name, tuple(references), np.array(scores), baseline
+        parts, MODELS, kinds, tuple(map(tuple, outputs)), reference_name, tuple(references), np.array(scores), baseline
     )
 
 
 def _baseline(
-    sentence: str, references: Sequence[str], judged: Mapping[str, str], score: Callable[[str, str], float]
+    sentence: str,
+    references: Sequence[str],
+    reference_translations: Mapping[str, str],
+    score: Callable[[str, str], float],
 ) -> NDArray[np.float64]:
-    """Return the mean score of unrelated translations against each reference, (N,), as a baseline.
+    """Return the mean score of unrelated translations against each reference, as a baseline.
 
-    They are the judge's translations of other sentences (`judged`), cut to as many words as the reference.
+    They are the `reference_translations` of other sentences, cut to as many words as the reference.
     """
-    others = [text.split() for source, text in judged.items() if source != sentence]
+    others = [text.split() for source, text in reference_translations.items() if source != sentence]
     return np.array(
         [
             np.mean([score(" ".join(words[: len(reference.split())]), reference) for words in others])
@@ -155,7 +162,7 @@ def _baseline(
 
 
 @cached_in(LRUCache(1 << 20, size=size_of))
-def _judge_translations(judge_name: str, device: str, stamp: str) -> dict[str, str]:  # noqa: ARG001  part of the key
-    """Return the judge's translations of the built-in long sentences."""
+def _reference_translations(reference_name: str, device: str, stamp: str) -> dict[str, str]:  # noqa: ARG001  part of the cache key
+    """Return the reference model's translations of the built-in long sentences, by sentence."""
     sentences = [*TABLE_3, *LONG]
-    return dict(zip(sentences, translations(str(models()[judge_name]), device, sentences, _BEAM), strict=True))
+    return dict(zip(sentences, translations(str(models()[reference_name]), device, sentences, _BEAM), strict=True))

@@ -1,4 +1,4 @@
-"""Draw the measured BLEU of the three models by sentence length, with the visitor's sentence marked."""
+"""Figure of BLEU by sentence length on *Why attention?*, with the length of the visitor's sentence marked."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from attnviz.ui.why.three_models import MODELS, Trio
 from attnviz.wording.why import length_sentence
 
 
-def by_length_panel(view: View, three: Trio, theme: ThemeName) -> str:
-    """Draw the figure; where nothing was measured, return a sentence that says so."""
+def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
+    """Draw the figure and return ""; without measured BLEU, return a message instead."""
     rows = measured()
     if not rows:
         return gettext(
@@ -27,38 +27,38 @@ def by_length_panel(view: View, three: Trio, theme: ThemeName) -> str:
             "sentence length.",
             file=FILE,
         )
-    words = len(three.reference.source_text.split())
-    figure = bleu_by_length(rows, theme, marked=words)
-    payload = steady_payload(figure.to_json(), {EVERY_STEP: ("", _sentence(rows, words, three))})
+    word_count = len(trio.reference.source_text.split())
+    figure = bleu_by_length(rows, theme, marked_length=word_count)
+    payload = steady_payload(figure.to_json(), {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
     inline_chart(view, payload, "by_length")
     return ""
 
 
 def measured() -> Rows:
-    """Return the measured rows of the three models; empty where they are absent or damaged."""
+    """Return the measured BLEU of the three models, a row for each length bucket; empty if absent or damaged."""
     return measured_of(MODELS)
 
 
-def _sentence(rows: Rows, words: int, three: Trio) -> str:
-    bucket = bucket_of(words, list(dict.fromkeys(row["words"] for row in rows)))
+def _sentence(rows: Rows, word_count: int, trio: Trio) -> str:
+    bucket = bucket_of(word_count, list(dict.fromkeys(row["words"] for row in rows)))
     if bucket is None:
         return ""
-    kinds = {trace.model: str(trace.config["attention"]) for trace in three.own}
+    kinds = {trace.model: str(trace.config["attention"]) for trace in trio.own}
     scores = {kinds[row["model"]]: float(row["bleu"]) for row in rows if row["words"] == bucket}
-    return length_sentence(words, bucket, {kind: scores[kind] for kind in kinds.values() if kind in scores})
+    return length_sentence(word_count, bucket, {kind: scores[kind] for kind in kinds.values() if kind in scores})
 
 
-def by_length_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  same signature as the others
+def by_length_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  same signature as the others
     """Yield the numbers of the figure."""
     if rows := measured():
         yield _title(), bleu_by_length_table(rows)
 
 
-def by_length_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
+def by_length_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
     """Yield the figure as it is saved."""
     if rows := measured():
-        words = len(three.reference.source_text.split())
-        figure, sentence = bleu_by_length(rows, theme, marked=words), _sentence(rows, words, three)
+        word_count = len(trio.reference.source_text.split())
+        figure, sentence = bleu_by_length(rows, theme, marked_length=word_count), _sentence(rows, word_count, trio)
         yield Picture(_title(), _title(), "bleu-by-length", figure, bleu_by_length_table(rows), sentence)
 
 

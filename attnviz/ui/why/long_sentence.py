@@ -1,4 +1,4 @@
-"""Choose the growing sentence: one of the paper's long ones, or the visitor's own where it has several clauses."""
+"""Choice of the growing sentence on *Why attention?*: from Bahdanau et al. 2014, or the visitor's own."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from attnviz.ui.page_state import address
 from attnviz.ui.page_state.view import Session
 
 LONG = "long"
-"""Name of the choice in session state and address: the number of a sentence of the paper, from 1, or `_OWN`."""
+"""Name of the choice in session state and address: the number of a sentence in `TABLE_3`, from 1, or `_OWN`."""
 _OWN = "own"
 _LABEL_LENGTH = 22
+"""Characters of a sentence that its label shows at most."""
 
 
-def choose_long_sentence(own: str) -> str:
+def choose_long_sentence(visitor_sentence: str) -> str:
     """Draw the choice and write it into the address; return the sentence.
 
-    The visitor's own is offered where it has several clauses.
+    `visitor_sentence` is offered only if it has several clauses.
     """
     session = st.session_state
     session.setdefault(LONG, link().get(LONG))
     offered = {str(number): sentence for number, sentence in enumerate(TABLE_3, 1)}
-    if len(clauses(own)) > 1:
-        offered[_OWN] = own
+    if len(clauses(visitor_sentence)) > 1:
+        offered[_OWN] = visitor_sentence
     names = {
         value: gettext("Yours") if value == _OWN else _first_words(sentence) for value, sentence in offered.items()
     }

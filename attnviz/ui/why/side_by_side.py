@@ -1,4 +1,4 @@
-"""Draw three translations of one sentence, written step by step in parallel, with what each attends to."""
+"""The three models' translations on *Why attention?*, written step by step in parallel, with their attention."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.why import attention_name
 
 
-def translations_panel(view: View, three: Trio) -> None:
-    """Draw the three translations of `three` with their step controls."""
-    identity = "-".join(trace.fingerprint for trace in three.own)
-    lanes(view, _payload(three, identity, language()))
+def translations_panel(view: View, trio: Trio) -> None:
+    """Draw the three translations of `trio` with their step controls."""
+    identity = "-".join(trace.fingerprint for trace in trio.own)
+    lanes(view, _payload(trio, identity, language()))
 
 
 @cached_for_all
-def _payload(_three: Trio, identity: str, code: str) -> dict[str, object]:  # noqa: ARG001  the key of the cache
-    count = len(_three.longest.target_pieces)
+def _payload(_trio: Trio, identity: str, code: str) -> dict[str, object]:  # noqa: ARG001  part of the cache key
+    count = len(_trio.longest.target_pieces)
     labels = [gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count)]
-    return lanes_payload(identity, labels, [_lane(trace, count) for trace in _three.own])
+    return lanes_payload(identity, labels, [_lane(trace, count) for trace in _trio.own])
 
 
 def _lane(trace: Trace, count: int) -> dict[str, object]:
-    kind, units = str(trace.config["attention"]), trace.contexts.shape[1]
+    attention, units = str(trace.config["attention"]), trace.contexts.shape[1]
     if trace.attends:
         caption = gettext(
             "Before each piece, the model looks at the English again. Every word gets a weight; the weights add "
@@ -53,15 +53,15 @@ def _lane(trace: Trace, count: int) -> dict[str, object]:
             "reading the sentence forwards.",
             units=units,
         )
-    return written_lane(trace, attention_name(kind), caption, vector_caption, _notes(trace, count))
+    return written_lane(trace, attention_name(attention), caption, vector_caption, _notes(trace, count))
 
 
 def _notes(trace: Trace, count: int) -> list[str]:
     """Return the note of each of `count` steps, including those after the end of this translation."""
     words, steps = trace.words(), len(trace.target_pieces)
     notes = []
-    for step, log in enumerate(trace.log_probabilities):
-        probability = gettext("gives its piece a probability of {share}", share=percent(float(np.exp(log))))
+    for step, log_probability in enumerate(trace.log_probabilities):
+        probability = gettext("gives its piece a probability of {share}", share=percent(float(np.exp(log_probability))))
         if trace.attends:
             shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
             most_attended = int(np.argmax(shares))
@@ -76,9 +76,9 @@ def _notes(trace: Trace, count: int) -> list[str]:
     return notes + [ngettext("finished after {count} step", "finished after {count} steps", steps)] * (count - steps)
 
 
-def translation_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
+def translation_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each translation as a table, a row for each step (counted from 1)."""
-    for trace in three.own:
+    for trace in trio.own:
         words = trace.words()
         shares = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
         frame: dict[str, object] = {

@@ -1,4 +1,4 @@
-"""Load the three models of the page, which differ in their attention only."""
+"""Translate with the three models of *Why attention?*, which differ in their attention only, and a reference model."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from attnviz.model_folder import EVERY_FILE, stamp
 from attnviz.ui.resources import devices, models, translate
 
 MODELS = ("small-fixed", "small-dot", "small-additive")
-"""Names of their folders, in the order of the page: no attention, general attention, additive attention."""
-JUDGE = "en-fr"
-"""Name of the model whose translations serve as references, where it is installed."""
+"""Names of the model folders, in the order of the page: no attention, general attention, additive attention."""
+PREFERRED_REFERENCE = "en-fr"
+"""Name of the preferred reference model."""
 _BEAM = 5
 
 
@@ -22,13 +22,13 @@ class Trio:
     """The three models' translations of a sentence."""
 
     own: tuple[Trace, ...]
-    """Their own translations."""
+    """The translation that each model chose itself."""
     reference: Trace
-    """Translation that all are force-decoded with: the judge's, or one that the visitor typed."""
+    """Translation that all are force-decoded with: the reference model's, or one that the visitor typed."""
 
     @property
     def longest(self) -> Trace:
-        """The one of their own translations with the most steps."""
+        """The one of the models' own translations with the most steps."""
         return max(self.own, key=lambda trace: len(trace.target_pieces))
 
 
@@ -45,25 +45,25 @@ def missing_models_reason() -> str:
     )
 
 
-def judge() -> str | None:
-    """Return the reference model: `JUDGE`, or the first other one; None where there is none."""
+def reference_model() -> str | None:
+    """Return the name of the reference model: the preferred one, or the first other one; None where there is none."""
     others = [name for name in models() if name not in MODELS]
-    return JUDGE if JUDGE in others else next(iter(others), None)
+    return PREFERRED_REFERENCE if PREFERRED_REFERENCE in others else next(iter(others), None)
 
 
-def trio(text: str, target: str | None, device: str = "auto", beam: int = _BEAM) -> Trio:
+def translate_trio(text: str, target: str | None, device: str = "auto", beam: int = _BEAM) -> Trio:
     """Return the three models' translations of `text`, and the translation for forced decoding.
 
-    That is `target`, else the judge's, else that of the last of the three. Callers check first that all are installed.
-    Raise AttnvizError on bad input.
+    That is `target`, else the reference model's, else that of the last of the three. Callers check first that all are
+    installed. Raise AttnvizError on bad input.
     """
     folders = models()
     own = tuple(translate(str(folders[name]), device, text, beam, None) for name in MODELS)
-    other = judge()
+    reference_name = reference_model()
     reference = (
         own[-1]
-        if target is None and other is None
-        else translate(str(folders[other or MODELS[-1]]), device, text, beam, target)
+        if target is None and reference_name is None
+        else translate(str(folders[reference_name or MODELS[-1]]), device, text, beam, target)
     )
     return Trio(own, reference)
 
@@ -84,8 +84,8 @@ def force_decoded(reference: Trace) -> tuple[Trace, ...]:
 
 
 def trio_stamp() -> str:
-    """Return a digest of the current files of the models, part of the addresses of what they make."""
+    """Return a digest of the models' current files, for the addresses of payloads."""
     folders = models()
-    names = [*MODELS, *filter(None, [judge()])]
+    names = [*MODELS, *filter(None, [reference_model()])]
     text = repr([stamp(str(folders[name]), *EVERY_FILE) for name in names if name in folders])
     return hashlib.sha256(text.encode()).hexdigest()[:12]

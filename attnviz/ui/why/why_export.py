@@ -1,4 +1,4 @@
-"""Export the page *Why attention?* for a lecture."""
+"""Export the page *Why attention?* as a standalone HTML page for a lecture."""
 
 from __future__ import annotations
 
@@ -19,40 +19,43 @@ from attnviz.wording.why import attention_name
 from attnviz.wording.why_story import REFERENCES, TextSection
 
 
-def why_lecture(three: Trio, long: Trace | None, theme: ThemeName) -> Story:
-    """Return the lecture page of `three`, and of the growing sentence where there is one.
+def why_lecture(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> Story:
+    """Return the lecture page of `trio`, and of the growing sentence where there is one.
 
     Raise AttnvizError where a model is not installed.
     """
-    reference = three.reference
+    reference = trio.reference
     forced = why_story.forced(reference.model, given=reference.search.method == "forced")
-    whose = gettext("Translation by {model}: {text}", model=reference.model, text=reference.translation)
+    translation_text = gettext("Translation by {model}: {text}", model=reference.model, text=reference.translation)
     if reference.search.method == "forced":
-        whose = gettext("Given translation: {text}", text=reference.translation)
+        translation_text = gettext("Given translation: {text}", text=reference.translation)
     chapters = [
         _chapter(why_story.opening()),
-        _translations(three, theme),
-        _chapter(TextSection(forced.heading, (forced.paragraphs[0], whose)), *forced_pictures(three, theme)),
-        _chapter(why_story.signals(), *signals_pictures(three, theme)),
-        _chapter(why_story.by_length(), *by_length_pictures(three, theme)),
+        _translations(trio, theme),
+        _chapter(TextSection(forced.heading, (forced.paragraphs[0], translation_text)), *forced_pictures(trio, theme)),
+        _chapter(why_story.signals(), *signals_pictures(trio, theme)),
+        _chapter(why_story.by_length(), *by_length_pictures(trio, theme)),
     ]
-    if long is not None:
-        grows = why_story.growth()
+    if growth_trace is not None:
+        section = why_story.growth()
         chapters.append(
-            _chapter(TextSection(grows.heading, (long.source_text, *grows.paragraphs)), *growth_pictures(long, theme))
+            _chapter(
+                TextSection(section.heading, (growth_trace.source_text, *section.paragraphs)),
+                *growth_pictures(growth_trace, theme),
+            )
         )
-    count = len(three.longest.target_pieces)
-    moments = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
-    return Story(gettext("Why attention?"), reference.source_text, tuple(chapters), moments, references=REFERENCES)
+    count = len(trio.longest.target_pieces)
+    step_names = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
+    return Story(gettext("Why attention?"), reference.source_text, tuple(chapters), step_names, references=REFERENCES)
 
 
-def _translations(three: Trio, theme: ThemeName) -> Chapter:
+def _translations(trio: Trio, theme: ThemeName) -> Chapter:
     """Return the three translations, each with its heatmap or its only vector; the row of a step is framed."""
     note = gettext(
         "Each picture has one row for each French word. The slider above, or the keys ← and →, frame the row of a step."
     )
-    drawn = tuple(_heatmap(trace, theme) for trace in three.own)
-    return Chapter(why_story.race().heading, (note,), drawn, tuple(translation_tables(three)))
+    heatmaps = tuple(_heatmap(trace, theme) for trace in trio.own)
+    return Chapter(why_story.translations_section().heading, (note,), heatmaps, tuple(translation_tables(trio)))
 
 
 def _heatmap(trace: Trace, theme: ThemeName) -> StoryPicture:
@@ -60,5 +63,5 @@ def _heatmap(trace: Trace, theme: ThemeName) -> StoryPicture:
     return StoryPicture(f"{name} ({trace.model})", (trace.translation,), (translation_figure(trace, theme=theme),))
 
 
-def _chapter(text: TextSection, *drawn: Picture) -> Chapter:
-    return Chapter(text.heading, text.paragraphs, story_pictures(drawn))
+def _chapter(text: TextSection, *pictures: Picture) -> Chapter:
+    return Chapter(text.heading, text.paragraphs, story_pictures(pictures))

@@ -1,4 +1,4 @@
-"""Draw the page *Why attention?*: texts, figures and downloads."""
+"""Draw the page *Why attention?* below its sentence: texts, figures, tables and downloads."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from attnviz.ui.text_sections import references, text_section
 from attnviz.ui.toolbar.downloads import Picture, download_box, file_name, picture_file
 from attnviz.ui.why.forced import forced_panel, forced_pictures, forced_tables
 from attnviz.ui.why.gradient_decay import signals_panel, signals_pictures, signals_tables
-from attnviz.ui.why.growth import growth_panel, growth_pictures, growth_tables, no_judge_reason
+from attnviz.ui.why.growth import growth_panel, growth_pictures, growth_tables, no_reference_model_reason
 from attnviz.ui.why.length_curve import by_length_panel, by_length_pictures, by_length_tables
 from attnviz.ui.why.long_sentence import choose_long_sentence, forget_long_sentence
 from attnviz.ui.why.side_by_side import translation_tables, translations_panel
-from attnviz.ui.why.three_models import Trio, judge
+from attnviz.ui.why.three_models import Trio, reference_model
 from attnviz.ui.why.why_export import why_lecture
 from attnviz.wording import why_story
 from attnviz.wording.why_story import REFERENCES
@@ -36,37 +36,35 @@ from attnviz.wording.why_story import REFERENCES
 TRANSLATIONS, GROWTH = "why", "growing"
 """Ids of the page's views: the three translations, and the growing sentence."""
 _SHOWN_TRACES = "why_on_show"
+"""Session state key of the shown translations: payloads are available while the session holds them."""
 
 
-def why_page(three: Trio, main: View) -> None:
-    """Draw the page for the sentence of `three`; its address includes the parameters of `main`.
-
-    `main` is the view of other pages.
-    """
-    three, session = replace(three, reference=register_trace(three.reference)), st.session_state
-    view = View(TRANSLATIONS, three.longest)
-    address.add_parameters(session, address.own_parameters(session, main))
-    address.set_address_view(session, view, main)
+def why_page(trio: Trio, main_view: View) -> None:
+    """Draw the page for the sentence of `trio`; the address includes the parameters of `main_view`, of other pages."""
+    trio, session = replace(trio, reference=register_trace(trio.reference)), st.session_state
+    view = View(TRANSLATIONS, trio.longest)
+    address.add_parameters(session, address.own_parameters(session, main_view))
+    address.set_address_view(session, view, main_view)
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
-        text_section(why_story.race())
-        translations_panel(view, three)
+        text_section(why_story.translations_section())
+        translations_panel(view, trio)
         text_section(
-            why_story.forced(three.reference.model, given=three.reference.search.method == "forced"),
-            three.reference.translation,
+            why_story.forced(trio.reference.model, given=trio.reference.search.method == "forced"),
+            trio.reference.translation,
         )
-        forced_panel(view, three, theme_name())
+        forced_panel(view, trio, theme_name())
         text_section(why_story.signals())
-        signals_panel(view, three, theme_name())
+        signals_panel(view, trio, theme_name())
         text_section(why_story.by_length())
-        if message := by_length_panel(view, three, theme_name()):
+        if message := by_length_panel(view, trio, theme_name()):
             st.text(message)
         messages = st.container(key=view.key("messages"))
     text_section(why_story.growth())
-    long = _growth(three)
+    growth_trace = _growth_section(trio)
     with messages:  # after the choice of the long sentence, which is part of the address
         view_state(view)
-    session[_SHOWN_TRACES] = three, long  # payloads are available while the session holds the traces
-    _foot(view, three, long)
+    session[_SHOWN_TRACES] = trio, growth_trace
+    _footer(view, trio, growth_trace)
 
 
 def forget_why(session: Session) -> None:
@@ -76,15 +74,15 @@ def forget_why(session: Session) -> None:
     forget_long_sentence(session)
 
 
-def _growth(three: Trio) -> Trace | None:
-    """Draw the growing sentence; return the judge's translation of all of it, or None where there is no judge."""
-    best = judge()
-    if best is None:
-        st.text(no_judge_reason())
+def _growth_section(trio: Trio) -> Trace | None:
+    """Draw the growing sentence; return the reference model's translation of it, or None without such a model."""
+    reference_name = reference_model()
+    if reference_name is None:
+        st.text(no_reference_model_reason())
         return None
-    sentence = choose_long_sentence(three.reference.source_text)
+    sentence = choose_long_sentence(trio.reference.source_text)
     with st.spinner(gettext("Translating…")):
-        trace = register_trace(translate(str(models()[best]), three.reference.device, sentence, 5, None))
+        trace = register_trace(translate(str(models()[reference_name]), trio.reference.device, sentence, 5, None))
     view = View(GROWTH, trace)
     with st.container(key=view.key("room")):
         growth_panel(view, theme_name())
@@ -92,17 +90,17 @@ def _growth(three: Trio) -> Trace | None:
     return trace
 
 
-def _foot(view: View, three: Trio, long: Trace | None) -> None:
+def _footer(view: View, trio: Trio, growth_trace: Trace | None) -> None:
     """Draw downloads, tables and references."""
     with st.container(horizontal=True, vertical_alignment="center", key="why_foot"):
-        _downloads(three, long)
+        _downloads(trio, growth_trace)
         copy_link(view)
-    _tables(view, three, long)
+    _tables(view, trio, growth_trace)
     references(REFERENCES)
 
 
 @st.fragment
-def _tables(view: View, three: Trio, long: Trace | None) -> None:
+def _tables(view: View, trio: Trio, growth_trace: Trace | None) -> None:
     """Offer the numbers in the figures, computed only when opened."""
     begin_fragment()
     box = st.expander(gettext("The charts as tables"), key=view.key("tables"), on_change="rerun")
@@ -110,36 +108,36 @@ def _tables(view: View, three: Trio, long: Trace | None) -> None:
         return
     with box:
         with st.spinner(gettext("Computing…")):
-            tables = list(_all_tables(three, long))
+            tables = list(_all_tables(trio, growth_trace))
         for name, table in tables:
             st.markdown(f"**{name}**")
             st.dataframe(table, height="content" if len(table) <= 12 else 420)
 
 
-def _all_tables(three: Trio, long: Trace | None) -> Iterator[tuple[str, pd.DataFrame]]:
+def _all_tables(trio: Trio, growth_trace: Trace | None) -> Iterator[tuple[str, pd.DataFrame]]:
     for tables in (translation_tables, forced_tables, signals_tables, by_length_tables):
-        yield from tables(three)
-    if long is not None:
-        yield from growth_tables(long)
+        yield from tables(trio)
+    if growth_trace is not None:
+        yield from growth_tables(growth_trace)
 
 
-def why_pictures(three: Trio, long: Trace | None) -> Iterator[Picture]:
+def why_pictures(trio: Trio, growth_trace: Trace | None) -> Iterator[Picture]:
     """Yield the figures of the page as they are saved."""
     for pictures in (forced_pictures, signals_pictures, by_length_pictures):
-        yield from pictures(three)
-    if long is not None:
-        yield from growth_pictures(long)
+        yield from pictures(trio)
+    if growth_trace is not None:
+        yield from growth_pictures(growth_trace)
 
 
 @st.fragment
 @in_turn
-def _downloads(three: Trio, long: Trace | None) -> None:
+def _downloads(trio: Trio, growth_trace: Trace | None) -> None:
     """Offer the figures, drawn when the box is opened."""
     begin_fragment()
     download_box(
         lambda: picture_file_buttons(
-            (picture_file(three.reference, picture) for picture in why_pictures(three, long)), "export"
+            (picture_file(trio.reference, picture) for picture in why_pictures(trio, growth_trace)), "export"
         ),
-        lambda theme: why_lecture(three, long, theme),
-        file_name(three.reference, "why.html"),
+        lambda theme: why_lecture(trio, growth_trace, theme),
+        file_name(trio.reference, "why.html"),
     )

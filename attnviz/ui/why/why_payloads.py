@@ -1,4 +1,4 @@
-"""The payloads of the page *Why attention?* by name, and the functions that make them."""
+"""Table of the functions that make the payloads of the page *Why attention?*, by payload name; used by the server."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ MAKERS: Mapping[str, Maker] = {
     "growing": growth_payload,
     "growing-chart": growth_chart_payload,
 }
-"""By the names in their addresses."""
+"""By the payload names in addresses."""

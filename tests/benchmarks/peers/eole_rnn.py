@@ -1,4 +1,4 @@
-"""The other side of the benchmarks: eole's RNN with additive ("mlp") attention, driven over a pipe.
+"""Driver for the peer in benchmarks: eole's RNN with additive ("mlp") attention, driven over a pipe.
 
 It runs in an environment of its own, where eole is installed and this project is not:
 
@@ -26,7 +26,7 @@ SPECIAL = ("<unk>", "<blank>", "<s>", "</s>")
 
 
 class Eole:
-    """One model of eole's, in training or translating."""
+    """An eole model that trains or translates."""
 
     def __init__(self, vocabulary: int, embedding: int, hidden: int, precision: str, threads: int) -> None:
         """Build the network: `hidden` is the decoder's size, its attention's, its readout's and the encoder's total."""

@@ -1,4 +1,4 @@
-"""A peer in a process of its own, asked over a pipe, so that it can be timed by turns with this project."""
+"""Run a peer program in a separate process over a pipe, to time it alternately with this project."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Peer:
     """A running driver. It waits on its pipe, and so takes no processor time, until it is asked for something."""
 
     def __init__(self, name: str, python: str, *, keep_memory: bool) -> None:
-        """Start the driver `name` with the interpreter `python`, with or without glibc told to keep freed memory."""
+        """Start the driver `name` with the interpreter `python`, and optionally let glibc keep freed memory."""
         settings = KEEP_MEMORY if keep_memory else {}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed in __exit__)
         self._process = subprocess.Popen(

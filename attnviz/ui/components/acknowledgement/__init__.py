@@ -1,1 +1,1 @@
-"""Acknowledge handled requests to the browser."""
+"""Set the address of the page, and acknowledge handled requests, at the end of a run."""

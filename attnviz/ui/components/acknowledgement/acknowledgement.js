@@ -1,11 +1,12 @@
-// Acknowledges, at the end of a run, the requests that the server has handled.
+// Runs at the end of each server run: sets the page's history entry and address parameters, and passes to the request
+// queue the numbers of the requests that the server has handled.
 
-import { givePage } from "../address.js";
+import { setPage } from "../address.js";
 import { acknowledge } from "../outbox/outbox.js";
 
-/** @param {Mounted<{ handled: Record<string, number>, memory: string, page: PagePayload }>} mounted */
+/** @param {Mounted<{ handledByTab: Record<string, number>, serverId: string, page: PagePayload }>} mounted */
 export default function ({ data }) {
-  givePage(data.page.entry, data.page.parameters);
-  acknowledge(data.handled, data.memory);
+  setPage(data.page.entry, data.page.parameters);
+  acknowledge(data.handledByTab, data.serverId);
   return undefined;
 }

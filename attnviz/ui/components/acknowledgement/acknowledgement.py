@@ -1,4 +1,4 @@
-"""Mount the component that acknowledges handled requests to the browser."""
+"""Set the address of the page in the browser, and acknowledge the requests that the server has handled."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from attnviz.ui.components.loader import component
 
 
-def acknowledge(handled: Mapping[str, int], memory: str, page: Mapping[str, Any]) -> None:
-    """Send each tab the number of its last handled request, and the address parameters of `page`; last in every run.
+def acknowledge(handled_by_tab: Mapping[str, int], server_id: str, page: Mapping[str, Any]) -> None:
+    """Send the browser the last handled request of each tab, and the address parameters of `page`.
 
-    `memory` identifies the server process (`Inbox.memory`).
+    Call it last in every run. `server_id` differs after a restart of the server process (`Inbox.memory`).
     """
-    payload = {"handled": dict(handled), "memory": memory, "page": dict(page)}
+    payload = {"handledByTab": dict(handled_by_tab), "serverId": server_id, "page": dict(page)}
     component("acknowledgement", isolate=False)(key="acknowledgement", data=payload, height=1)

@@ -1,1 +1,1 @@
-"""Choose the words whose logits are attributed and compared."""
+"""Draw the text boxes for the word whose logit is attributed and for its foil."""

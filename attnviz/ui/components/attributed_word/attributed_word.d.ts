@@ -1,4 +1,4 @@
-// Types of the choice of the attributed word and its foil.
+// Payloads and state of the text boxes for the attributed word and its foil.
 
 /** Names and ids of the likeliest pieces, the texts of both boxes, and messages about typed text. */
 interface WordsPayload {
@@ -14,7 +14,7 @@ interface NamedPiece {
   feedback: string;
 }
 
-interface WordChoicePayload extends Place {
+interface WordChoicePayload extends PayloadAddress {
   /** Address of the piece of a typed text. */
   named: string;
   /** Whether a second word can be chosen. */

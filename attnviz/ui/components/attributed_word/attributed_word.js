@@ -1,8 +1,9 @@
-// The choice of the word whose logit is attributed, and of its foil: one of the likeliest, or any that is typed.
+// Two text boxes: the word whose logit is attributed, and the word it is compared with (the foil). Each suggests the
+// likeliest pieces, and accepts any other text.
 
-import { fetched, payloadOf } from "../payloads.js";
-import { fill, find, findAll, follow, soon, states, write } from "../shared.js";
-import { chooseIn, shown } from "../view.js";
+import { fetchJson, payloadOf } from "../payloads.js";
+import { drawSoon, fill, find, findAll, onMessages, states, write } from "../shared.js";
+import { sendChoice, viewState } from "../view.js";
 
 let lists = 0;
 
@@ -30,15 +31,15 @@ function draw(root, state) {
  * @param {HTMLInputElement} box
  */
 async function chooseTyped(root, state, box) {
-  const text = box.value.trim(), { step } = shown(root), word = box.dataset.what === "word";
+  const text = box.value.trim(), { step } = viewState(root), word = box.dataset.what === "word";
   /** @type {(piece: number | null, typed: string) => void} */
   const choose = (piece, typed) =>
-    chooseIn(root, word ? { word: piece, typedWord: typed } : { foil: piece, typedFoil: typed });
+    sendChoice(root, word ? { word: piece, typedWord: typed } : { foil: piece, typedFoil: typed });
   const own = word ? state.words.own : state.words.other;
   if (!text || text === own) {
     state.payload = undefined; // also removes a typed text without a piece
     choose(null, "");
-    soon(root, state, draw);
+    drawSoon(root, state, draw);
     return;
   }
   const likely = state.payload?.likeliest.find(({ name }) => name === text);
@@ -48,8 +49,8 @@ async function chooseTyped(root, state, box) {
   }
   const search = new URLSearchParams({ word: "0", typed_word: text });
   /** @type {NamedPiece | null} */
-  const found = await fetched(fill(state.named, { selection: String(search) }), true, () => root.isConnected);
-  if (!found || shown(root).step !== step) return;
+  const found = await fetchJson(fill(state.named, { selection: String(search) }), true, () => root.isConnected);
+  if (!found || viewState(root).step !== step) return;
   if (found.piece === null) write(find(root, ".messages"), found.feedback);
   else choose(found.piece, text);
 }
@@ -59,8 +60,8 @@ async function chooseTyped(root, state, box) {
  * @returns {WordChoiceState}
  */
 function start(root) {
-  const state = /** @type {WordChoiceState} */ (/** @type {Partial<WordChoiceState>} */ ({ light: true }));
-  state.seen = true; // its payload is small, and fetched at once
+  const state = /** @type {WordChoiceState} */ (/** @type {Partial<WordChoiceState>} */ ({ isText: true }));
+  state.inSight = true; // its payload is small, and fetched at once
   const list = find(root, "datalist");
   lists += 1;
   list.id = `attnviz-likeliest-${lists}`;
@@ -69,7 +70,7 @@ function start(root) {
     box.onfocus = () => box.select();
     box.onchange = () => chooseTyped(root, state, box);
   }
-  return follow(root, state, ["step", "words"], () => soon(root, state, draw));
+  return onMessages(root, state, ["step", "words"], () => drawSoon(root, state, draw));
 }
 
 /** @param {Mounted<WordChoicePayload>} mounted */
@@ -82,6 +83,6 @@ export default function ({ data, parentElement }) {
   write(find(root, ".other span"), data.words.not);
   write(find(root, ".note"), data.words.note);
   find(root, ".other").hidden = !data.both;
-  soon(root, state, draw);
+  drawSoon(root, state, draw);
   return state.stop;
 }

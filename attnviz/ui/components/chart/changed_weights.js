@@ -1,4 +1,4 @@
-// Weights of a step after a what-if, computed in the browser before the server has answered. They are shares with sum 1.
+// Attention weights of a step after a what-if, computed in the browser before the server has answered. They sum to 1.
 
 /**
  * The weights where piece `j` has the share `value`, and the others keep their ratios, or share equally if all are 0.
@@ -6,7 +6,7 @@
  * @param {number} j
  * @param {number} value
  */
-export function moved(weights, j, value) {
+export function withShare(weights, j, value) {
   const share = Math.min(Math.max(value, 0), 1);
   const rest = weights.reduce((sum, weight, k) => (k === j ? sum : sum + weight), 0);
   return weights.map((weight, k) => {
@@ -21,7 +21,7 @@ export function moved(weights, j, value) {
  * @param {number[]} weights
  * @param {number} temperature
  */
-function heated(weights, temperature) {
+function atTemperature(weights, temperature) {
   const logarithms = weights.map((weight) => Math.log(weight));
   const most = Math.max(...logarithms);
   const powers = logarithms.map((each) => each > -Infinity ? Math.exp((each - most) / temperature) : 0);
@@ -34,18 +34,18 @@ function heated(weights, temperature) {
  * @param {number[]} weights
  * @param {WhatIf} change
  */
-export function changed(weights, change) {
+export function changedWeights(weights, change) {
   switch (change.kind) {
     case "weights":
       return change.weights;
     case "only":
-      return moved(weights, change.source, 1);
+      return withShare(weights, change.source, 1);
     case "without":
-      return moved(weights, change.source, 0);
+      return withShare(weights, change.source, 0);
     case "alike":
       return weights.map(() => 1 / weights.length);
     case "temperature":
-      return heated(weights, Number(change.temperature));
+      return atTemperature(weights, Number(change.temperature));
     default:
       return weights;
   }

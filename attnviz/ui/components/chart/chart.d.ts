@@ -1,4 +1,4 @@
-// Payload and state of a chart.
+// Payload and state of a chart, with the sliders over its bars.
 
 interface ChartPayload {
   /** What the figures of all steps have in common, as JSON. */
@@ -26,7 +26,7 @@ interface ChartState extends FetchingState<ChartPayload> {
   source: number | null;
   order: Order;
   /** Its scale factor. */
-  by?: number;
+  scale?: number;
   /** Labels of the sliders, where the bars can be dragged. */
   words: Words | null;
   sliders?: Sliders;
@@ -34,26 +34,26 @@ interface ChartState extends FetchingState<ChartPayload> {
 
 /** Bars of weights that can be dragged. */
 interface Sliders {
-  /** The weights of the figure, and the weights shown. */
-  own: number[];
-  now: number[];
+  /** The weights of the step, and those that the bars show. */
+  stepWeights: number[];
+  shownWeights: number[];
   /** A slider for each bar. */
   bars: HTMLElement[];
   /** The drag in progress. */
-  grip?: Drag;
+  drag?: Drag;
   /** Pixels from weight 0 to 1, and of weight 0 from the left edge of a slider. */
   unit: number;
   zero: number;
   frame: number;
   /** Whether the sliders are being put in another order. */
-  settling?: boolean;
+  reordering?: boolean;
 }
 
 interface Drag {
   piece: number;
   /** The weights before the drag, and whether it has moved. */
-  before: number[];
-  pulled: boolean;
+  startWeights: number[];
+  hasMoved: boolean;
   /** Removes the listeners of the drag. */
   end(): void;
 }

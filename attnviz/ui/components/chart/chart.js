@@ -1,34 +1,35 @@
-// Draws the Plotly figure of the current step in place: nothing flashes, and a cached step needs no server.
+// Mounts a Plotly figure and updates it in place when the step changes: nothing flashes, and a cached step needs no
+// server.
 //
-// In a payload, `template` has what the figures of all steps have in common, and `values` maps each step, or "every", to
-// the values that fill it, as JSON. `layout.meta` says whether rows or columns are steps, source pieces or words: then the
-// chosen ones are marked, and a click chooses one.
+// In a payload, `template` has what the figures of all steps have in common, and `values` maps each step, or "every",
+// to the values that fill it, as JSON. `layout.meta` says whether rows or columns are steps, source pieces or words:
+// then the chosen ones are marked, and a click chooses one.
 
-import { enlargement, larger, onScaleChange } from "../larger.js";
+import { onScaleChange, scaled, scaleFactor } from "../larger.js";
 import { fetchAhead, payloadOf } from "../payloads.js";
 import {
   chartOf,
-  CONFIG,
-  endWith,
+  drawSoon,
   find,
-  follow,
-  library,
-  soon,
+  onMessages,
+  onStop,
+  PLOTLY_CONFIG,
+  plotlyLibrary,
   states,
   trackDrawing,
-  watch,
+  watchWidth,
   widthOf,
   write,
 } from "../shared.js";
-import { chooseIn, listenIn, shown } from "../view.js";
-import { freeze, slide } from "./frozen.js";
+import { onMessage, sendChoice, viewState } from "../view.js";
+import { drawFrozenLabels, moveColumnLabels } from "./frozen.js";
 import { attachSliders, followWhatIfs } from "./drag.js";
-import { at, marks } from "./marks.js";
+import { entryAt, marks } from "./marks.js";
 import { linkPanels } from "./panels.js";
-import { choice, highlight, reportPointing } from "./pointing.js";
+import { choiceAt, highlight, reportPointing } from "./pointing.js";
 import { placeSliders } from "./sliders.js";
 import { filled } from "./template.js";
-import { listenToTree, markHypothesis, middle, openHypothesis } from "./tree.js";
+import { listenToTree, markHypothesis, middleOf, openHypothesis } from "./tree.js";
 
 /**
  * The row of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks share one row
@@ -37,7 +38,7 @@ import { listenToTree, markHypothesis, middle, openHypothesis } from "./tree.js"
  * @param {boolean} strongest
  * @returns {number[] | null}
  */
-function arrange({ data, layout }, strongest) {
+function arrangeRows({ data, layout }, strongest) {
   const { order, thinned, entries, lines } = layout.meta;
   if (entries ?? lines) return entries ?? lines ?? null;
   if (!order) return null;
@@ -65,7 +66,7 @@ function arrange({ data, layout }, strongest) {
  * @param {HTMLElement} root
  * @param {[string, string]} texts
  */
-function caption(root, [heading, sentence]) {
+function writeCaption(root, [heading, sentence]) {
   write(find(root, "h3"), heading);
   write(find(root, "p"), sentence);
 }
@@ -97,7 +98,7 @@ function describe(root, layout, state) {
  */
 function scrollToColumn(root, chart, { step, source }) {
   const { columns, spans } = chart.layout.meta;
-  const column = at(columns, source) ?? middle(spans?.[step ?? -1]);
+  const column = entryAt(columns, source) ?? middleOf(spans?.[step ?? -1]);
   if (column === null) return;
   const scroll = find(root, ".scroll");
   if (scroll.scrollWidth <= scroll.clientWidth) return;
@@ -114,7 +115,7 @@ function scrollToColumn(root, chart, { step, source }) {
  * Fades the edges beyond which one can scroll.
  * @param {HTMLElement} scroll
  */
-function fade(scroll) {
+function fadeEdges(scroll) {
   scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
 }
@@ -134,25 +135,25 @@ function openSentence(opens, { customdata }) {
  * @param {Chart} chart
  * @param {ChartState} state
  */
-function listen(Plotly, root, chart, state) {
+function listenToChart(Plotly, root, chart, state) {
   const scroll = find(root, ".scroll");
   scroll.addEventListener("scroll", () => {
-    fade(scroll);
-    slide(root, chart);
+    fadeEdges(scroll);
+    moveColumnLabels(root, chart);
   }, { passive: true });
-  watch(chart, state, async (width) => {
+  watchWidth(chart, state, async (width) => {
     await Plotly.relayout(chart, { width });
-    fade(scroll);
+    fadeEdges(scroll);
     placeSliders(root, chart, state);
-    freeze(root, chart);
+    drawFrozenLabels(root, chart);
   });
-  fade(scroll);
+  fadeEdges(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
     const { tree, opens } = chart.layout.meta;
     if (tree) openHypothesis(root, tree, Number(point.customdata));
     if (opens) openSentence(opens, point);
-    const chosen = choice(chart.layout.meta, point);
-    if (chosen) chooseIn(root, chosen);
+    const chosen = choiceAt(chart.layout.meta, point);
+    if (chosen) sendChoice(root, chosen);
   });
   if (chart.layout.meta.panels) linkPanels(root, chart);
   else if (!chart.layout.meta.tree) reportPointing(root, chart);
@@ -164,8 +165,8 @@ function listen(Plotly, root, chart, state) {
  * @param {ChartState} state
  */
 async function draw(root, state) {
-  const Plotly = await library();
-  const { step, source, order } = shown(root);
+  const Plotly = await plotlyLibrary();
+  const { step, source, order } = viewState(root);
   if (step === null || !states.has(root)) return;
   const payload = payloadOf(root, state, draw);
   if (!payload) return;
@@ -174,16 +175,16 @@ async function draw(root, state) {
   const text = fittingValues(root, payload) ?? values["every"] ?? values[step];
   if (!text) return;
   // Before the figures are compared: two translations may share a step's figure and yet differ in its word.
-  caption(root, captions[step] ?? captions["every"] ?? ["", ""]);
-  const by = enlargement();
-  const same = text === state.text && template === state.template && order === state.order && by === state.by;
+  writeCaption(root, captions[step] ?? captions["every"] ?? ["", ""]);
+  const scale = scaleFactor();
+  const same = text === state.text && template === state.template && order === state.order && scale === state.scale;
   if (same && step === state.step && source === state.source) return;
   const chart = chartOf(root);
-  Object.assign(state, { step, source, order, text, template, by });
+  Object.assign(state, { step, source, order, text, template, scale });
   if (!same) {
     state.figure = filled(JSON.parse(template), { ...JSON.parse(payload.common ?? "{}"), ...JSON.parse(text) });
-    state.places = arrange(state.figure, order === "strongest");
-    if (by !== 1) state.figure = larger(state.figure, by);
+    state.places = arrangeRows(state.figure, order === "strongest");
+    if (scale !== 1) state.figure = scaled(state.figure, scale);
     describe(root, state.figure.layout, state);
   }
   const { data, layout } = state.figure;
@@ -191,12 +192,12 @@ async function draw(root, state) {
   if (same) await trackDrawing(state, Plotly.relayout(chart, { shapes }));
   else {await trackDrawing(
       state,
-      Plotly.react(chart, data, { ...layout, shapes, width: widthOf(chart, state) }, CONFIG),
+      Plotly.react(chart, data, { ...layout, shapes, width: widthOf(chart, state) }, PLOTLY_CONFIG),
     );}
   if (!states.has(root)) return;
-  if (!state.size) listen(Plotly, root, chart, state);
+  if (!state.resizing) listenToChart(Plotly, root, chart, state);
   if (!same) {
-    freeze(root, chart);
+    drawFrozenLabels(root, chart);
     markHypothesis(root, null);
     attachSliders(root, chart, state);
   }
@@ -221,27 +222,27 @@ const MESSAGES = ["step", "source", "order", "words"];
  */
 function start(root) {
   const state = /** @type {ChartState} */ ({});
-  follow(root, state, MESSAGES, () => soon(root, state, draw));
+  onMessages(root, state, MESSAGES, () => drawSoon(root, state, draw));
   const resizing = new ResizeObserver(() => {
-    if ("fits" in state.data) soon(root, state, draw);
+    if ("fits" in state.data) drawSoon(root, state, draw);
   });
   resizing.observe(find(root, ".scroll"));
   const ends = [
-    onScaleChange(() => soon(root, state, draw)),
-    listenIn(root, "hint", ({ detail }) => markHypothesis(root, detail)),
-    listenIn(root, "point", ({ detail }) => {
+    onScaleChange(() => drawSoon(root, state, draw)),
+    onMessage(root, "hint", ({ detail }) => markHypothesis(root, detail)),
+    onMessage(root, "point", ({ detail }) => {
       if (state.figure) highlight(root, chartOf(root), state, detail);
     }),
     followWhatIfs(root, state),
   ];
-  endWith(state, () => {
+  onStop(state, () => {
     resizing.disconnect();
     for (const end of ends) end();
   });
   return state;
 }
 
-/** @param {Mounted<ChartPayload | Place & { waiting: string, ahead: number, hand?: Words }>} mounted */
+/** @param {Mounted<ChartPayload | PayloadAddress & { waiting: string, prefetch: number, hand?: Words }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".chart-box");
   /** @type {ChartState} */
@@ -249,11 +250,11 @@ export default function ({ data, parentElement }) {
   const fetching = "at" in data;
   Object.assign(state, {
     data,
-    steps: fetching ? data.ahead : 0,
+    steps: fetching ? data.prefetch : 0,
     words: fetching ? data.hand ?? null : null,
   });
   root.dataset.message = fetching ? data.waiting : "";
   if ("values" in data) draw(root, state); // the heatmap first: IntersectionObserver reports late
-  else soon(root, state, draw);
+  else drawSoon(root, state, draw);
   return state.stop;
 }

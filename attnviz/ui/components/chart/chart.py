@@ -1,4 +1,4 @@
-"""Mount Plotly figures, each updated in place.
+"""Mount Plotly figures that are updated in place at each step, and make their payloads.
 
 `st.plotly_chart` discards a chart and makes a new one whenever its figure differs: it flashes at every step, and each
 step waits for the server. This component has one template and the values that fill it at each step, and calls
@@ -56,10 +56,10 @@ def steady_payload(figure: str, captions: Captions) -> dict[str, Any]:
 def fitting_payload(figures: Sequence[go.Figure], captions: Captions) -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step and has several layouts.
 
-    `figures` have the same data, the widest first; the browser takes the first that fits its box.
+    `figures` have the same data, the widest first; the browser draws the first that fits its box.
     """
     plain = [figure.to_plotly_json() for figure in figures]
-    data, texts = _texts_apart(plain[0]["data"])
+    data, texts = _with_text_slots(plain[0]["data"])
     return {
         "template": to_json({"data": data, "layout": Slot("layout")}),
         "values": {},
@@ -72,7 +72,7 @@ def fitting_payload(figures: Sequence[go.Figure], captions: Captions) -> dict[st
     }
 
 
-def _texts_apart(data: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _with_text_slots(data: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the traces of a figure with a Slot instead of each hover text, and the texts that fill the slots.
 
     Panels with equal hover texts share one slot, since those texts are most of the payload.
@@ -107,15 +107,15 @@ def chart(
     chosen: str = "",
     *,
     waiting: str = "",
-    ahead: bool = False,
+    prefetch: bool = False,
     hand: Mapping[str, str] | None = None,
 ) -> None:
     """Draw the figure of the current step in `view` from the payload (`chart_payload`) at the address `at`.
 
     Once a visitor has chosen a word or a source piece, the payload at `chosen` is used, where given. `waiting` is shown
-    while the payload loads; `ahead` prefetches that of the next step. With `hand`, the labels of the sliders, the bars
-    named by `weights` in `layout.meta` can be dragged.
+    while the payload loads; with `prefetch`, the browser fetches that of the next step ahead. With `hand`, labels of
+    the sliders, the bars named by `weights` in `layout.meta` can be dragged.
     """
-    payload = {"at": at, "chosen": chosen, "waiting": waiting, "ahead": view.steps if ahead else 0}
+    payload = {"at": at, "chosen": chosen, "waiting": waiting, "prefetch": view.steps if prefetch else 0}
     sliders = {} if hand is None else {"hand": dict(hand)}
     component("chart", isolate=False)(key=view.key(name), data=payload | sliders)

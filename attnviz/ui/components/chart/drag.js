@@ -1,9 +1,9 @@
-// Dragging the bars of weights, with the mouse or a finger; each is also a slider for the keyboard. The others follow at
-// once, so that all still sum to 1; the server gets the weights at the end of the drag.
+// Sliders over the bars of attention weights, for mouse, finger and keyboard. The other weights change along, so that
+// all still sum to 1; the server gets the weights at the end of the drag.
 
 import { fill, find } from "../shared.js";
-import { chooseIn, listenIn, pointAt, shown, tryIn } from "../view.js";
-import { changed, moved } from "./changed_weights.js";
+import { onMessage, sendChoice, sendPointed, sendWhatIf, viewState } from "../view.js";
+import { changedWeights, withShare } from "./changed_weights.js";
 import { placeSliders, redraw, SLACK, unpackedBars } from "./sliders.js";
 
 const FINE = 0.01; // change by an arrow key with Shift
@@ -28,17 +28,17 @@ const KEY_CHANGES = {
  */
 export function attachSliders(root, chart, state) {
   const { weights } = state.figure.layout.meta, layer = find(root, ".hands");
-  state.sliders?.grip?.end();
+  state.sliders?.drag?.end();
   if (!state.words || !weights || weights.pieces.length < 2) {
     state.sliders = undefined;
     layer.replaceChildren();
     return;
   }
-  const own = Array.from(unpackedBars(state.figure.data[weights.trace].x));
-  const bars = state.sliders?.bars.length === own.length
+  const stepWeights = Array.from(unpackedBars(state.figure.data[weights.trace].x));
+  const bars = state.sliders?.bars.length === stepWeights.length
     ? state.sliders.bars
-    : own.map((_, j) => sliderOf(root, state, j));
-  state.sliders = { own, now: own, bars, unit: 1, zero: 0, frame: 0 };
+    : stepWeights.map((_, j) => newSlider(root, state, j));
+  state.sliders = { stepWeights, shownWeights: stepWeights, bars, unit: 1, zero: 0, frame: 0 };
   const { weight } = state.words;
   bars.forEach((bar, j) => bar.setAttribute("aria-label", fill(weight, { name: weights.pieces[j] })));
   placeSliders(root, chart, state);
@@ -49,7 +49,7 @@ export function attachSliders(root, chart, state) {
  * @param {ChartState} state
  * @param {number} piece
  */
-function sliderOf(root, state, piece) {
+function newSlider(root, state, piece) {
   const bar = document.createElement("div");
   bar.className = "hand";
   bar.tabIndex = 0;
@@ -57,15 +57,15 @@ function sliderOf(root, state, piece) {
   for (const [name, value] of [["role", "slider"], ["aria-valuemin", "0"], ["aria-valuemax", "1"]]) {
     bar.setAttribute(name, value);
   }
-  bar.onpointerenter = () => pointAt(root, { source: piece });
-  bar.onpointerleave = () => pointAt(root, null);
+  bar.onpointerenter = () => sendPointed(root, { source: piece });
+  bar.onpointerleave = () => sendPointed(root, null);
   bar.onpointerdown = (event) => onPointerDown(root, state, piece, event);
   bar.onkeydown = (event) => onKeyDown(root, state, piece, event);
   bar.onfocus = () => {
-    if (!state.sliders?.settling) chooseIn(root, { source: piece });
+    if (!state.sliders?.reordering) sendChoice(root, { source: piece });
   };
   bar.onblur = () => {
-    if (!state.sliders?.settling) endDrag(root, state);
+    if (!state.sliders?.reordering) endDrag(root, state);
   };
   return bar;
 }
@@ -79,9 +79,9 @@ function sliderOf(root, state, piece) {
  */
 function beginDrag(root, state, piece, end = () => {}) {
   const { sliders } = state;
-  if (!sliders || sliders.grip?.piece === piece) return sliders;
+  if (!sliders || sliders.drag?.piece === piece) return sliders;
   endDrag(root, state);
-  sliders.grip = { piece, before: sliders.now, pulled: false, end };
+  sliders.drag = { piece, startWeights: sliders.shownWeights, hasMoved: false, end };
   return sliders;
 }
 
@@ -92,9 +92,9 @@ function beginDrag(root, state, piece, end = () => {}) {
  */
 function drag(root, state, value) {
   const { sliders } = state;
-  if (!sliders?.grip) return;
-  sliders.grip.pulled = true;
-  sliders.now = moved(sliders.grip.before, sliders.grip.piece, value);
+  if (!sliders?.drag) return;
+  sliders.drag.hasMoved = true;
+  sliders.shownWeights = withShare(sliders.drag.startWeights, sliders.drag.piece, value);
   redraw(root, state);
 }
 
@@ -105,14 +105,14 @@ function drag(root, state, value) {
  * @param {boolean} [back]
  */
 function endDrag(root, state, back) {
-  const { sliders } = state, { step } = shown(root);
-  if (!sliders?.grip) return;
-  const { before, pulled, end } = sliders.grip;
-  sliders.grip = undefined;
+  const { sliders } = state, { step } = viewState(root);
+  if (!sliders?.drag) return;
+  const { startWeights, hasMoved, end } = sliders.drag;
+  sliders.drag = undefined;
   end();
-  if (back) sliders.now = before;
-  else if (pulled && step !== null) {
-    tryIn(root, { kind: "weights", step, weights: sliders.now, held: shown(root).held });
+  if (back) sliders.shownWeights = startWeights;
+  else if (hasMoved && step !== null) {
+    sendWhatIf(root, { kind: "weights", step, weights: sliders.shownWeights, held: viewState(root).held });
   }
   redraw(root, state);
 }
@@ -132,15 +132,15 @@ function onPointerDown(root, state, piece, event) {
   endDrag(root, state);
   const sliders = beginDrag(root, state, piece, () => listening.abort());
   if (!sliders) return;
-  const from = event.clientX, value = sliders.now[piece];
+  const from = event.clientX, value = sliders.shownWeights[piece];
   bar.setPointerCapture(event.pointerId);
   bar.addEventListener("pointermove", ({ clientX }) => {
-    if (sliders.grip?.pulled || Math.abs(clientX - from) >= SLACK) {
+    if (sliders.drag?.hasMoved || Math.abs(clientX - from) >= SLACK) {
       drag(root, state, value + (clientX - from) / sliders.unit);
     }
   }, { signal });
   bar.addEventListener("pointerup", () => {
-    if (!sliders.grip?.pulled) chooseIn(root, { source: piece });
+    if (!sliders.drag?.hasMoved) sendChoice(root, { source: piece });
     endDrag(root, state);
   }, { signal });
   bar.addEventListener("pointercancel", () => endDrag(root, state, true), { signal });
@@ -163,10 +163,10 @@ function onKeyDown(root, state, piece, event) {
   const by = KEY_CHANGES[event.key], { sliders } = state;
   if (by !== undefined && sliders) {
     beginDrag(root, state, piece);
-    drag(root, state, sliders.now[piece] + (event.shiftKey ? Math.sign(by) * FINE : by));
+    drag(root, state, sliders.shownWeights[piece] + (event.shiftKey ? Math.sign(by) * FINE : by));
   } else if (event.key === "Enter") endDrag(root, state);
   else if (event.key === "Escape") {
-    if (sliders?.grip) endDrag(root, state, true);
+    if (sliders?.drag) endDrag(root, state, true);
     else sliders?.bars[piece].blur();
   } else if (event.key !== " ") return;
   event.preventDefault();
@@ -179,23 +179,23 @@ function onKeyDown(root, state, piece, event) {
  */
 export function followWhatIfs(root, state) {
   /** The translation of the what-if that is not answered yet. @type {string | undefined} */
-  let asked;
+  let requestedIdentity;
   /** @param {WhatIf | null} change */
   const show = (change) => {
     const { sliders } = state;
     if (!sliders) return;
-    sliders.now = change ? changed(sliders.own, change) : sliders.own;
+    sliders.shownWeights = change ? changedWeights(sliders.stepWeights, change) : sliders.stepWeights;
     redraw(root, state);
   };
   const ends = [
-    listenIn(root, "preview", ({ detail }) => show(detail)),
-    listenIn(root, "try", ({ detail }) => {
+    onMessage(root, "preview", ({ detail }) => show(detail)),
+    onMessage(root, "try", ({ detail }) => {
       show(detail);
-      asked = shown(root).view?.identity;
+      requestedIdentity = viewState(root).view?.identity;
     }),
-    listenIn(root, "answered", () => {
-      if (asked !== undefined && asked === shown(root).view?.identity) show(null); // the what-if failed
-      asked = undefined;
+    onMessage(root, "answered", () => {
+      if (requestedIdentity !== undefined && requestedIdentity === viewState(root).view?.identity) show(null); // the what-if failed
+      requestedIdentity = undefined;
     }),
   ];
   return () => {

@@ -1,11 +1,11 @@
-// Frozen labels of a chart that is larger than its box: copies that stay while it is scrolled, those of the rows and the
-// colour bar at its left edge, those of the columns below the bar at the top of the window.
+// Row and column labels of a chart that is larger than its box: copies that stay in sight while it is scrolled, at its
+// left edge and below the bar at the top of the window.
 
 import { find, findAll } from "../shared.js";
 
-const TALL = 480; // pixels of height from which the names of the columns may have left the window
+const TALL_CHART = 480; // pixels of height from which the names of the columns may have left the window
 
-const LAST = 60; // pixels at the bottom where the names no longer stay: they would cover the last rows
+const UNLABELLED_END = 60; // pixels at the bottom where the names no longer stay: they would cover the last rows
 
 export const SVG = "http://www.w3.org/2000/svg";
 
@@ -33,7 +33,7 @@ function copyOf(groups, width, height) {
  * @param {HTMLElement} root
  * @param {Chart} chart
  */
-export function freeze(root, chart) {
+export function drawFrozenLabels(root, chart) {
   const { meta } = chart.layout;
   if (!chart._fullLayout) return;
   const { height, width, _size: { l, t, b } } = chart._fullLayout;
@@ -43,20 +43,22 @@ export function freeze(root, chart) {
   const whole = Boolean(meta.columns) && !meta.panels; // several panels have names of their own
   // Stacked panels keep the row labels and headings of all.
   const rows = meta.stacked ? ".subplot" : ".subplot.xy",
-    beside = meta.stacked ? ".colorbar, .annotation" : ".colorbar";
+    besideRows = meta.stacked ? ".colorbar, .annotation" : ".colorbar";
   const wide = (whole || Boolean(meta.stacked)) && scroll.scrollWidth > scroll.clientWidth + 1;
-  const tall = whole && height > TALL;
+  const tall = whole && height > TALL_CHART;
   root.classList.toggle("wide", wide);
   root.classList.toggle("stacked", Boolean(meta.stacked));
   root.style.setProperty("--frozen", wide ? `${l}px` : "0px");
   find(root, ".rows").replaceChildren(
-    ...(wide ? [copyOf(drawn(`${rows} .yaxislayer-above`), l, height - b), copyOf(drawn(beside), width, height)] : []),
+    ...(wide
+      ? [copyOf(drawn(`${rows} .yaxislayer-above`), l, height - b), copyOf(drawn(besideRows), width, height)]
+      : []),
   );
-  find(root, ".columns").style.height = tall ? `${height - b - LAST}px` : "0";
+  find(root, ".columns").style.height = tall ? `${height - b - UNLABELLED_END}px` : "0";
   const names = find(root, ".names");
   names.style.marginLeft = `${l}px`;
   names.replaceChildren(...(tall ? [copyOf(drawn(".subplot.xy .xaxislayer-above"), width, t)] : []));
-  slide(root, chart);
+  moveColumnLabels(root, chart);
 }
 
 /**
@@ -64,7 +66,7 @@ export function freeze(root, chart) {
  * @param {HTMLElement} root
  * @param {Chart} chart
  */
-export function slide(root, chart) {
+export function moveColumnLabels(root, chart) {
   const [names] = findAll(root, ".names svg", SVGElement);
   if (names && chart._fullLayout) {
     names.style.marginLeft = `${-find(root, ".scroll").scrollLeft - chart._fullLayout._size.l}px`;

@@ -1,4 +1,5 @@
-// Shapes that mark the current step in a chart: frames of its row and cell, the band of a row, the ring around a point.
+// Plotly shapes that mark the current step and source piece in a chart: frames of its row and cell, the band of a row
+// or column, or the ring around a point.
 
 import { BAND, CELL_FRAME_WIDTH, ROW_FRAME_WIDTH } from "../../../figures/constants.js";
 
@@ -13,7 +14,7 @@ import { BAND, CELL_FRAME_WIDTH, ROW_FRAME_WIDTH } from "../../../figures/consta
  * @param {Partial<Shape>} [more]
  * @returns {Shape}
  */
-function box(x0, x1, y0, y1, color, width, more = {}) {
+function rectangle(x0, x1, y0, y1, color, width, more = {}) {
   return { type: "rect", x0, x1, y0, y1, line: { color, width }, ...more };
 }
 
@@ -22,14 +23,14 @@ function box(x0, x1, y0, y1, color, width, more = {}) {
  * @param {string | undefined} color
  * @param {number} opacity
  */
-const tinted = (color, opacity) => color + Math.round(255 * opacity).toString(16).padStart(2, "0");
+const withOpacity = (color, opacity) => color + Math.round(255 * opacity).toString(16).padStart(2, "0");
 
 /**
  * The entry of a list at `index`; null where there is none, or `index` is null.
  * @param {(number | null)[] | undefined} list
  * @param {number | null} index
  */
-export const at = (list, index) => (index === null ? null : list?.[index] ?? null);
+export const entryAt = (list, index) => (index === null ? null : list?.[index] ?? null);
 
 /**
  * The frames of the step's row and of the cell in the source piece's column, in every panel; or the ring around the step's
@@ -41,22 +42,22 @@ export const at = (list, index) => (index === null ? null : list?.[index] ?? nul
  */
 export function marks(layout, { step, source }, places) {
   const { meta } = layout;
-  if (places) return band(meta, at(places, source));
+  if (places) return band(meta, entryAt(places, source));
   if (meta.points && step !== null) return [ring(meta, meta.points[step])];
   if (meta.spans && step !== null) return columnBand(meta, meta.spans[step]);
-  const row = at(meta.rows, step);
+  const row = entryAt(meta.rows, step);
   if (row === null) return [];
-  const column = at(meta.columns, source);
+  const column = entryAt(meta.columns, source);
   const [x0, x1] = layout.xaxis.range;
   const rowsBeside = (meta.beside ?? []).map(({ xaxis, yaxis }) => {
     const here = { xref: `${xaxis} domain`, yref: yaxis };
-    return box(0, 1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH, here);
+    return rectangle(0, 1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH, here);
   });
   const inPanels = Object.values(meta.panels ?? { only: { xaxis: "x", yaxis: "y" } }).flatMap(({ xaxis, yaxis }) => {
     const here = { xref: xaxis, yref: yaxis };
-    const frames = [box(x0, x1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH, here)];
+    const frames = [rectangle(x0, x1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH, here)];
     if (column !== null) {
-      frames.push(box(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, CELL_FRAME_WIDTH, here));
+      frames.push(rectangle(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, CELL_FRAME_WIDTH, here));
     }
     return frames;
   });
@@ -69,9 +70,9 @@ export function marks(layout, { step, source }, places) {
  * @returns {Shape[]}
  */
 function band(meta, row) {
-  if (row === null) return []; // in a row with others
-  const fillcolor = tinted(meta.mark, BAND);
-  return [box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor, layer: "below" })];
+  if (row === null) return []; // its row is shared with other pieces
+  const fillcolor = withOpacity(meta.mark, BAND);
+  return [rectangle(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor, layer: "below" })];
 }
 
 /**
@@ -82,8 +83,8 @@ function band(meta, row) {
  */
 function columnBand(meta, span) {
   if (!span) return []; // the current translation is longer than the search took
-  const fillcolor = tinted(meta.mark, BAND);
-  return [box(span[0], span[1], 0, 1, "transparent", 0, { yref: "paper", fillcolor, layer: "below" })];
+  const fillcolor = withOpacity(meta.mark, BAND);
+  return [rectangle(span[0], span[1], 0, 1, "transparent", 0, { yref: "paper", fillcolor, layer: "below" })];
 }
 
 const RING = 9; // pixels of its radius
@@ -95,5 +96,5 @@ const RING = 9; // pixels of its radius
  */
 function ring(meta, [xanchor, yanchor]) {
   const pixels = { type: "circle", xsizemode: "pixel", ysizemode: "pixel", xanchor, yanchor };
-  return box(-RING, RING, -RING, RING, meta.frame, ROW_FRAME_WIDTH, pixels);
+  return rectangle(-RING, RING, -RING, RING, meta.frame, ROW_FRAME_WIDTH, pixels);
 }

@@ -1,5 +1,5 @@
-// The shared cursor of a chart with several panels: each frames the cell under the pointer. The frames are elements over
-// the chart, since Plotly takes a tenth of a second to draw them.
+// The shared cursor of a chart with several heatmaps of the same rows and columns: it frames the cell under the pointer
+// in all of them. The frames are elements over the chart, since Plotly takes a tenth of a second to draw them.
 
 import { find, number } from "../shared.js";
 

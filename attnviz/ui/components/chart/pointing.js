@@ -1,9 +1,10 @@
-// Hovering: a chart reports which source piece or step is under the mouse, and highlights the column or row of what is
-// hovered anywhere in the view. The highlight is an element over the chart, like the cursor of several panels.
+// Clicks and hovering in a chart: finds the step, source piece or word of a point, reports what is hovered to the view,
+// and highlights what is hovered anywhere in the view. Highlights are elements over the chart, since Plotly draws too
+// slowly.
 
 import { find } from "../shared.js";
-import { pointAt } from "../view.js";
-import { at } from "./marks.js";
+import { sendPointed } from "../view.js";
+import { entryAt } from "./marks.js";
 import { axisOf } from "./panels.js";
 
 const ADDED = 1; // index of the trace with the contributions of words, in the figure of the context's units
@@ -14,14 +15,14 @@ const ADDED = 1; // index of the trace with the contributions of words, in the f
  * @param {Point} point
  * @returns {Choice | null}
  */
-export function choice({ steps, sources, order, entries, words }, point) {
+export function choiceAt({ steps, sources, order, entries, words }, point) {
   const { pointNumber: place } = point;
   if (typeof place !== "number") {
-    const step = at(steps, place[0]), source = at(sources, place[1]);
+    const step = entryAt(steps, place[0]), source = entryAt(sources, place[1]);
     return step === null ? null : { step, ...(source !== null && { source }) };
   }
   if (steps) {
-    const step = at(steps, place);
+    const step = entryAt(steps, place);
     return step === null ? null : { step };
   }
   if (order) return { source: place };
@@ -42,7 +43,7 @@ function pointedOf(chart, point) {
     const source = lines.indexOf(Math.floor(pointNumber / chart.layout.xaxis.tickvals.length));
     return source < 0 ? null : { source };
   }
-  const chosen = choice(chart.layout.meta, point);
+  const chosen = choiceAt(chart.layout.meta, point);
   if (!chosen) return null;
   const { step, source } = chosen;
   if (step === undefined && typeof source !== "number") return null;
@@ -61,13 +62,13 @@ export function highlight(root, chart, state, pointed) {
   const { columns, rows } = chart.layout.meta, x = axisOf(chart, "x"), y = axisOf(chart, "y");
   /** @type {HTMLElement[]} */
   const highlights = [];
-  const column = at(columns, pointed?.source ?? null), row = at(rows, pointed?.step ?? null);
+  const column = entryAt(columns, pointed?.source ?? null), row = entryAt(rows, pointed?.step ?? null);
   if (column !== null) {
     const [left, right] = [column - 0.5, column + 0.5].map((edge) => x._offset + x.c2p(edge));
     highlights.push(highlightBox("source", left, y._offset, right - left, y._length));
   }
   if (row !== null) highlights.push(rowHighlight("step", x, y, row));
-  const place = at(state.places ?? undefined, pointed?.source ?? null);
+  const place = entryAt(state.places ?? undefined, pointed?.source ?? null);
   if (place !== null) highlights.push(rowHighlight("source", x, y, place));
   find(root, ".cursor").replaceChildren(...highlights);
 }
@@ -105,7 +106,7 @@ function highlightBox(kind, left, top, width, height) {
 export function reportPointing(root, chart) {
   chart.on("plotly_hover", ({ points: [point] }) => {
     const pointed = pointedOf(chart, point);
-    if (pointed) pointAt(root, pointed);
+    if (pointed) sendPointed(root, pointed);
   });
-  chart.on("plotly_unhover", () => pointAt(root, null));
+  chart.on("plotly_unhover", () => sendPointed(root, null));
 }

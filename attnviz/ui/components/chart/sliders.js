@@ -1,7 +1,19 @@
-// The sliders over the bars of weights: their positions and texts, and redrawing the bars.
+// Positions and texts of the sliders over the bars of weights, and redrawing the bars while one is dragged (see
+// drag.js).
 
-import { chartOf, CONFIG, find, library, number, percent, states, trackDrawing, widthOf, write } from "../shared.js";
-import { weighIn } from "../view.js";
+import {
+  chartOf,
+  find,
+  number,
+  percent,
+  PLOTLY_CONFIG,
+  plotlyLibrary,
+  states,
+  trackDrawing,
+  widthOf,
+  write,
+} from "../shared.js";
+import { sendDraggedWeights } from "../view.js";
 
 export const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
 const LOW = 0.02; // weight below which the end of a bar is not marked
@@ -42,12 +54,14 @@ export function redraw(root, state) {
   if (sliders.frame) return;
   sliders.frame = requestAnimationFrame(async () => {
     sliders.frame = 0;
-    const Plotly = await library();
+    const Plotly = await plotlyLibrary();
     if (!states.has(root) || state.sliders !== sliders) return;
     const chart = chartOf(root);
-    weighIn(root, sliders.now === sliders.own ? null : sliders.now);
-    const data = sliders.now === sliders.own ? state.figure.data : withWeights(state.figure, sliders.now);
-    trackDrawing(state, Plotly.react(chart, data, { ...chart.layout, width: widthOf(chart, state) }, CONFIG));
+    sendDraggedWeights(root, sliders.shownWeights === sliders.stepWeights ? null : sliders.shownWeights);
+    const data = sliders.shownWeights === sliders.stepWeights
+      ? state.figure.data
+      : withWeights(state.figure, sliders.shownWeights);
+    trackDrawing(state, Plotly.react(chart, data, { ...chart.layout, width: widthOf(chart, state) }, PLOTLY_CONFIG));
   });
 }
 
@@ -56,19 +70,19 @@ export function redraw(root, state) {
  * @param {ChartState} state
  * @param {Sliders} sliders
  */
-function describeSliders(state, { bars, now, unit, zero, grip }) {
+function describeSliders(state, { bars, shownWeights, unit, zero, drag }) {
   const { pieces, shares } = state.figure.layout.meta.weights ?? { pieces: [] };
   const sign = shares ? "" : "α = ";
   bars.forEach((bar, j) => {
-    const weight = now[j];
+    const weight = shownWeights[j];
     bar.setAttribute("aria-valuenow", weight.toFixed(4));
     bar.setAttribute("aria-valuetext", weightText(state.figure, weight));
     bar.style.setProperty("--end", `${zero + unit * weight}px`);
     bar.classList.toggle("low", weight < LOW);
     const output = bar.firstElementChild;
     if (!output) return;
-    const pulled = grip?.piece === j;
-    write(output, `${pulled ? "" : `${pieces[j]}  `}${sign}${weightText(state.figure, weight, pulled ? 2 : 4)}`);
+    const dragged = drag?.piece === j;
+    write(output, `${dragged ? "" : `${pieces[j]}  `}${sign}${weightText(state.figure, weight, dragged ? 2 : 4)}`);
   });
 }
 
@@ -112,12 +126,12 @@ function sortByRow(layer, sliders, places) {
   );
   if (wanted.every((bar, row) => layer.children[row] === bar)) return;
   const { activeElement } = document;
-  sliders.settling = true;
+  sliders.reordering = true;
   layer.replaceChildren(...wanted);
   if (activeElement instanceof HTMLElement && wanted.includes(activeElement)) {
     activeElement.focus({ preventScroll: true });
   }
-  sliders.settling = false;
+  sliders.reordering = false;
 }
 
 /**

@@ -2,7 +2,7 @@
 // step that wrote it. The path to the hovered hypothesis, here or in the list of hypotheses, is marked.
 
 import { chartOf, find } from "../shared.js";
-import { chooseIn, send } from "../view.js";
+import { send, sendChoice } from "../view.js";
 import { SVG } from "./frozen.js";
 
 /**
@@ -27,12 +27,12 @@ function piecesOf({ parents, pieces }, node) {
 export function openHypothesis(root, tree, node) {
   const pieces = piecesOf(tree, node), { shown: now, end } = tree;
   if (tree.inner[node]) {
-    chooseIn(root, { step: pieces.length - 1 });
+    sendChoice(root, { step: pieces.length - 1 });
   } else if (pieces.at(-1) === end) {
     if (pieces.join() !== now.join()) send(root, "try", { kind: "hypothesis", pieces });
   } else {
-    const parting = pieces.findIndex((piece, i) => piece !== now[i]);
-    const step = parting < 0 ? pieces.length - 1 : parting;
+    const firstDifference = pieces.findIndex((piece, i) => piece !== now[i]);
+    const step = firstDifference < 0 ? pieces.length - 1 : firstDifference;
     send(root, "try", { kind: "words", step, pieces: pieces.slice(step), held: false });
   }
 }
@@ -59,7 +59,7 @@ function nodeOf({ parents, pieces }, wanted) {
  * @param {number} node
  * @returns {string[]}
  */
-function linkTo({ data, _fullLayout }, node) {
+function linkPoints({ data, _fullLayout }, node) {
   const labels = data.find(({ customdata }) => customdata?.includes(node));
   const links = data.find(({ name }) => name === `links: ${labels?.name}`);
   if (!labels?.customdata || !links?.x || !links.y || !_fullLayout) return [];
@@ -79,9 +79,10 @@ function linkTo({ data, _fullLayout }, node) {
  * @param {number} pointed
  */
 function markPath(root, chart, tree, pointed) {
-  const resting = nodeOf(tree, tree.shown), node = pointed < 0 && resting !== tree.winner ? resting : pointed;
+  const currentNode = nodeOf(tree, tree.shown),
+    node = pointed < 0 && currentNode !== tree.winner ? currentNode : pointed;
   const points = [];
-  for (let here = node; here >= 0; here = tree.parents[here]) points.unshift(...linkTo(chart, here));
+  for (let here = node; here >= 0; here = tree.parents[here]) points.unshift(...linkPoints(chart, here));
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("width", String(chart._fullLayout?.width));
   svg.setAttribute("height", String(chart._fullLayout?.height));
@@ -117,4 +118,4 @@ export function markHypothesis(root, pieces) {
 }
 
 /** @param {[number, number] | undefined} span */
-export const middle = (span) => (span ? (span[0] + span[1]) / 2 : null);
+export const middleOf = (span) => (span ? (span[0] + span[1]) / 2 : null);

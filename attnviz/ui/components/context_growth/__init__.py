@@ -1,1 +1,1 @@
-"""Draw the context vector as it is summed up."""
+"""Draw the context vector as a running sum over the source pieces."""

@@ -1,4 +1,4 @@
-// Payload and state of the growing context vector.
+// Payload and state of the figure of the context vector as a running sum.
 
 /** A figure to fill, with the strips and their sum. */
 interface GrowthFigure {
@@ -61,7 +61,7 @@ interface GrowthChart extends Chart {
 
 interface GrowthState extends FetchingState<GrowthPayload> {
   /** Its scale factor. */
-  by: number;
+  scale: number;
   chart: GrowthChart;
   /** The payload read last, and its contents. */
   payload: GrowthPayload;

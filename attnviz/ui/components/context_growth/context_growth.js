@@ -1,44 +1,44 @@
-// The context vector as a running sum: a strip alpha_ij h_j for each source piece, and below them their sum so far. The
-// annotations are sent once for all steps; the products of each step are computed here.
+// Figure of the context vector as a running sum: a strip alpha_ij h_j for each source piece, and below them their sum
+// so far. The annotations are sent once for all steps; the products of each step are computed here.
 
-import { enlargement, larger, onScaleChange } from "../larger.js";
+import { onScaleChange, scaled, scaleFactor } from "../larger.js";
 import { payloadOf } from "../payloads.js";
 import {
-  calm,
   chartOf,
-  CONFIG,
-  endWith,
+  drawSoon,
   fill,
   find,
   findAll,
-  follow,
-  library,
   number,
-  rows,
-  soon,
-  speak,
+  onMessages,
+  onStop,
+  PLOTLY_CONFIG,
+  plotlyLibrary,
+  prefersReducedMotion,
+  setLanguage,
   states,
   trackDrawing,
-  watch,
+  unpackRows,
+  watchWidth,
   widthOf,
   write,
 } from "../shared.js";
-import { chooseIn, listenIn, pointAt, shown, viewOf } from "../view.js";
-import { multiply, shapes, sum } from "./strips.js";
+import { onMessage, sendChoice, sendPointed, viewRoot, viewState } from "../view.js";
+import { growthAt, growthShapes, sumOf } from "./strips.js";
 
 const MESSAGES = ["step", "source", "order"];
-const JUMPS = 5; // up to the whole sum, with reduced motion
-const STILL = 600; // milliseconds between two jumps
+const JUMP_COUNT = 5; // up to the whole sum, with reduced motion
+const JUMP_PAUSE = 600; // milliseconds between two jumps
 
-const LOWERED = "₀₁₂₃₄₅₆₇₈₉";
+const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 /** @param {number} number */
-const lower = (number) => String(number).replace(/\d/g, (digit) => LOWERED[Number(digit)]);
+const subscript = (number) => String(number).replace(/\d/g, (digit) => SUBSCRIPTS[Number(digit)]);
 /**
  * The symbol of the sum of a step: c₃, or z₃ of a head.
  * @param {Growth} growth
  * @param {GrowthState} state
  */
-const context = ({ step }, { payload }) => `${payload.symbol}${lower(step + 1)}`;
+const sumSymbol = ({ step }, { payload }) => `${payload.symbol}${subscript(step + 1)}`;
 
 /**
  * @param {Growth} numbers
@@ -51,7 +51,7 @@ function figure(numbers, state, source) {
   const { units, words } = state.payload;
   const count = numbers.lines.length;
   const strips = numbers.lines.map((line) => line.strip);
-  const running = added === count ? numbers.total : sum(strips.slice(0, added), units);
+  const running = added === count ? numbers.total : sumOf(strips.slice(0, added), units);
   state.running = running;
   const range = { zmin: -numbers.limit, zmax: numbers.limit };
   const drawn = {
@@ -59,15 +59,15 @@ function figure(numbers, state, source) {
     layout: {
       ...layout,
       width: widthOf(state.chart, state),
-      shapes: shapes(numbers, added, units, source),
+      shapes: growthShapes(numbers, added, units, source),
       yaxis: { ...layout.yaxis, ticktext: numbers.lines.map(({ name, weight }) => `${name}  ${number(weight, 2)}`) },
       yaxis2: {
         ...layout.yaxis2,
-        ticktext: [added === count ? `<b>${fill(words.sum, { c: context(numbers, state) })}</b>` : words.part],
+        ticktext: [added === count ? `<b>${fill(words.sum, { c: sumSymbol(numbers, state) })}</b>` : words.part],
       },
     },
   };
-  return state.by === 1 ? drawn : larger(drawn, state.by);
+  return state.scale === 1 ? drawn : scaled(drawn, state.scale);
 }
 
 /**
@@ -85,7 +85,7 @@ function describe(root, numbers, state) {
   range.value = String(added);
   range.setAttribute("aria-valuetext", fill(words.count, { k: added, n: count }));
   const sentence = added === count
-    ? fill(words.all, { n: count, c: context(numbers, state) })
+    ? fill(words.all, { n: count, c: sumSymbol(numbers, state) })
     : fill(words.some, { k: added, n: count, weight: number(weight, 2) });
   find(root, "output").textContent = sentence;
   find(root, ".build").textContent = state.timer ? words.stop : words.build;
@@ -98,15 +98,15 @@ function describe(root, numbers, state) {
  * @param {GrowthState} state
  */
 async function paint(root, state) {
-  const Plotly = await library();
-  const { source } = shown(root);
+  const Plotly = await plotlyLibrary();
+  const { source } = viewState(root);
   const drawnKey = [state.key, state.added, source, Boolean(state.timer)].join();
   if (!state.numbers || drawnKey === state.drawnKey || !states.has(root)) return;
   state.drawnKey = drawnKey;
   const { data, layout } = figure(state.numbers, state, source);
   describe(root, state.numbers, state);
-  await trackDrawing(state, Plotly.react(state.chart, data, layout, CONFIG));
-  if (!state.size && states.has(root)) listen(Plotly, root, state);
+  await trackDrawing(state, Plotly.react(state.chart, data, layout, PLOTLY_CONFIG));
+  if (!state.resizing && states.has(root)) listen(Plotly, root, state);
 }
 
 /**
@@ -116,19 +116,19 @@ async function paint(root, state) {
  */
 function listen(Plotly, root, state) {
   const { chart } = state;
-  watch(chart, state, (width) => Plotly.relayout(chart, { width }));
+  watchWidth(chart, state, (width) => Plotly.relayout(chart, { width }));
   chart.on("plotly_click", ({ points: [point] }) => {
     if (point.curveNumber || typeof point.pointNumber === "number") return;
     const piece = state.numbers?.lines[point.pointNumber[0]].piece ?? null;
-    if (piece !== null) chooseIn(root, { source: piece });
+    if (piece !== null) sendChoice(root, { source: piece });
   });
   chart.on("plotly_hover", ({ points: [point] }) => {
     const piece = typeof point.pointNumber === "number" || point.curveNumber
       ? null
       : state.numbers?.lines[point.pointNumber[0]].piece ?? null;
-    pointAt(root, piece === null ? null : { source: piece });
+    sendPointed(root, piece === null ? null : { source: piece });
   });
-  chart.on("plotly_unhover", () => pointAt(root, null));
+  chart.on("plotly_unhover", () => sendPointed(root, null));
 }
 
 /**
@@ -157,7 +157,7 @@ function highlight(root, { chart, numbers }, pointed) {
 }
 
 /** @param {GrowthState} state */
-function stop(state) {
+function stopBuilding(state) {
   clearTimeout(state.timer ?? undefined);
   state.timer = null;
 }
@@ -167,16 +167,16 @@ function stop(state) {
  * @param {HTMLElement} root
  * @param {GrowthState} state
  */
-function build(root, state) {
+function toggleBuilding(root, state) {
   if (state.timer) {
-    stop(state);
+    stopBuilding(state);
     paint(root, state);
     return;
   }
   const count = state.numbers?.lines.length ?? 0;
-  const still = calm();
-  const stride = still ? Math.ceil(count / JUMPS) : 1;
-  const pause = () => (still ? STILL : Math.min(450, Math.max(90, 5000 / count)) / shown(root).speed);
+  const reducedMotion = prefersReducedMotion();
+  const stride = reducedMotion ? Math.ceil(count / JUMP_COUNT) : 1;
+  const pause = () => (reducedMotion ? JUMP_PAUSE : Math.min(450, Math.max(90, 5000 / count)) / viewState(root).speed);
   const add = () => {
     state.added = Math.min(state.added + stride, count);
     state.timer = state.added < count ? setTimeout(add, pause()) : null;
@@ -194,20 +194,20 @@ function build(root, state) {
 function show(root, state) {
   const payload = payloadOf(root, state, show);
   if (!payload) return;
-  speak(payload.language);
+  setLanguage(payload.language);
   if (payload !== state.payload) readPayload(root, state, payload);
-  const { step, order } = shown(root);
+  const { step, order } = viewState(root);
   if (step === null || !state.alpha[step]) return;
   const sentence = state.payload.captions[step] ?? "";
   write(find(root, "p"), sentence);
   const strongest = order === "strongest";
-  const by = enlargement(), key = [step, order, by].join();
+  const scale = scaleFactor(), key = [step, order, scale].join();
   if (key !== state.key) {
-    stop(state);
-    Object.assign(state, { key, by });
-    state.numbers = multiply(state, step, strongest);
+    stopBuilding(state);
+    Object.assign(state, { key, scale });
+    state.numbers = growthAt(state, step, strongest);
     state.added = state.numbers.lines.length;
-    state.chart.style.height = `${state.numbers.skeleton.layout.height * by}px`;
+    state.chart.style.height = `${state.numbers.skeleton.layout.height * scale}px`;
   }
   find(root, `.order input[value=${order}]`, HTMLInputElement).checked = true;
   paint(root, state);
@@ -222,13 +222,13 @@ function show(root, state) {
 function readPayload(root, state, payload) {
   const { figure, thinned } = payload;
   state.payload = payload;
-  state.annotations = rows(payload.annotations, payload.units);
-  state.alpha = rows(payload.alpha, state.annotations.length);
+  state.annotations = unpackRows(payload.annotations, payload.units);
+  state.alpha = unpackRows(payload.alpha, state.annotations.length);
   state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };
   state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
   state.key = null;
   state.drawnKey = null;
-  label(root, payload.words);
+  writeLabels(root, payload.words);
 }
 
 /**
@@ -236,7 +236,7 @@ function readPayload(root, state, payload) {
  * @param {HTMLElement} root
  * @param {Words} words
  */
-function label(root, words) {
+function writeLabels(root, words) {
   find(root, ".added").setAttribute("aria-label", words.added);
   find(root, "legend").textContent = words.order;
   for (const input of findAll(root, ".order input", HTMLInputElement)) {
@@ -250,40 +250,40 @@ function label(root, words) {
  */
 function start(root) {
   const state = /** @type {GrowthState} */ ({ chart: /** @type {GrowthChart} */ (chartOf(root)) });
-  follow(root, state, MESSAGES, () => soon(root, state, show));
-  find(root, ".build").onclick = () => build(root, state);
+  onMessages(root, state, MESSAGES, () => drawSoon(root, state, show));
+  find(root, ".build").onclick = () => toggleBuilding(root, state);
   const added = find(root, ".added", HTMLInputElement);
   added.oninput = () => {
-    stop(state);
+    stopBuilding(state);
     state.added = Number(added.value);
     paint(root, state);
   };
   // One group of choices for each view on the page.
   for (const input of findAll(root, ".order input", HTMLInputElement)) {
-    input.name = `order-${[...viewOf(root).classList].join("-")}`;
-    input.onchange = () => chooseIn(root, { order: /** @type {Order} */ (input.value) });
+    input.name = `order-${[...viewRoot(root).classList].join("-")}`;
+    input.onchange = () => sendChoice(root, { order: /** @type {Order} */ (input.value) });
   }
   state.chart.setAttribute("role", "img");
   state.chart.classList.add("clickable");
   // The running sum as drawn, unit by unit, for tests.
   state.chart.runningSum = () => Array.from(state.running);
   const ends = [
-    listenIn(root, "point", ({ detail }) => highlight(root, state, detail)),
-    onScaleChange(() => soon(root, state, show)),
+    onMessage(root, "point", ({ detail }) => highlight(root, state, detail)),
+    onScaleChange(() => drawSoon(root, state, show)),
   ];
-  endWith(state, () => {
-    stop(state);
+  onStop(state, () => {
+    stopBuilding(state);
     for (const end of ends) end();
   });
   return state;
 }
 
-/** @param {Mounted<GrowthPayload | Place>} mounted */
+/** @param {Mounted<GrowthPayload | PayloadAddress>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".growth");
   /** @type {GrowthState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  soon(root, state, show);
+  drawSoon(root, state, show);
   return state.stop;
 }

@@ -1,4 +1,4 @@
-"""Mount the figure of the context vector, which the browser sums up row by row."""
+"""Mount the figure of a context vector, or a head's output, as a running sum over the source pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-// The strips of one step: alpha_ij h_j of each source piece, in the order of their rows, and the lines drawn around them.
+// Data of the figure of the running sum: the products alpha_ij h_j of a step in the order of their rows, their sum, and
+// the lines and frames around them.
 
 import { MOST_ROWS, STRONGEST, VEIL } from "../../../figures/constants.js";
 import { fill } from "../shared.js";
@@ -18,7 +19,7 @@ function quantile(vector, share) {
  * @param {Float32Array} alpha
  * @param {boolean} strongest
  */
-function ordered(alpha, strongest) {
+function pieceOrder(alpha, strongest) {
   const pieces = Array.from(alpha, (_, j) => j);
   return strongest ? pieces.sort((a, b) => alpha[b] - alpha[a] || a - b) : pieces;
 }
@@ -27,7 +28,7 @@ function ordered(alpha, strongest) {
  * @param {Float32Array[]} terms
  * @param {number} units
  */
-export function sum(terms, units) {
+export function sumOf(terms, units) {
   const total = new Float64Array(units);
   for (const term of terms) for (let k = 0; k < units; k += 1) total[k] += term[k];
   return Float32Array.from(total);
@@ -41,12 +42,12 @@ export function sum(terms, units) {
  * @param {boolean} strongest
  * @returns {Growth}
  */
-export function multiply(state, step, strongest) {
+export function growthAt(state, step, strongest) {
   const alpha = state.alpha[step];
   const { units } = state.payload;
   const skeleton = (strongest && state.skeletons.thinned) || state.skeletons.figure;
   const { names, rows: most } = skeleton.layout.meta;
-  const pieces = ordered(alpha, strongest);
+  const pieces = pieceOrder(alpha, strongest);
   /** @param {number} j */
   const strip = (j) => state.annotations[j].map((value) => alpha[j] * value);
   const own = most < pieces.length ? most - 1 : pieces.length;
@@ -59,10 +60,10 @@ export function multiply(state, step, strongest) {
       name: fill(state.payload.words.more, { n: rest.length }),
       piece: null,
       weight,
-      strip: sum(rest.map(strip), units),
+      strip: sumOf(rest.map(strip), units),
     });
   }
-  const total = sum(lines.map((line) => line.strip), units);
+  const total = sumOf(lines.map((line) => line.strip), units);
   /** @param {number | null} source */
   const row = (source) => (source === null ? -1 : rest.includes(source) ? own : pieces.indexOf(source));
   return { step, skeleton, lines, row, total, limit: quantile(total, STRONGEST) };
@@ -75,7 +76,7 @@ export function multiply(state, step, strongest) {
  * @param {number | null} source
  * @returns {Shape[]}
  */
-export function shapes({ skeleton, lines, row }, added, units, source) {
+export function growthShapes({ skeleton, lines, row }, added, units, source) {
   const { paper, context, mark, hidden } = skeleton.layout.meta;
   const count = lines.length;
   /** @type {(x0: number, x1: number, y0: number, y1: number, line: Shape["line"], more?: Partial<Shape>) => Shape} */

@@ -1,1 +1,1 @@
-"""Draw a button that copies the link to the current view."""
+"""Draw the buttons that copy the link to the current view and enter lecture mode."""

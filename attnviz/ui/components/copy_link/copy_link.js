@@ -1,4 +1,4 @@
-// The button that copies the current address and briefly confirms it, and the one that enters lecture mode.
+// Two buttons: one copies the current address and briefly confirms it, the other enters lecture mode.
 
 import { writeAddress } from "../address.js";
 import { blurAfterClick, find, write, writeTexts } from "../shared.js";

@@ -1,8 +1,8 @@
-// Attention in the diagram: the query meets the keys, energies become weights, and ribbons as thick as the weights lead to
-// the context vector.
+// Draws attention in the diagram: the line of the query to the keys, energies, weights, the ribbons to the context
+// vector, which are as thick as the weights, and that vector. The numbers follow at each step (pose.js).
 
-import { viewOf } from "../view.js";
-import { area, group, put, rounded, spot, symbol, vector } from "./svg.js";
+import { viewRoot } from "../view.js";
+import { addElement, addGroup, area, drawSymbol, drawVector, roundedPath, spot } from "./svg.js";
 
 /**
  * @param {Element} root
@@ -10,18 +10,18 @@ import { area, group, put, rounded, spot, symbol, vector } from "./svg.js";
  * @param {Plan} plan
  */
 export function drawAttention(root, payload, plan) {
-  const [energy, weight, context] = [1, 2, 3].map((stage) => stagePart(root, stage));
+  const [energy, weight, context] = [1, 2, 3].map((stage) => addStagePart(root, stage));
   const numbered = (/** @type {Element} */ parent, /** @type {number} */ across, /** @type {string} */ name) =>
-    across ? plan.columns.map((_, j) => columnNumber(parent, plan, across, name, j)) : [];
+    across ? plan.columns.map((_, j) => addColumnNumber(parent, plan, across, name, j)) : [];
   const attends = payload.attention !== "none";
-  if (attends) queryLine(energy, plan);
-  const bars = attends ? plan.columns.map(() => put(energy, "rect", { class: "energy", rx: 1.5 })) : [];
+  if (attends) drawQueryLine(energy, plan);
+  const bars = attends ? plan.columns.map(() => addElement(energy, "rect", { class: "energy", rx: 1.5 })) : [];
   const columns = attends ? plan.columns : [plan.columns[plan.columns.length - 1]];
   return {
     energies: bars,
     energyNumbers: attends ? numbered(energy, plan.dense ? 0 : plan.across.energyNumber, "number") : [],
     weightNumbers: attends ? numbered(weight, plan.across.weight, "number weight") : [],
-    ribbons: columns.map(() => put(weight, "path", { class: "ribbon", fill: `url(#${flowName(root)})` })),
+    ribbons: columns.map(() => addElement(weight, "path", { class: "ribbon", fill: `url(#${gradientId(root)})` })),
     ...drawContext(context, payload, plan),
   };
 }
@@ -30,15 +30,15 @@ export function drawAttention(root, payload, plan) {
  * The id of the gradient of the ribbons, unique for each view on the page.
  * @param {Element} drawing
  */
-export const flowName = (drawing) => `flow-${[...viewOf(drawing).classList].join("-")}`;
+export const gradientId = (drawing) => `flow-${[...viewRoot(drawing).classList].join("-")}`;
 
 /**
  * The parts of a stage; a click on one leads to it.
  * @param {Element} root
  * @param {number} stage
  */
-export function stagePart(root, stage) {
-  const part = group(root, "part");
+export function addStagePart(root, stage) {
+  const part = addGroup(root, "part");
   part.dataset.stage = String(stage);
   return part;
 }
@@ -48,16 +48,16 @@ export function stagePart(root, stage) {
  * @param {Element} parent
  * @param {Plan} plan
  */
-function queryLine(parent, plan) {
-  const { across, columns, decoder: { queryFrom: [x, y] }, standing } = plan;
+function drawQueryLine(parent, plan) {
+  const { across, columns, decoder: { queryFrom: [x, y] }, vertical } = plan;
   const last = columns[columns.length - 1].middle, first = columns[0].middle;
-  const spots = standing
+  const spots = vertical
     ? /** @type {Spot[]} */ ([[x, y], [across.query, first]])
     : /** @type {Spot[]} */ ([[x, y], [x, across.query], [last, across.query]]);
-  put(parent, "path", { d: rounded(spots), class: "line state query" });
+  addElement(parent, "path", { d: roundedPath(spots), class: "line state query" });
   for (const { middle } of columns) {
     const [cx, cy] = spot(plan, middle, across.query);
-    put(parent, "circle", { cx, cy, r: 2.6, class: "meeting" });
+    addElement(parent, "circle", { cx, cy, r: 2.6, class: "meeting" });
   }
 }
 
@@ -68,10 +68,10 @@ function queryLine(parent, plan) {
  * @param {string} name
  * @param {number} j
  */
-function columnNumber(parent, plan, across, name, j) {
+function addColumnNumber(parent, plan, across, name, j) {
   const { middle } = plan.columns[j];
-  if (!plan.standing) return put(parent, "text", { x: middle, y: across, class: name, "text-anchor": "middle" });
-  return put(parent, "text", { x: across, y: middle + 4, class: name, "text-anchor": "end" });
+  if (!plan.vertical) return addElement(parent, "text", { x: middle, y: across, class: name, "text-anchor": "middle" });
+  return addElement(parent, "text", { x: across, y: middle + 4, class: name, "text-anchor": "end" });
 }
 
 /**
@@ -82,14 +82,14 @@ function columnNumber(parent, plan, across, name, j) {
  */
 function drawContext(parent, payload, plan) {
   const [top, bottom] = plan.across.context, { flow } = plan;
-  const contextLine = put(parent, "path", { class: "line context" });
-  const context = group(parent, "vector");
+  const contextLine = addElement(parent, "path", { class: "line context" });
+  const context = addGroup(parent, "vector");
   const place = area(plan, -flow / 2, top, flow, bottom - top);
-  const contextSquares = vector(context, place, payload.squares.context, "frame context");
-  const [x, y] = plan.standing ? [place.x + 2, place.y - 8] : [0, place.y + 18];
-  const contextName = symbol(context, [x, y], "c", "", { className: "context" });
-  const mix = plan.standing ? [] : [put(context, "text", { x, y: y - 1, class: "mix" })];
+  const contextSquares = drawVector(context, place, payload.squares.context, "frame context");
+  const [x, y] = plan.vertical ? [place.x + 2, place.y - 8] : [0, place.y + 18];
+  const contextName = drawSymbol(context, [x, y], "c", "", { className: "context" });
+  const mix = plan.vertical ? [] : [addElement(context, "text", { x, y: y - 1, class: "mix" })];
   const letter = /** @type {SVGElement} */ (contextName.parentNode),
-    contextNames = plan.standing ? [] : [letter, ...mix];
+    contextNames = plan.vertical ? [] : [letter, ...mix];
   return { context, contextSquares, contextLine, contextName, contextNames, mix };
 }

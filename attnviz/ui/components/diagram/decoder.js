@@ -1,8 +1,8 @@
-// The decoder in the diagram: state, previous word and context go into the new state and into the readout, which scores
-// the words.
+// Draws the decoder in the diagram: state, previous word and context lead to the new state and to the readout, which
+// scores the words.
 
-import { stagePart } from "./attention.js";
-import { group, path, put, rounded, symbol, vector } from "./svg.js";
+import { addStagePart } from "./attention.js";
+import { addElement, addGroup, drawSymbol, drawVector, path, roundedPath } from "./svg.js";
 import { TAPS } from "./terms.js";
 
 /**
@@ -12,26 +12,26 @@ import { TAPS } from "./terms.js";
  */
 export function drawDecoder(root, payload, plan) {
   const { decoder } = plan, { squares: { state, readout }, words } = payload;
-  const inputs = group(root, "given"), before = group(inputs, "vector"), previous = group(inputs, "vector");
-  const [update, output] = [4, 5].map((stage) => stagePart(root, stage));
+  const inputs = addGroup(root, "given"), before = addGroup(inputs, "vector"), previous = addGroup(inputs, "vector");
+  const [update, output] = [4, 5].map((stage) => addStagePart(root, stage));
   drawLanes(root, payload, plan);
   drawReturns(root, payload, plan);
-  const beforeSquares = vector(before, decoder.before, state, "frame state");
-  const previousWord = chip(previous, decoder.previous, "previous");
-  const made = [group(update, "vector"), group(output, "vector"), group(output, "vector")];
-  const afterSquares = vector(made[0], decoder.after, state, "frame state");
-  const readoutSquares = vector(made[1], decoder.readout, readout, "frame");
-  const word = chip(made[2], decoder.word, "written");
+  const beforeSquares = drawVector(before, decoder.before, state, "frame state");
+  const previousWord = drawWordBox(previous, decoder.previous, "previous");
+  const made = [addGroup(update, "vector"), addGroup(output, "vector"), addGroup(output, "vector")];
+  const afterSquares = drawVector(made[0], decoder.after, state, "frame state");
+  const readoutSquares = drawVector(made[1], decoder.readout, readout, "frame");
+  const word = drawWordBox(made[2], decoder.word, "written");
   const [likely, foils] = /** @type {const} */ (["likely", "foils"]).map((name) =>
-    put(output, "text", {
+    addElement(output, "text", {
       x: decoder[name][0],
       y: decoder[name][1],
       class: name,
-      "text-anchor": plan.standing && name === "foils" ? "end" : "start",
+      "text-anchor": plan.vertical && name === "foils" ? "end" : "start",
     })
   );
   /** @type {(parent: Element, place: Area, letter: string) => SVGElement} */
-  const named = (parent, { x, y, height }, letter) => symbol(parent, [x - 28, y + height / 2 + 5], letter, "");
+  const named = (parent, { x, y, height }, letter) => drawSymbol(parent, [x - 28, y + height / 2 + 5], letter, "");
   const texts = {
     before: [named(inputs, decoder.before, "s")],
     previousIndex: [named(inputs, decoder.previous, "y")],
@@ -43,9 +43,9 @@ export function drawDecoder(root, payload, plan) {
     likely: [likely],
     foils: [foils],
   };
-  boxName(update, decoder.after, words.gru);
-  boxName(output, decoder.readout, words.maxout);
-  const origin = put(inputs, "path", { d: rounded(originOf(plan)), class: "line state origin" });
+  writeBoxName(update, decoder.after, words.gru);
+  writeBoxName(output, decoder.readout, words.maxout);
+  const origin = addElement(inputs, "path", { d: roundedPath(originPath(plan)), class: "line state origin" });
   return { origin, before, previous, beforeSquares, afterSquares, readoutSquares, made, texts };
 }
 
@@ -54,9 +54,9 @@ export function drawDecoder(root, payload, plan) {
  * @param {Plan} plan
  * @returns {Spot[]}
  */
-function originOf({ standing, across: { backward }, columns: [first], cell, decoder: { before } }) {
+function originPath({ vertical, across: { backward }, columns: [first], cell, decoder: { before } }) {
   const middle = (backward[0] + backward[1]) / 2;
-  if (standing) return [[backward[1] + 2, first.middle], [160, first.middle], [160, before.y - 2]];
+  if (vertical) return [[backward[1] + 2, first.middle], [160, first.middle], [160, before.y - 2]];
   const down = before.x + 24;
   return [[first.middle - cell / 2 - 2, middle], [down, middle], [down, before.y - 2]];
 }
@@ -66,8 +66,8 @@ function originOf({ standing, across: { backward }, columns: [first], cell, deco
  * @param {Area} place
  * @param {string} text
  */
-function boxName(parent, { x, y }, text) {
-  put(parent, "text", { x: x - 28, y: y - 9, class: "function" }, text);
+function writeBoxName(parent, { x, y }, text) {
+  addElement(parent, "text", { x: x - 28, y: y - 9, class: "function" }, text);
 }
 
 /**
@@ -76,9 +76,9 @@ function boxName(parent, { x, y }, text) {
  * @param {Area} place
  * @param {string} className
  */
-function chip(parent, { x, y, width, height }, className) {
-  put(parent, "rect", { x, y, width, height, rx: 6, class: `chip ${className}` });
-  return put(parent, "text", {
+function drawWordBox(parent, { x, y, width, height }, className) {
+  addElement(parent, "rect", { x, y, width, height, rx: 6, class: `chip ${className}` });
+  return addElement(parent, "text", {
     "data-width": width - 12,
     x: x + width / 2,
     y: y + height / 2 + 6,
@@ -94,15 +94,15 @@ function chip(parent, { x, y, width, height }, className) {
  * @param {Plan} plan
  */
 function drawLanes(root, payload, plan) {
-  const { decoder: { before, previous, after, readout, lanes, word }, standing } = plan;
-  const current = payload.readout === "current", lines = group(root, "lines");
+  const { decoder: { before, previous, after, readout, lanes, word }, vertical } = plan;
+  const current = payload.readout === "current", lines = addGroup(root, "lines");
   const taps = TAPS.map((share) => [after.x + after.width * share, readout.x + readout.width * share]);
   /** @type {(spots: Spot[], name: string) => void} */
   const line = (spots, name) => {
-    put(lines, "path", { d: rounded(spots), class: `line ${name}` });
+    addElement(lines, "path", { d: roundedPath(spots), class: `line ${name}` });
   };
   const end = current ? taps[0][0] : taps[0][1];
-  if (standing) {
+  if (vertical) {
     const down = before.x + before.width / 2;
     line([[down, before.y + before.height], [down, lanes.state], [end, lanes.state]], "state");
     line([[down, lanes.state], [taps[0][0], lanes.state]], "state");
@@ -115,19 +115,19 @@ function drawLanes(root, payload, plan) {
   [lanes.state, lanes.context, lanes.word].forEach((y, k) => {
     taps[k].forEach((x, box) => {
       if (k === 0 && box === 1 && current) return;
-      tap(lines, [x, y], after.y - 3, ["state", "context", "word"][k]);
+      drawTap(lines, [x, y], after.y - 3, ["state", "context", "word"][k]);
     });
   });
   if (current) {
-    arrow(
+    drawArrow(
       lines,
       [after.x + after.width + 3, after.y + 10],
-      [readout.x - (standing ? 30 : 34), readout.y + 10],
+      [readout.x - (vertical ? 30 : 34), readout.y + 10],
       "state",
     );
   }
-  if (standing) arrow(lines, [readout.x + 20, readout.y + 24], [readout.x + 20, word.y - 3], "word");
-  else arrow(lines, [readout.x + readout.width + 4, readout.y + 10], [word.x - 36, readout.y + 10], "word");
+  if (vertical) drawArrow(lines, [readout.x + 20, readout.y + 24], [readout.x + 20, word.y - 3], "word");
+  else drawArrow(lines, [readout.x + readout.width + 4, readout.y + 10], [word.x - 36, readout.y + 10], "word");
 }
 
 /**
@@ -136,17 +136,17 @@ function drawLanes(root, payload, plan) {
  * @param {DiagramPayload} payload
  * @param {Plan} plan
  */
-function drawReturns(root, { words }, { decoder: { before, previous, after, word }, standing, height }) {
-  if (standing) return;
-  const part = group(root, "returns"), right = after.x + after.width, low = height - 17;
+function drawReturns(root, { words }, { decoder: { before, previous, after, word }, vertical, height }) {
+  if (vertical) return;
+  const part = addGroup(root, "returns"), right = after.x + after.width, low = height - 17;
   /** @type {(from: Spot[], left: number, to: Area) => void} */
   const back = (from, left, { y, height }) => {
     const across = y + height / 2, head = 136;
-    put(part, "path", {
-      d: rounded([...from, [left, from[from.length - 1][1]], [left, across], [head, across]]),
+    addElement(part, "path", {
+      d: roundedPath([...from, [left, from[from.length - 1][1]], [left, across], [head, across]]),
       class: "return",
     });
-    put(part, "path", {
+    addElement(part, "path", {
       d: `${path([[head, across - 3.5], [head + 7, across], [head, across + 3.5]])}Z`,
       class: "return head",
     });
@@ -154,7 +154,7 @@ function drawReturns(root, { words }, { decoder: { before, previous, after, word
   const beside = after.y + after.height / 2;
   back([[right + 3, beside], [right + 58, beside], [right + 58, low]], 112, before);
   back([[word.x + 62, word.y + word.height + 3], [word.x + 62, height - 5]], 102, previous);
-  put(part, "text", { x: 122, y: low - 6, class: "again" }, words.again);
+  addElement(part, "text", { x: 122, y: low - 6, class: "again" }, words.again);
 }
 
 /**
@@ -164,9 +164,9 @@ function drawReturns(root, { words }, { decoder: { before, previous, after, word
  * @param {number} to
  * @param {string} name
  */
-function tap(parent, [x, y], to, name) {
-  put(parent, "circle", { cx: x, cy: y, r: 3.6, class: `dot ${name}` });
-  arrow(parent, [x, y], [x, to], name);
+function drawTap(parent, [x, y], to, name) {
+  addElement(parent, "circle", { cx: x, cy: y, r: 3.6, class: `dot ${name}` });
+  drawArrow(parent, [x, y], [x, to], name);
 }
 
 /**
@@ -175,11 +175,11 @@ function tap(parent, [x, y], to, name) {
  * @param {Spot} to
  * @param {string} name
  */
-function arrow(parent, [x0, y0], [x1, y1], name) {
+function drawArrow(parent, [x0, y0], [x1, y1], name) {
   const far = Math.hypot(x1 - x0, y1 - y0), [a, b] = [(x1 - x0) / far, (y1 - y0) / far];
   const [x, y] = [x1 - a * 6, y1 - b * 6];
-  put(parent, "path", { d: path([[x0, y0], [x, y]]), class: `line ${name}` });
-  put(parent, "path", {
+  addElement(parent, "path", { d: path([[x0, y0], [x, y]]), class: `line ${name}` });
+  addElement(parent, "path", {
     d: `${path([[x - b * 4, y + a * 4], [x1, y1], [x + b * 4, y - a * 4]])}Z`,
     class: `head ${name}`,
   });

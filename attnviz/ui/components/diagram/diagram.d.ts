@@ -84,9 +84,9 @@ interface Area {
 }
 
 /** Where the parts are. `along` the sentence a place is a column; `across` it the rows follow one another, from the words
- * to the context vector. In a horizontal layout, along is x and across y; `standing` swaps them. */
+ * to the context vector. In a horizontal layout, along is x and across y; `vertical` swaps them. */
 interface Plan {
-  standing: boolean;
+  vertical: boolean;
   width: number;
   height: number;
   /** Of each source piece the middle of its column, and how wide that is. */
@@ -98,7 +98,7 @@ interface Plan {
   cell: number;
   /** Pixels of the letters of the source pieces, and whether these stand aslant. */
   letters: number;
-  aslant: boolean;
+  slanted: boolean;
   /** Whether columns are too narrow for numbers of their own. */
   dense: boolean;
   across: Rows;

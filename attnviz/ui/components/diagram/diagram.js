@@ -2,16 +2,26 @@
 // for a sentence; a step changes only what differs.
 
 import { payloadOf } from "../payloads.js";
-import { calm, endWith, fill, find, follow, soon, speak, states, write } from "../shared.js";
-import { listenIn, shown } from "../view.js";
+import {
+  drawSoon,
+  fill,
+  find,
+  onMessages,
+  onStop,
+  prefersReducedMotion,
+  setLanguage,
+  states,
+  write,
+} from "../shared.js";
+import { onMessage, viewState } from "../view.js";
 import { drawDecoder } from "./decoder.js";
 import { drawEncoder } from "./encoder.js";
-import { drawAttention, flowName } from "./attention.js";
-import { nameParts } from "./names.js";
-import { planned } from "./plan.js";
-import { animateTo, drawPose, MOVING, unpacked } from "./pose.js";
+import { drawAttention, gradientId } from "./attention.js";
+import { drawNames } from "./names.js";
+import { planFor } from "./plan.js";
+import { animateTo, ANIMATION_TIME, drawPose, unpackNumbers } from "./pose.js";
 import { addColumnTargets, listenToStages } from "./pointer.js";
-import { fit, put } from "./svg.js";
+import { addElement, writeFitted } from "./svg.js";
 import { drawTerms } from "./terms.js";
 
 /**
@@ -22,16 +32,16 @@ import { drawTerms } from "./terms.js";
  */
 function drawPlan(root, state, payload) {
   const drawing = find(root, ".drawing", SVGElement), boxWidth = find(root, ".scroll").clientWidth;
-  const measure = textMeasure(root), plan = planned(payload, boxWidth, measure);
+  const measure = textMeasure(root), plan = planFor(payload, boxWidth, measure);
   drawing.replaceChildren();
   drawing.setAttribute("width", String(plan.width));
   drawing.setAttribute("height", String(plan.height));
   drawing.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
-  flowColours(drawing, plan);
+  addFlowGradient(drawing, plan);
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
   const columns = drawEncoder(drawing, payload, plan, state.numbers);
   const decoder = drawDecoder(drawing, payload, plan);
-  const { symbols, stageLinks, states: stateNames } = nameParts(drawing, payload, plan, state.stages, measure);
+  const { symbols, stageLinks, states: stateNames } = drawNames(drawing, payload, plan, state.stages, measure);
   const texts = { ...decoder.texts, symbols, stageLinks, stateNames, context: [contextName], mix };
   Object.assign(state, { plan, boxWidth, parts: { ...attention, ...decoder, columns, texts }, pose: undefined });
   drawTerms(drawing, payload, plan);
@@ -58,15 +68,15 @@ function textMeasure(root) {
  * @param {Element} drawing
  * @param {Plan} plan
  */
-function flowColours(drawing, { standing, across: { ribbons: [from, to] } }) {
-  const ends = standing ? { x1: from, y1: 0, x2: to, y2: 0 } : { x1: 0, y1: from, x2: 0, y2: to };
-  const colours = put(put(drawing, "defs", {}), "linearGradient", {
-    id: flowName(drawing),
+function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } }) {
+  const ends = vertical ? { x1: from, y1: 0, x2: to, y2: 0 } : { x1: 0, y1: from, x2: 0, y2: to };
+  const colours = addElement(addElement(drawing, "defs", {}), "linearGradient", {
+    id: gradientId(drawing),
     gradientUnits: "userSpaceOnUse",
     ...ends,
   });
-  put(colours, "stop", { offset: 0.15, style: "stop-color: var(--encoder)" });
-  put(colours, "stop", { offset: 0.95, style: "stop-color: var(--context)" });
+  addElement(colours, "stop", { offset: 0.15, style: "stop-color: var(--encoder)" });
+  addElement(colours, "stop", { offset: 0.95, style: "stop-color: var(--context)" });
 }
 
 /**
@@ -87,8 +97,8 @@ function writeStep(root, { payload, parts, stages }, k) {
     write(index, numbered);
   }
   texts.symbols.forEach((node) => write(node, `${here},j`));
-  texts.previous.forEach((node) => fit(node, payload.previous[k]));
-  texts.word.forEach((node) => fit(node, payload.written[k]));
+  texts.previous.forEach((node) => writeFitted(node, payload.previous[k]));
+  texts.word.forEach((node) => writeFitted(node, payload.written[k]));
   all("likely", payload.likely[k]);
   all("foils", payload.foils[k]);
   all("mix", payload.mixes[k]);
@@ -108,7 +118,7 @@ function writeStep(root, { payload, parts, stages }, k) {
  * @param {DiagramState} state
  */
 function markPiece(root, { parts, pointed }) {
-  const { source } = shown(root), lit = pointed ?? source;
+  const { source } = viewState(root), lit = pointed ?? source;
   root.classList.toggle("pointing", pointed !== null);
   parts.columns.forEach((column, j) => {
     column.classList.toggle("seen", j === source);
@@ -141,11 +151,11 @@ function moveInputs({ plan, parts }, onward, share) {
 function show(root, state) {
   const payload = payloadOf(root, state, show);
   if (!payload) return;
-  speak(payload.language);
-  const { step, source, speed } = shown(root), k = step === null ? -1 : payload.steps.indexOf(step);
+  setLanguage(payload.language);
+  const { step, source, speed } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
   if (k < 0 || !states.has(root)) return;
   const other = payload !== state.payload;
-  if (other) Object.assign(state, { payload, numbers: unpacked(payload), step: null });
+  if (other) Object.assign(state, { payload, numbers: unpackNumbers(payload), step: null });
   if (other || !state.plan || state.boxWidth !== find(root, ".scroll").clientWidth) {
     drawPlan(root, state, state.formulas ? payload : { ...payload, terms: null });
   }
@@ -158,7 +168,7 @@ function show(root, state) {
   if (state.dragged) drawWeights(state, null);
   writeStep(root, state, k);
   const onward = before !== null && step === before + 1;
-  const time = before === null || !state.seen || calm() ? 0 : MOVING / speed;
+  const time = before === null || !state.inSight || prefersReducedMotion() ? 0 : ANIMATION_TIME / speed;
   animateTo(state, state.numbers.poses[k], time, (pose, share) => {
     drawPose(payload, plan, parts, pose);
     moveInputs(state, onward && time > 0, share);
@@ -190,29 +200,29 @@ function drawWeights(state, weights) {
 function start(root) {
   const state =
     /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ ({ step: null, pointed: null, frame: 0 }));
-  follow(root, state, ["step", "source"], () => soon(root, state, show));
+  onMessages(root, state, ["step", "source"], () => drawSoon(root, state, show));
   const ends = [
-    listenIn(root, "point", ({ detail }) => {
+    onMessage(root, "point", ({ detail }) => {
       state.pointed = detail?.source ?? null;
       if (state.plan) markPiece(root, state);
     }),
-    listenIn(root, "weigh", ({ detail }) => drawWeights(state, detail)),
+    onMessage(root, "weigh", ({ detail }) => drawWeights(state, detail)),
   ];
-  state.size = new ResizeObserver(() => {
+  state.resizing = new ResizeObserver(() => {
     if (!state.plan || find(root, ".scroll").clientWidth === state.boxWidth) return;
     state.step = null;
     show(root, state);
   });
-  state.size.observe(find(root, ".scroll"));
+  state.resizing.observe(find(root, ".scroll"));
   listenToStages(root);
-  endWith(state, () => {
+  onStop(state, () => {
     cancelAnimationFrame(state.frame);
     for (const end of ends) end();
   });
   return state;
 }
 
-/** @param {Mounted<(DiagramPayload | Place) & { stages: StageTitle[]; formulas: boolean }>} mounted */
+/** @param {Mounted<(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".diagram");
   /** @type {DiagramState} */
@@ -222,6 +232,6 @@ export default function ({ data, parentElement }) {
   if (titles !== state.titles || formulas !== state.formulas) {
     Object.assign(state, { titles, stages, formulas, plan: undefined, step: null });
   }
-  soon(root, state, show);
+  drawSoon(root, state, show);
   return state.stop;
 }

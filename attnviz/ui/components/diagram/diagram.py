@@ -1,4 +1,4 @@
-"""Mount the architecture diagram of the translator: the computation of the current step."""
+"""Mount the architecture diagram of the translator with the numbers of the current step, and make its payload."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.page_state.view import View
-from attnviz.wording.diagram import diagram_alt, diagram_terms, diagram_words, mixture
+from attnviz.wording.diagram import diagram_alt, diagram_labels, diagram_terms, mixture
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Narration
@@ -43,7 +43,7 @@ def diagram_drawing(view: View, at: str, titles: Mapping[int, str]) -> None:
 
 def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) -> dict[str, Any]:
     """Return the payload of the diagram at these 0-based `steps`; `narration` has the sentences of the steps."""
-    units, chosen = drawn_units(trace), np.array(steps, dtype=np.intp)
+    units, rows = drawn_units(trace), np.array(steps, dtype=np.intp)
     return {
         "language": language(),
         "attention": trace.config["attention"],
@@ -52,7 +52,7 @@ def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) ->
         "joined": _joined(trace),
         "steps": list(steps),
         "range": energy_range(finite_energies(trace), 0) if trace.attends else [0, 1],
-        **_numbers(trace, units, chosen),
+        **_numbers(trace, units, rows),
         "previous": [shorten(piece_name(trace.previous_pieces[i]), LETTERS) for i in steps],
         "written": [shorten(piece_name(trace.target_pieces[i]), LETTERS) for i in steps],
         "likely": [percent(float(trace.probabilities[i])) for i in steps],
@@ -62,7 +62,7 @@ def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) ->
         "alts": [diagram_alt(trace, i, narration[i]) for i in steps],
         "outcomes": [[stage.outcome for stage in narration[i]] for i in steps],
         "terms": diagram_terms(trace),
-        "words": diagram_words(trace),
+        "words": diagram_labels(trace),
     }
 
 

@@ -1,7 +1,8 @@
-// The names of the parts with their symbols, and the links to the stages.
+// Writes the labels of the diagram: the names of its parts with their symbols, and the titles of the stages, which are
+// links.
 
 import { GUTTER } from "./plan.js";
-import { group, put, symbol } from "./svg.js";
+import { addElement, addGroup, drawSymbol } from "./svg.js";
 
 /**
  * Names all parts; returns the indices of symbols that hold the number of the step.
@@ -11,31 +12,31 @@ import { group, put, symbol } from "./svg.js";
  * @param {StageTitle[]} stages
  * @param {(text: string, letters: number) => number} measure
  */
-export function nameParts(root, payload, plan, stages, measure) {
-  const part = group(root, "names"), attends = payload.attention !== "none";
-  const { across, decoder: { before, previous, titles }, standing } = plan;
-  const symbols = standing ? nameColumns(part, plan, attends) : nameRows(part, payload, plan, attends);
-  const [energy, weight, context] = standing
+export function drawNames(root, payload, plan, stages, measure) {
+  const part = addGroup(root, "names"), attends = payload.attention !== "none";
+  const { across, decoder: { before, previous, titles }, vertical } = plan;
+  const symbols = vertical ? writeColumnNames(part, plan, attends) : writeRowNames(part, payload, plan, attends);
+  const [energy, weight, context] = vertical
     ? /** @type {Spot[]} */ ([[across.energy[0] - 6, 15], [across.weight - 28, 15], [across.context[0] - 22, 15]])
     : /** @type {Spot[]} */ ([[0, across.energy[1] - 14], [0, across.weight], [0, across.context[0] + 19]]);
   /** @type {Record<number, Spot>} */
   const places = { 1: energy, 2: weight, 3: context, 4: titles[4], 5: titles[5] };
   const stageLinks = stages.map((stage) => {
-    const narrow = standing && stage.number < 4;
+    const narrow = vertical && stage.number < 4;
     const maxWidth = narrow ? 0 : stage.number > 3 ? 260 : GUTTER - 60;
-    return stageLink(part, stage, places[stage.number], maxWidth, measure);
+    return addStageLink(part, stage, places[stage.number], maxWidth, measure);
   });
   if (attends) {
-    put(
+    addElement(
       part,
       "text",
-      { x: weight[0] + (standing ? -18 : 24), y: weight[1] + 17, class: "by-hand" },
+      { x: weight[0] + (vertical ? -18 : 24), y: weight[1] + 17, class: "by-hand" },
       payload.words.hand,
     );
   }
-  if (standing) return { symbols, stageLinks, states: [] };
-  beside(part, payload.words.previous, previous);
-  return { symbols, stageLinks, states: [beside(part, payload.words.state, before)] };
+  if (vertical) return { symbols, stageLinks, states: [] };
+  writeInputName(part, payload.words.previous, previous);
+  return { symbols, stageLinks, states: [writeInputName(part, payload.words.state, before)] };
 }
 
 /**
@@ -44,8 +45,8 @@ export function nameParts(root, payload, plan, stages, measure) {
  * @param {string} text
  * @param {Area} place
  */
-const beside = (parent, text, { y, height }) =>
-  put(parent, "text", { x: 0, y: y + height / 2 + 5, class: "name" }, text);
+const writeInputName = (parent, text, { y, height }) =>
+  addElement(parent, "text", { x: 0, y: y + height / 2 + 5, class: "name" }, text);
 
 /**
  * @param {Element} parent
@@ -53,7 +54,7 @@ const beside = (parent, text, { y, height }) =>
  * @param {Plan} plan
  * @param {boolean} attends
  */
-function nameRows(parent, { words }, { across, decoder: { queryFrom } }, attends) {
+function writeRowNames(parent, { words }, { across, decoder: { queryFrom } }, attends) {
   const left = GUTTER - 40, middle = (/** @type {[number, number]} */ [from, to]) => (from + to) / 2 + 5;
   /** @type {[string, number, string, ("→" | "←")?][]} */
   const named = [
@@ -63,17 +64,17 @@ function nameRows(parent, { words }, { across, decoder: { queryFrom } }, attends
   ];
   if (attends) named.push([words.annotation, across.backward[1] + 21, "h"]);
   for (const [text, y, letter, way] of named) {
-    put(parent, "text", { x: 0, y, class: "name" }, text);
-    symbol(parent, [left, y], letter, "j", { way, className: "encoder" });
+    addElement(parent, "text", { x: 0, y, class: "name" }, text);
+    drawSymbol(parent, [left, y], letter, "j", { way, className: "encoder" });
   }
   if (across.key) {
-    put(parent, "text", { x: 0, y: across.key, class: "name" }, words.key);
-    put(parent, "text", { x: 0, y: queryFrom[1] - 104, class: "name" }, words.query);
+    addElement(parent, "text", { x: 0, y: across.key, class: "name" }, words.key);
+    addElement(parent, "text", { x: 0, y: queryFrom[1] - 104, class: "name" }, words.query);
   }
   if (!attends) return [];
   return [
-    symbol(parent, [left, across.energy[1] - 14], "e", ""),
-    symbol(parent, [left, across.weight], "α", ""),
+    drawSymbol(parent, [left, across.energy[1] - 14], "e", ""),
+    drawSymbol(parent, [left, across.weight], "α", ""),
   ];
 }
 
@@ -82,17 +83,17 @@ function nameRows(parent, { words }, { across, decoder: { queryFrom } }, attends
  * @param {Plan} plan
  * @param {boolean} attends
  */
-function nameColumns(parent, { across, columns }, attends) {
+function writeColumnNames(parent, { across, columns }, attends) {
   const y = 26;
-  symbol(parent, [2, y], "x", "j", { className: "encoder" });
-  symbol(parent, [across.forward[0] + 6, y], "h", "j", { way: "→", className: "encoder" });
-  symbol(parent, [across.backward[0] + 6, y], "h", "j", { way: "←", className: "encoder" });
+  drawSymbol(parent, [2, y], "x", "j", { className: "encoder" });
+  drawSymbol(parent, [across.forward[0] + 6, y], "h", "j", { way: "→", className: "encoder" });
+  drawSymbol(parent, [across.backward[0] + 6, y], "h", "j", { way: "←", className: "encoder" });
   if (!attends) return [];
   const end = columns[columns.length - 1];
-  symbol(parent, [across.backward[0] - 12, end.middle + end.width / 2 + 17], "h", "j", { className: "encoder" });
+  drawSymbol(parent, [across.backward[0] - 12, end.middle + end.width / 2 + 17], "h", "j", { className: "encoder" });
   return [
-    symbol(parent, [across.energy[0] + 14, y], "e", ""),
-    symbol(parent, [across.weight - 8, y], "α", ""),
+    drawSymbol(parent, [across.energy[0] + 14, y], "e", ""),
+    drawSymbol(parent, [across.weight - 8, y], "α", ""),
   ];
 }
 
@@ -104,13 +105,13 @@ function nameColumns(parent, { across, columns }, attends) {
  * @param {number} maxWidth
  * @param {(text: string, letters: number) => number} measure
  */
-function stageLink(parent, { number: stage, place: shownAs, title }, [x, y], maxWidth, measure) {
-  const way = group(parent, "way");
+function addStageLink(parent, { number: stage, place: shownAs, title }, [x, y], maxWidth, measure) {
+  const way = addGroup(parent, "way");
   for (const [name, value] of [["role", "button"], ["tabindex", "0"]]) way.setAttribute(name, value);
   way.dataset.stage = String(stage);
-  const lines = maxWidth ? broken(title, maxWidth, measure) : [];
+  const lines = maxWidth ? wrappedLines(title, maxWidth, measure) : [];
   const wide = Math.max(0, ...lines.map((line) => measure(line, 14))), top = y - (lines.length > 1 ? 18 : 0);
-  put(way, "rect", {
+  addElement(way, "rect", {
     x: x - 3,
     y: top - 18,
     width: wide + 30,
@@ -118,9 +119,9 @@ function stageLink(parent, { number: stage, place: shownAs, title }, [x, y], max
     rx: 5,
     class: "hit-area",
   });
-  put(way, "circle", { cx: x + 9, cy: top - 5, r: 9, class: "badge" });
-  put(way, "text", { x: x + 9, y: top - 0.5, class: "place", "text-anchor": "middle" }, String(shownAs));
-  lines.forEach((line, k) => put(way, "text", { x: x + 24, y: top + 17 * k, class: "title" }, line));
+  addElement(way, "circle", { cx: x + 9, cy: top - 5, r: 9, class: "badge" });
+  addElement(way, "text", { x: x + 9, y: top - 0.5, class: "place", "text-anchor": "middle" }, String(shownAs));
+  lines.forEach((line, k) => addElement(way, "text", { x: x + 24, y: top + 17 * k, class: "title" }, line));
   return way;
 }
 
@@ -130,7 +131,7 @@ function stageLink(parent, { number: stage, place: shownAs, title }, [x, y], max
  * @param {number} maxWidth
  * @param {(text: string, letters: number) => number} measure
  */
-function broken(text, maxWidth, measure) {
+function wrappedLines(text, maxWidth, measure) {
   const lines = [""];
   for (const word of text.split(" ")) {
     const here = lines[lines.length - 1], longer = here ? `${here} ${word}` : word;

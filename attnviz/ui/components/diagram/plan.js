@@ -1,12 +1,13 @@
-// The layout of the diagram for a given width: the sentence is horizontal on a wide page, and vertical on a telephone.
+// Computes the layout of the diagram for a width: the sentence is horizontal on a wide page, and vertical on a
+// telephone.
 
-const STAND = 960; // pixels of width below which the sentence is vertical (`standing`)
+const VERTICAL_BELOW = 960; // pixels of width below which the sentence is vertical
 export const GUTTER = 176; // pixels at the left of a horizontal sentence, for the names of the rows
-const EDGE = 14; // pixels at the right, where the backward direction of the encoder begins
-const LARGEST = 180; // pixels of the widest column
-const KEYS = 22; // pixels of the row that names the keys
-export const CHANCE = 54; // pixels for the symbol before a probability
-const LEAST = 10; // pixels of the narrowest column: for a longer sentence the drawing is wider than its box
+const RIGHT_EDGE = 14; // pixels at the right, where the backward direction of the encoder begins
+const WIDEST_COLUMN = 180; // pixels of the widest column
+const KEY_ROW = 22; // pixels of the row that names the keys
+export const PROBABILITY_WIDTH = 54; // pixels for the symbol before a probability
+const NARROWEST_COLUMN = 10; // pixels of the narrowest column: for a longer sentence the drawing is wider than its box
 
 /**
  * The plan of a drawing of `width` pixels; `measure` returns the width of a text at a font size.
@@ -14,8 +15,8 @@ const LEAST = 10; // pixels of the narrowest column: for a longer sentence the d
  * @param {number} width
  * @param {(text: string, letters: number) => number} measure
  */
-export const planned = (payload, width, measure) =>
-  width < STAND ? standing(payload, width) : lyingPlan(payload, width, measure);
+export const planFor = (payload, width, measure) =>
+  width < VERTICAL_BELOW ? verticalPlan(payload, width) : horizontalPlan(payload, width, measure);
 
 /**
  * The widths of the columns by their words; or all equal, with slanted words, if the sentence is too long for that.
@@ -29,10 +30,10 @@ function columnsOf({ sources, joined }, available, measure) {
     const sum = widths.reduce((total, one) => total + one, 0);
     if (sum > available) continue;
     const more = Math.min((available - sum) / sources.length, 64);
-    return { letters, aslant: false, widths: widths.map((one) => Math.min(one + more, LARGEST)) };
+    return { letters, slanted: false, widths: widths.map((one) => Math.min(one + more, WIDEST_COLUMN)) };
   }
-  const one = Math.max(available / sources.length, LEAST);
-  return { letters: Math.min(13, one * 1.05), aslant: true, widths: sources.map(() => one) };
+  const one = Math.max(available / sources.length, NARROWEST_COLUMN);
+  return { letters: Math.min(13, one * 1.05), slanted: true, widths: sources.map(() => one) };
 }
 
 /**
@@ -54,14 +55,14 @@ function adjacentColumns(widths, from) {
  * @param {(text: string, letters: number) => number} measure
  * @returns {Plan}
  */
-function lyingPlan(payload, available, measure) {
+function horizontalPlan(payload, available, measure) {
   const start = GUTTER + 36;
-  const { letters, aslant, widths } = columnsOf(payload, available - start - EDGE, measure);
+  const { letters, slanted, widths } = columnsOf(payload, available - start - RIGHT_EDGE, measure);
   const sum = widths.reduce((total, one) => total + one, 0);
-  const width = Math.max(available, start + sum + EDGE);
-  const first = start + Math.max(0, (width - EDGE - start - sum) / 2);
+  const width = Math.max(available, start + sum + RIGHT_EDGE);
+  const first = start + Math.max(0, (width - RIGHT_EDGE - start - sum) / 2);
   const attends = payload.attention !== "none", least = Math.min(...widths);
-  const top = aslant ? 46 : 0, named = payload.terms && attends ? KEYS : 0, low = top + named;
+  const top = slanted ? 46 : 0, named = payload.terms && attends ? KEY_ROW : 0, low = top + named;
   /** @type {Rows} */
   const across = attends
     ? {
@@ -88,9 +89,9 @@ function lyingPlan(payload, available, measure) {
       ribbons: [top + 62, top + 199],
       context: [top + 200, top + 226],
     };
-  const decoder = decoderBelowLying(payload, width, across.context[1]);
+  const decoder = decoderBelowHorizontal(payload, width, across.context[1]);
   return {
-    standing: false,
+    vertical: false,
     width,
     height: decoder.titles[4][1] + 38,
     columns: adjacentColumns(widths, first),
@@ -98,7 +99,7 @@ function lyingPlan(payload, available, measure) {
     last: first + sum,
     cell: Math.max(Math.min(least - 14, 48), Math.min(least - 3, 16)),
     letters,
-    aslant,
+    slanted,
     dense: least < 26,
     across,
     flow: 116,
@@ -113,7 +114,7 @@ function lyingPlan(payload, available, measure) {
  * @param {number} bottom of the context vector
  * @returns {DecoderPlan}
  */
-function decoderBelowLying({ attention, terms }, width, bottom) {
+function decoderBelowHorizontal({ attention, terms }, width, bottom) {
   const left = GUTTER, space = Math.min(width, 1500) - left, top = bottom + 14;
   const boxes = top + 88;
   // The texts between the boxes need 784 pixels; the rest of the width is distributed.
@@ -125,7 +126,7 @@ function decoderBelowLying({ attention, terms }, width, bottom) {
     after: { x: after, y: boxes, width: 132, height: 20 },
     readout: { x: readout, y: boxes, width: 132, height: 20 },
     word: { x: word, y: boxes - 8, width: 124, height: 36 },
-    likely: [word + 136 + (terms ? CHANCE : 0), boxes + 7],
+    likely: [word + 136 + (terms ? PROBABILITY_WIDTH : 0), boxes + 7],
     foils: more > 150 ? [word + 136, boxes + 26] : [word + 72, boxes + 46],
     lanes: { state: top + 9, context: top + 32, word: top + 54 },
     queryFrom: [left + (attention === "none" ? 0 : 12), top],
@@ -138,7 +139,7 @@ function decoderBelowLying({ attention, terms }, width, bottom) {
  * @param {number} width
  * @returns {Plan}
  */
-function standing(payload, width) {
+function verticalPlan(payload, width) {
   const { sources, attention, terms } = payload, attends = attention !== "none";
   const size = Math.max(13, Math.min(24, 460 / sources.length)), top = terms && attends ? 54 : 34;
   const widths = sources.map(() => size);
@@ -170,9 +171,9 @@ function standing(payload, width) {
       context: [edge - 25, edge - 3],
     };
   const flow = Math.min(104, Math.max(size * sources.length, 60));
-  const decoder = decoderBelowStanding(width, Math.max(last, top + flow) + 26, Boolean(terms));
+  const decoder = decoderBelowVertical(width, Math.max(last, top + flow) + 26, Boolean(terms));
   return {
-    standing: true,
+    vertical: true,
     width,
     height: decoder.foils[1] + 10,
     columns: adjacentColumns(widths, top),
@@ -180,7 +181,7 @@ function standing(payload, width) {
     last: Math.max(last, top + flow),
     cell: Math.min(size - 9, 14),
     letters: Math.min(14, size - 1),
-    aslant: false,
+    slanted: false,
     dense: size < 18,
     across,
     flow,
@@ -195,7 +196,7 @@ function standing(payload, width) {
  * @param {boolean} named whether it has the terms of the equations
  * @returns {DecoderPlan}
  */
-function decoderBelowStanding(width, top, named) {
+function decoderBelowVertical(width, top, named) {
   const low = top + (named ? 8 : 0), boxes = low + 108, readout = width / 2 + 14;
   return {
     before: { x: 138, y: top, width: 80, height: 18 },

@@ -1,8 +1,8 @@
-// Pointer and keyboard in the diagram: they choose a source piece, or go to a stage.
+// Pointer and keyboard in the diagram: a source piece is highlighted or chosen, or the page scrolls to a stage.
 
 import { find } from "../shared.js";
-import { chooseIn, pointAt, send } from "../view.js";
-import { area, group, put } from "./svg.js";
+import { send, sendChoice, sendPointed } from "../view.js";
+import { addElement, addGroup, area } from "./svg.js";
 
 /**
  * Adds a transparent target over each column, for hovering and clicking.
@@ -14,13 +14,13 @@ export function addColumnTargets(root, drawing, state) {
   const { plan, parts } = state;
   if (!plan) return;
   const { across, columns } = plan, deep = across.ribbons[0];
-  const part = group(drawing, "reaches");
+  const part = addGroup(drawing, "reaches");
   columns.forEach(({ middle, width }, j) => {
-    const target = put(part, "rect", { ...area(plan, middle - width / 2, 0, width, deep), class: "column" });
+    const target = addElement(part, "rect", { ...area(plan, middle - width / 2, 0, width, deep), class: "column" });
     target.addEventListener("click", (event) => choosePiece(root, plan, j, /** @type {MouseEvent} */ (event)));
     for (const node of [target, ...(parts.ribbons[j] ? [parts.ribbons[j]] : [])]) {
-      node.addEventListener("pointerenter", () => pointAt(root, { source: j }));
-      node.addEventListener("pointerleave", () => pointAt(root, null));
+      node.addEventListener("pointerenter", () => sendPointed(root, { source: j }));
+      node.addEventListener("pointerleave", () => sendPointed(root, null));
     }
   });
 }
@@ -34,8 +34,8 @@ export function addColumnTargets(root, drawing, state) {
  */
 function choosePiece(root, plan, j, event) {
   const box = find(root, ".drawing", SVGElement).getBoundingClientRect(), { across } = plan;
-  const here = plan.standing ? event.clientX - box.left : event.clientY - box.top;
-  if (!across.query || here < across.query) chooseIn(root, { source: j });
+  const here = plan.vertical ? event.clientX - box.left : event.clientY - box.top;
+  if (!across.query || here < across.query) sendChoice(root, { source: j });
   else goTo(root, here < (across.energyNumber || across.energy[1]) + 6 ? 1 : 2);
 }
 
@@ -44,7 +44,7 @@ function choosePiece(root, plan, j, event) {
  * @param {number} stage
  */
 function goTo(root, stage) {
-  chooseIn(root, { stage });
+  sendChoice(root, { stage });
   send(root, "visit", stage);
 }
 

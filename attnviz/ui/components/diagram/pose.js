@@ -1,23 +1,24 @@
-// Draws the numbers of a step (a pose), and animates from one step to the next.
+// Draws the numbers of a step in the diagram (a pose), and animates from the pose of one step to that of another.
 
-import { number, rows, write } from "../shared.js";
-import { meanPosition, ribbon, stacked } from "./ribbons.js";
-import { area, colour, rounded, spot } from "./svg.js";
+import { number, unpackRows, write } from "../shared.js";
+import { meanPosition, ribbonEnds, ribbonPath } from "./ribbons.js";
+import { area, colour, roundedPath, spot } from "./svg.js";
 
-export const MOVING = 650; // milliseconds at speed 1
+export const ANIMATION_TIME = 650; // milliseconds at speed 1
 
 /**
  * Unpacks the numbers of a payload.
  * @param {DiagramPayload} payload
  * @returns {DiagramNumbers}
  */
-export function unpacked(payload) {
+export function unpackNumbers(payload) {
   const { squares, sources, steps } = payload;
-  const [energies, weights] = [payload.energies, payload.weights].map((packed) => rows(packed, sources.length));
-  const context = rows(payload.contexts, squares.context), readout = rows(payload.readouts, squares.readout);
-  const [before, after] = [payload.before, payload.after].map((packed) => rows(packed, squares.state));
+  const [energies, weights] = [payload.energies, payload.weights].map((packed) => unpackRows(packed, sources.length));
+  const context = unpackRows(payload.contexts, squares.context),
+    readout = unpackRows(payload.readouts, squares.readout);
+  const [before, after] = [payload.before, payload.after].map((packed) => unpackRows(packed, squares.state));
   return {
-    annotations: rows(payload.annotations, squares.annotation),
+    annotations: unpackRows(payload.annotations, squares.annotation),
     poses: steps.map((_, k) => ({
       energies: energies[k],
       weights: weights[k],
@@ -36,7 +37,7 @@ export function unpacked(payload) {
  * @param {number} share of the way
  * @returns {Pose}
  */
-function between(from, to, share) {
+function interpolated(from, to, share) {
   /** @type {(name: keyof Pose) => Float32Array} */
   const mixed = (name) => to[name].map((value, k) => from[name][k] + (value - from[name][k]) * share);
   return {
@@ -83,21 +84,21 @@ export function drawPose(payload, plan, parts, pose) {
  * @param {number} middle
  */
 function drawWeights({ range: [low, high] }, plan, parts, { energies, weights }, middle) {
-  const [top, bottom] = plan.across.energy, { columns, flow, standing, dense } = plan;
+  const [top, bottom] = plan.across.energy, { columns, flow, vertical, dense } = plan;
   const unit = (bottom - top) / (high - low || 1), wide = Math.min(plan.cell, 26);
-  const ends = stacked(weights, middle - flow / 2, flow);
+  const ends = ribbonEnds(weights, middle - flow / 2, flow);
   columns.forEach(({ middle: along, width }, j) => {
     const energy = energies[j], deep = Math.abs(energy) * unit || 0;
     // The bar of an energy goes up in a horizontal layout, and to the right in a vertical one.
-    const zero = standing ? top - low * unit : bottom + low * unit;
-    const start = standing === energy > 0 ? zero : zero - deep;
+    const zero = vertical ? top - low * unit : bottom + low * unit;
+    const start = vertical === energy > 0 ? zero : zero - deep;
     const bar = area(plan, along - wide / 2, start, wide, deep);
     for (const [name, value] of Object.entries(bar)) parts.energies[j].setAttribute(name, value.toFixed(2));
     parts.energies[j].classList.toggle("negative", energy < 0);
     const thick = weights[j] * flow;
-    parts.ribbons[j].setAttribute("d", ribbon(plan, along, ends[j], thick, Math.min(thick, width - 3)));
+    parts.ribbons[j].setAttribute("d", ribbonPath(plan, along, ends[j], thick, Math.min(thick, width - 3)));
     if (parts.energyNumbers[j]) write(parts.energyNumbers[j], Number.isFinite(energy) ? number(energy, 1) : "");
-    if (parts.weightNumbers[j]) write(parts.weightNumbers[j], weightText(weights[j], dense && !standing));
+    if (parts.weightNumbers[j]) write(parts.weightNumbers[j], weightText(weights[j], dense && !vertical));
     parts.weightNumbers[j]?.classList.toggle("strong", weights[j] >= 0.1);
   });
 }
@@ -119,7 +120,7 @@ function weightText(weight, narrow) {
  */
 function drawOneRibbon(plan, parts, middle) {
   const last = plan.columns[plan.columns.length - 1];
-  parts.ribbons[0].setAttribute("d", ribbon(plan, last.middle, middle, plan.flow, Math.min(last.width, plan.cell)));
+  parts.ribbons[0].setAttribute("d", ribbonPath(plan, last.middle, middle, plan.flow, Math.min(last.width, plan.cell)));
 }
 
 /**
@@ -127,15 +128,15 @@ function drawOneRibbon(plan, parts, middle) {
  * @param {Plan} plan
  * @param {number} middle
  */
-function contextLine({ standing, across, decoder: { lanes, after, readout } }, middle) {
+function contextLine({ vertical, across, decoder: { lanes, after, readout } }, middle) {
   const [nearest, farthest] = [after.x + after.width / 2, readout.x + readout.width / 2];
-  if (standing) {
+  if (vertical) {
     const right = (across.context[0] + across.context[1]) / 2;
-    return rounded([[right, middle + 20], [right, lanes.context], [nearest, lanes.context]]);
+    return roundedPath([[right, middle + 20], [right, lanes.context], [nearest, lanes.context]]);
   }
   const down = /** @type {Spot} */ ([middle, across.context[1]]), turn = /** @type {Spot} */ ([middle, lanes.context]);
   /** @type {(x: number) => string} */
-  const to = (x) => rounded([down, turn, [x, lanes.context]]);
+  const to = (x) => roundedPath([down, turn, [x, lanes.context]]);
   return to(nearest) + to(farthest);
 }
 
@@ -157,7 +158,7 @@ export function animateTo(state, to, time, draw) {
   const begun = performance.now();
   const tick = () => {
     const share = Math.min((performance.now() - begun) / time, 1), eased = share * share * (3 - 2 * share);
-    state.pose = share < 1 ? between(from, to, eased) : to;
+    state.pose = share < 1 ? interpolated(from, to, eased) : to;
     draw(state.pose, eased);
     if (share < 1) state.frame = requestAnimationFrame(tick);
   };

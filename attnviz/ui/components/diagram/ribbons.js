@@ -1,5 +1,5 @@
-// The ribbons from the source pieces to the context vector: each is as thick as its weight, except at its neck, which is no
-// wider than its column.
+// Outlines of the ribbons from the source pieces to the context vector: each is as thick as its weight, except where it
+// begins (its neck), where it is no wider than its column.
 
 import { path, spot } from "./svg.js";
 
@@ -13,7 +13,7 @@ const THINNEST = 0.12; // pixels below which nothing would be seen
  * @param {number} from
  * @param {number} flow
  */
-export function stacked(weights, from, flow) {
+export function ribbonEnds(weights, from, flow) {
   let here = from;
   return Array.from(weights, (weight) => {
     here += weight * flow;
@@ -39,7 +39,7 @@ export function meanPosition({ columns, first, last, flow }, weights) {
  * @param {number} thick
  * @param {number} neck
  */
-export function ribbon(plan, from, to, thick, neck) {
+export function ribbonPath(plan, from, to, thick, neck) {
   if (thick < THINNEST) return "";
   const [top, bottom] = plan.across.ribbons, deep = bottom - top, way = to - from;
   // A ribbon to a distant place is cut perpendicularly; a thick straight one would fold, and is cut along the sentence.

@@ -1,4 +1,4 @@
-// SVG elements of the diagram, and coordinates in its horizontal and vertical layout.
+// SVG elements of the diagram (lines, vectors, symbols), and coordinates in its horizontal and vertical layout.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -9,7 +9,7 @@ const SVG = "http://www.w3.org/2000/svg";
  * @param {Record<string, string | number>} attributes
  * @param {string} [text]
  */
-export function put(parent, tag, attributes, text) {
+export function addElement(parent, tag, attributes, text) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
   if (text !== undefined) made.textContent = text;
@@ -22,7 +22,7 @@ export function put(parent, tag, attributes, text) {
  * @param {Element} parent
  * @param {string} className
  */
-export const group = (parent, className) => put(parent, "g", { class: className });
+export const addGroup = (parent, className) => addElement(parent, "g", { class: className });
 
 /**
  * The drawing's coordinates of a place in a plan.
@@ -31,7 +31,7 @@ export const group = (parent, className) => put(parent, "g", { class: className 
  * @param {number} across
  * @returns {Spot}
  */
-export const spot = ({ standing }, along, across) => standing ? [across, along] : [along, across];
+export const spot = ({ vertical }, along, across) => vertical ? [across, along] : [along, across];
 
 /**
  * The drawing's coordinates of an area in a plan, `long` along the sentence and `deep` across it.
@@ -42,8 +42,8 @@ export const spot = ({ standing }, along, across) => standing ? [across, along] 
  * @param {number} deep
  * @returns {Area}
  */
-export function area({ standing }, along, across, long, deep) {
-  return standing
+export function area({ vertical }, along, across, long, deep) {
+  return vertical
     ? { x: across, y: along, width: deep, height: long }
     : { x: along, y: across, width: long, height: deep };
 }
@@ -58,7 +58,7 @@ export const path = (spots) => `M${spots.map(([x, y]) => `${x.toFixed(1)} ${y.to
  * A line through some points with rounded corners.
  * @param {Spot[]} spots
  */
-export function rounded(spots) {
+export function roundedPath(spots) {
   const radius = 9;
   let drawn = `M${spots[0].join(" ")}`;
   for (let k = 1; k < spots.length - 1; k += 1) {
@@ -79,17 +79,17 @@ export function rounded(spots) {
  * @param {number} count
  * @param {string} className of its frame
  */
-export function vector(parent, { x, y, width, height }, count, className) {
+export function drawVector(parent, { x, y, width, height }, count, className) {
   const lying = width >= height, size = (lying ? width : height) / count;
-  put(parent, "rect", { x, y, width, height, class: "ground" });
+  addElement(parent, "rect", { x, y, width, height, class: "ground" });
   const squares = Array.from({ length: count }, (_, k) =>
-    put(parent, "rect", {
+    addElement(parent, "rect", {
       x: lying ? x + k * size : x,
       y: lying ? y : y + k * size,
       width: lying ? size : width,
       height: lying ? height : size,
     }));
-  put(parent, "rect", { x: x - 1.5, y: y - 1.5, width: width + 3, height: height + 3, rx: 3, class: className });
+  addElement(parent, "rect", { x: x - 1.5, y: y - 1.5, width: width + 3, height: height + 3, rx: 3, class: className });
   return squares;
 }
 
@@ -113,7 +113,7 @@ export function colour(squares, values, limit, from = 0) {
  * @param {SVGElement} node
  * @param {string} text
  */
-export function fit(node, text) {
+export function writeFitted(node, text) {
   if (!(node instanceof SVGTextElement) || node.textContent === text) return;
   node.textContent = text;
   node.style.fontSize = "";
@@ -129,12 +129,12 @@ export function fit(node, text) {
  * @param {string} index
  * @param {{ way?: "→" | "←", className?: string }} [more]
  */
-export function symbol(parent, [x, y], letter, index, { way, className = "" } = {}) {
-  const text = put(parent, "text", { x, y, class: `symbol ${className}` }, letter);
-  const lowered = put(text, "tspan", { class: "index", dy: 4 }, index);
+export function drawSymbol(parent, [x, y], letter, index, { way, className = "" } = {}) {
+  const text = addElement(parent, "text", { x, y, class: `symbol ${className}` }, letter);
+  const lowered = addElement(text, "tspan", { class: "index", dy: 4 }, index);
   if (way) {
     const [tail, head, back] = way === "→" ? [x, x + 10, x + 7] : [x + 10, x, x + 3], over = y - 15;
-    put(parent, "path", {
+    addElement(parent, "path", {
       d: `M${tail} ${over}H${head}M${back} ${over - 2.5}L${head} ${over}L${back} ${over + 2.5}`,
       class: `over ${className}`,
     });

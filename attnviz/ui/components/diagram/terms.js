@@ -1,8 +1,8 @@
-// The other symbols of a step's equations, each next to its part: weight matrices at the lines that they multiply, gates
-// and candidate at the box that computes with them.
+// Writes the other symbols of a step's equations, each next to its part: weight matrices at the lines that they
+// multiply, gates and candidate state at the box that computes with them. Shown from the level of detail "numbers" on.
 
-import { CHANCE, GUTTER } from "./plan.js";
-import { group, put } from "./svg.js";
+import { GUTTER, PROBABILITY_WIDTH } from "./plan.js";
+import { addElement, addGroup } from "./svg.js";
 
 export const TAPS = [0.24, 0.5, 0.76]; // shares of a box's width at which it takes in state, context and word
 
@@ -13,27 +13,27 @@ export const TAPS = [0.24, 0.5, 0.76]; // shares of a box's width at which it ta
  */
 export function drawTerms(root, { terms, readout }, plan) {
   if (!terms) return;
-  const part = group(root, "terms"), { decoder, standing, across } = plan;
+  const part = addGroup(root, "terms"), { decoder, vertical, across } = plan;
   if (across.query) drawQueryTerms(part, terms, plan);
   const { previous, lanes, after, likely, word } = decoder;
-  const below = standing
+  const below = vertical
     ? /** @type {Spot} */ ([previous.x + previous.width / 2 + 7, previous.y + previous.height + 13])
     : /** @type {Spot} */ ([previous.x + previous.width + 10, lanes.word - 6]);
-  term(part, below, terms.embedded);
+  drawTerm(part, below, terms.embedded);
   const free = drawInputTerms(part, terms.moving, after);
-  term(part, [free, after.y - 10], terms.inside);
+  drawTerm(part, [free, after.y - 10], terms.inside);
   const { state, ...others } = terms.readout;
   drawInputTerms(part, readout === "current" ? others : terms.readout, decoder.readout);
-  const before = decoder.readout.x - (standing ? 30 : 34);
-  if (readout === "current") term(part, [before - 8, after.y + 4], state ?? [], "end");
+  const before = decoder.readout.x - (vertical ? 30 : 34);
+  if (readout === "current") drawTerm(part, [before - 8, after.y + 4], state ?? [], "end");
   const scored = /** @type {Spot} */ (
-    standing
+    vertical
       ? [decoder.readout.x + 30, word.y - 9]
       : [(decoder.readout.x + decoder.readout.width + word.x - 38) / 2, decoder.readout.y + 3]
   );
-  term(part, scored, terms.scores, standing ? "start" : "middle");
-  if (standing) term(part, [likely[0], likely[1] - 19], terms.chance);
-  else term(part, [likely[0] - CHANCE, likely[1]], [...terms.chance, ["=", ""]]);
+  drawTerm(part, scored, terms.scores, vertical ? "start" : "middle");
+  if (vertical) drawTerm(part, [likely[0], likely[1] - 19], terms.chance);
+  else drawTerm(part, [likely[0] - PROBABILITY_WIDTH, likely[1]], [...terms.chance, ["=", ""]]);
 }
 
 /**
@@ -42,18 +42,18 @@ export function drawTerms(root, { terms, readout }, plan) {
  * @param {DiagramTerms} terms
  * @param {Plan} plan
  */
-function drawQueryTerms(parent, { query, key, energy }, { across, decoder, last, standing }) {
+function drawQueryTerms(parent, { query, key, energy }, { across, decoder, last, vertical }) {
   const [x, y] = decoder.queryFrom;
-  if (standing) {
-    term(parent, [x + 7, last + 18], query);
-    term(parent, [across.query + 9, across.key], key, "end");
-    term(parent, [across.energy[0] + 17, across.key], energy);
+  if (vertical) {
+    drawTerm(parent, [x + 7, last + 18], query);
+    drawTerm(parent, [across.query + 9, across.key], key, "end");
+    drawTerm(parent, [across.energy[0] + 17, across.key], energy);
     return;
   }
   const left = GUTTER - 40;
-  term(parent, [left, y - 104], query);
-  term(parent, [left, across.key], key);
-  term(parent, [left, across.energyNumber], energy);
+  drawTerm(parent, [left, y - 104], query);
+  drawTerm(parent, [left, across.key], key);
+  drawTerm(parent, [left, across.energyNumber], energy);
 }
 
 /**
@@ -64,10 +64,10 @@ function drawQueryTerms(parent, { query, key, energy }, { across, decoder, last,
  */
 function drawInputTerms(parent, inputs, { x, y, width }) {
   const names = /** @type {const} */ (["state", "context", "word"]);
-  names.forEach((name, k) => term(parent, [x + width * TAPS[k] + 5, y - 12], inputs[name] ?? []));
+  names.forEach((name, k) => drawTerm(parent, [x + width * TAPS[k] + 5, y - 12], inputs[name] ?? []));
   const beside = x + width * TAPS[2] + (inputs.word?.length ? 26 : 10);
   const bias = inputs.bias ?? [];
-  if (bias.length) term(parent, [beside, y - 12], [["+", ""], ...bias]);
+  if (bias.length) drawTerm(parent, [beside, y - 12], [["+", ""], ...bias]);
   return beside + (bias.length ? 28 : 0);
 }
 
@@ -78,16 +78,21 @@ function drawInputTerms(parent, inputs, { x, y, width }) {
  * @param {Term} written
  * @param {"start" | "middle" | "end"} [anchor]
  */
-function term(parent, [x, y], written, anchor = "start") {
+function drawTerm(parent, [x, y], written, anchor = "start") {
   if (!written.length) return;
-  const text = put(parent, "text", { x, y, class: "symbol term", "text-anchor": anchor });
+  const text = addElement(parent, "text", { x, y, class: "symbol term", "text-anchor": anchor });
   let before = "", lowered = 0;
   for (const [letter, index] of written) {
     const symbols = [before, letter].filter((one) => /\p{L}/u.test(one));
     const apart = !before || before === "(" || "(),".includes(letter) ? 0 : symbols.length === 2 ? 2 : 5;
-    const sign = put(text, "tspan", { dx: apart, dy: -lowered, class: symbols.includes(letter) ? "sign" : "" }, letter);
+    const sign = addElement(
+      text,
+      "tspan",
+      { dx: apart, dy: -lowered, class: symbols.includes(letter) ? "sign" : "" },
+      letter,
+    );
     lowered = index ? 3 : 0;
-    if (index) put(sign, "tspan", { class: "index", dy: lowered, "data-index": index }, index);
+    if (index) addElement(sign, "tspan", { class: "index", dy: lowered, "data-index": index }, index);
     before = letter;
   }
 }

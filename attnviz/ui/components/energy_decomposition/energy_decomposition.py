@@ -1,4 +1,4 @@
-"""Mount the energy decomposition: the energy of a cell, unit by unit.
+"""Mount the energy decomposition: the energy of a cell as a sum over hidden units.
 
 The browser gets queries, keys and v_a of the whole sentence once, and moves from cell to cell without the server.
 """
@@ -10,9 +10,15 @@ from typing import Any
 from numpy.typing import NDArray
 
 from attnviz.analysis.energy_decomposition import SATURATED, EnergyDecomposition, head_energy_decomposition
-from attnviz.analysis.energy_decomposition import energy_decomposition as units_of
+from attnviz.analysis.energy_decomposition import energy_decomposition as decompose
 from attnviz.analysis.heads import OpenHead
-from attnviz.figures.energy_decomposition import MARK, UNITS, energy_decomposition_figure, head_hover, hover_template
+from attnviz.figures.energy_decomposition import (
+    SATURATION_MARK,
+    UNITS,
+    energy_decomposition_figure,
+    head_hover,
+    hover_template,
+)
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name
@@ -30,15 +36,15 @@ def energy_decomposition(view: View, at: str, name: str = "energy-decomposition"
 def energy_decomposition_payload(trace: Trace, score: NDArray[Any], theme: ThemeName) -> dict[str, Any]:
     """Return the payload that serves every cell: the three operands, and a figure of one cell to fill.
 
-    It is the same at every step, so it is sent once. `score` is v_a, (n',).
+    It is the same at every step, so it is sent once. `score` is v_a, (n',), where n' is the number of hidden units.
     """
-    units = units_of(trace, {"decoder.attention.score": score}, 0, 0)
-    return units_payload(trace, units, trace.queries, trace.keys, theme)
+    decomposition = decompose(trace, {"decoder.attention.score": score}, 0, 0)
+    return _cells_payload(trace, decomposition, trace.queries, trace.keys, theme)
 
 
 def head_payload(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
     """Return the same payload for a transformer's head, whose score is a scaled dot product."""
-    payload = units_payload(opened, head_energy_decomposition(opened, 0, 0), opened.queries, opened.keys, theme)
+    payload = _cells_payload(opened, head_energy_decomposition(opened, 0, 0), opened.queries, opened.keys, theme)
     words = {
         "heading": _heading(opened),
         "hover": head_hover(opened.queries.shape[1]),
@@ -58,25 +64,32 @@ def _heading(opened: OpenHead) -> str:
     return gettext("Score, unit by unit: query of the step that writes “{target}”, key of “{word}”")
 
 
-def units_payload(
-    attention: AttentionMatrix, units: EnergyDecomposition, queries: FloatArray, keys: FloatArray, theme: ThemeName
+def _cells_payload(
+    attention: AttentionMatrix,
+    decomposition: EnergyDecomposition,
+    queries: FloatArray,
+    keys: FloatArray,
+    theme: ThemeName,
 ) -> dict[str, Any]:
-    """Return the payload of any cell, from `queries`, (Ty, n'), and `keys`, (Tx, n'); `units` are those of one cell."""
+    """Return the payload of all cells, from `queries`, (Ty, n'), and `keys`, (Tx, n').
+
+    `decomposition` is that of any cell: it determines the figure.
+    """
     return {
         "queries": packed(queries),
         "keys": packed(keys),
-        "score": packed(units.score),
-        "width": len(units.score),
+        "score": packed(decomposition.score),
+        "width": len(decomposition.score),
         "peaks": attention.alignment.argmax(axis=1).tolist(),
         "sources": [piece_name(piece) for piece in attention.source_pieces],
         "targets": [piece_name(piece) for piece in attention.target_pieces],
-        "wide": energy_decomposition_figure(units, theme=theme).to_json(),
-        "narrow": energy_decomposition_figure(units, operands=False, theme=theme).to_json(),
+        "wide": energy_decomposition_figure(decomposition, theme=theme).to_json(),
+        "narrow": energy_decomposition_figure(decomposition, operands=False, theme=theme).to_json(),
         "language": language(),
-        "bounded": units.bounded,
+        "bounded": decomposition.bounded,
         "saturated": SATURATED,
         "named": UNITS,
-        "words": _words(units.bounded),
+        "words": _words(decomposition.bounded),
     }
 
 
@@ -85,7 +98,7 @@ def _words(bounded: bool) -> dict[str, str]:
     return {
         "heading": gettext("Energy decomposition: step {i} at “{word}”"),
         "unit": gettext("unit {k}"),
-        "mark": MARK,
+        "mark": SATURATION_MARK,
         "more": gettext("{n} more units: {c}"),
         "hover": hover_template(bounded),
         "sentence": gettext(

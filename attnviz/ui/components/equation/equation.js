@@ -1,8 +1,8 @@
-// The equation of a stage at the current step, typeset by KaTeX.
+// The equation of a stage with the numbers of the current step, typeset by KaTeX.
 
 import { payloadOf } from "../payloads.js";
-import { find, follow, soon, states, write } from "../shared.js";
-import { shown } from "../view.js";
+import { drawSoon, find, onMessages, states, write } from "../shared.js";
+import { viewState } from "../view.js";
 import { equationAt } from "./texts.js";
 
 /**
@@ -27,7 +27,7 @@ async function draw(root, state) {
   const payload = payloadOf(root, state, draw);
   if (!payload) return;
   const katex = await katexAt(payload.katex);
-  const { step, source } = shown(root);
+  const { step, source } = viewState(root);
   const equation = equationAt(payload, step, source);
   if (!equation || !states.has(root)) return;
   const { latex, note } = equation;
@@ -45,8 +45,8 @@ async function draw(root, state) {
  * @returns {EquationState}
  */
 function start(root) {
-  const state = /** @type {EquationState} */ ({ light: true });
-  return follow(root, state, ["step", "source"], () => soon(root, state, draw));
+  const state = /** @type {EquationState} */ ({ isText: true });
+  return onMessages(root, state, ["step", "source"], () => drawSoon(root, state, draw));
 }
 
 /** @param {Mounted<EquationPayload>} mounted */
@@ -55,6 +55,6 @@ export default function ({ data, parentElement }) {
   /** @type {EquationState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  soon(root, state, draw);
+  drawSoon(root, state, draw);
   return state.stop;
 }

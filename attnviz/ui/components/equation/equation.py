@@ -1,4 +1,4 @@
-"""Mount the equation of a stage with the numbers of the current step.
+"""Mount the equation of a stage with the numbers of the current step, and make its payload.
 
 The browser gets the common part of all steps' equations and the texts that differ, and typesets them itself.
 """
@@ -22,9 +22,9 @@ def equation(view: View, stage: int | str, at: str) -> None:
     component("equation", isolate=False)(key=view.key(f"equation_{stage}"), data={"at": at})
 
 
-def inline_equation(view: View, set_as: Equation, name: str) -> None:
+def inline_equation(view: View, template: Equation, name: str) -> None:
     """Draw an equation that is the same at every step of `view`; `name` is unique in the view."""
-    payload = equation_payload(set_as, range(view.steps), [{}] * view.steps, [{}], [{}] * view.steps)
+    payload = equation_payload(template, range(view.steps), [{}] * view.steps, [{}], [{}] * view.steps)
     component("equation", isolate=False)(key=view.key(f"equation_{name}"), data=payload)
 
 
@@ -33,13 +33,13 @@ def equation_payloads(trace: Record, steps: Sequence[int], theme: ThemeName) -> 
 
     Texts have one entry for each step or for each source piece, or for each step a list with one for each piece.
     """
-    kind = step_texts(trace)
-    by_step = [kind.texts_of_step(trace, step, theme) for step in steps]
-    by_source = [kind.texts_of_source(trace, source) for source in range(len(trace.source_pieces))]
-    by_cell = [kind.texts_of_cells(trace, step) for step in steps]
+    texts = step_texts(trace)
+    by_step = [texts.texts_of_step(trace, step, theme) for step in steps]
+    by_source = [texts.texts_of_source(trace, source) for source in range(len(trace.source_pieces))]
+    by_cell = [texts.texts_of_cells(trace, step) for step in steps]
     return {
         template.stage: equation_payload(template, steps, by_step, by_source, by_cell)
-        for template in kind.equation_templates(trace, theme)
+        for template in texts.equation_templates(trace, theme)
     }
 
 
@@ -51,14 +51,14 @@ def equation_payload(
     by_cell: Sequence[Mapping[str, list[str]]],
 ) -> dict[str, Any]:
     """Return the payload of one equation `template` at any of `steps`."""
-    several = {"ofStep": by_step, "ofSource": by_source, "ofCell": by_cell}
-    texts = {
-        which: {name: [one[name] for one in each] for name in each[0] if name in template.places}
-        for which, each in several.items()
+    texts_by_key = {"ofStep": by_step, "ofSource": by_source, "ofCell": by_cell}
+    filled = {
+        key: {name: [one[name] for one in texts] for name in texts[0] if name in template.places}
+        for key, texts in texts_by_key.items()
     }
     return {
         "katex": KATEX.file_name,
         "latex": template.latex,
         "note": template.note,
         "steps": list(steps),
-    } | texts
+    } | filled

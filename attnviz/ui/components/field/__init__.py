@@ -1,1 +1,1 @@
-"""A field: a text box, a choice or a switch."""
+"""Draw a form field: a text box, a select box, a row of choices or a switch."""

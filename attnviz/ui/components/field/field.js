@@ -1,7 +1,7 @@
-// Fields: text boxes, choices and switches. The server owns the value of a field; a value that a visitor sets is sent as a
-// request. Until the server has handled it, the field shows what the visitor set.
+// Form fields: text boxes, select boxes, rows of choices and switches. The server owns the value of a field; a value
+// that a visitor sets is sent as a request. Until the server has handled it, the field shows what the visitor set.
 
-import { ask, beforeAsking, handledUntil, onAcknowledged } from "../outbox/outbox.js";
+import { beforeRequest, lastAcknowledged, onAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { blurAfterClick, find } from "../shared.js";
 
 /** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
@@ -17,7 +17,7 @@ function commit(key, field) {
   field.edited = false;
   field.own = true;
   field.sent = Infinity; // keep the value until the request has its number
-  field.sent = ask("set", [key, field.value]);
+  field.sent = sendRequest("set", [key, field.value]);
 }
 
 /**
@@ -25,16 +25,16 @@ function commit(key, field) {
  * @param {FieldState} field
  */
 function settle(field) {
-  const settled = !field.edited && field.sent <= handledUntil();
+  const settled = !field.edited && field.sent <= lastAcknowledged();
   if (settled && field.server !== field.value) Object.assign(field, { value: field.server, own: false });
   field.show?.();
 }
 
-beforeAsking(() => fields.forEach((field, key) => commit(key, field)));
+beforeRequest(() => fields.forEach((field, key) => commit(key, field)));
 onAcknowledged(() => fields.forEach(settle));
 
 /** Values set by the visitor, by key, for a restarted server. */
-export function ownValues() {
+export function visitorValues() {
   return Object.fromEntries([...fields].filter(([, { own }]) => own).map(([key, { value }]) => [key, value]));
 }
 
@@ -42,7 +42,7 @@ export function ownValues() {
  * Keeps all values until the server has handled the request with this number.
  * @param {number} number
  */
-export const holdValues = (number) => fields.forEach((field) => field.sent = number);
+export const keepValues = (number) => fields.forEach((field) => field.sent = number);
 
 /**
  * @param {string} key
@@ -63,7 +63,7 @@ function edit(key, field, value, now) {
  * @param {FieldPayload} data
  * @param {FieldState} field
  */
-function textBox(root, data, field) {
+function drawTextBox(root, data, field) {
   const box = root.querySelector("textarea") ?? root.appendChild(document.createElement("textarea"));
   box.placeholder = data.placeholder;
   box.disabled = data.disabled;
@@ -85,7 +85,7 @@ function textBox(root, data, field) {
     event.preventDefault();
     event.stopPropagation();
     commit(data.key, field);
-    if (data.button) ask("press", data.button);
+    if (data.button) sendRequest("press", data.button);
     if (!data.singleLine) box.blur(); // the arrow keys are to step
   };
   field.show = () => {
@@ -100,7 +100,7 @@ function textBox(root, data, field) {
  * @param {FieldPayload} data
  * @param {FieldState} field
  */
-function selectBox(root, data, field) {
+function drawSelectBox(root, data, field) {
   const box = root.querySelector("select") ?? root.appendChild(document.createElement("select"));
   const offered = JSON.stringify(data.options);
   if (box.dataset.offered !== offered) {
@@ -121,7 +121,7 @@ function selectBox(root, data, field) {
  * @param {FieldPayload} data
  * @param {FieldState} field
  */
-function segments(root, data, field) {
+function drawSegments(root, data, field) {
   const group = root.querySelector("[role=radiogroup]") ?? root.appendChild(document.createElement("div"));
   group.setAttribute("role", "radiogroup");
   group.setAttribute("aria-label", data.label);
@@ -165,7 +165,7 @@ function segments(root, data, field) {
  * @param {FieldPayload} data
  * @param {FieldState} field
  */
-function onOff(root, data, field) {
+function drawSwitch(root, data, field) {
   let box = root.querySelector("input");
   if (!box) {
     const label = root.appendChild(document.createElement("label"));
@@ -181,14 +181,14 @@ function onOff(root, data, field) {
   field.show = () => now.checked = field.value === true;
 }
 
-const KINDS = { text: textBox, select: selectBox, segments, switch: onOff };
+const KINDS = { text: drawTextBox, select: drawSelectBox, segments: drawSegments, switch: drawSwitch };
 
 /**
  * Writes the label and the help text, where there is either.
  * @param {HTMLElement} root
  * @param {FieldPayload} data
  */
-function label(root, { label, labelled, help, helpName }) {
+function writeLabel(root, { label, labelled, help, helpName }) {
   const name = find(root, ".field-name"), mark = find(root, ".field-help"), tooltip = find(root, ".field-tooltip");
   name.textContent = labelled ? label : "";
   name.hidden = !labelled;
@@ -209,7 +209,7 @@ function label(root, { label, labelled, help, helpName }) {
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".field"), control = find(root, ".field-control");
   root.dataset.kind = data.kind;
-  label(root, data);
+  writeLabel(root, data);
   /** @type {FieldState} */
   const field = fields.get(data.key) ??
     { value: data.value, server: data.value, edited: false, own: false, sent: 0, show: null };

@@ -1,4 +1,4 @@
-"""Mount the component that draws a field."""
+"""Mount a form field: a text box, a select box, a row of choices or a switch."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from attnviz.ui.components.loader import component
 
 
 def field(key: str, payload: Mapping[str, Any], width: int | Literal["stretch", "content"]) -> None:
-    """Mount the field of `payload`, a `FieldPayload` without `helpName` (`field.d.ts`)."""
+    """Draw the field of `payload`, a `FieldPayload` without `helpName` (`field.d.ts`)."""
     help_name = gettext("Help for {name}", name=payload["label"]) if payload["help"] else ""
     component("field", isolate=False)(key=f"field_{key}", data={**payload, "helpName": help_name}, width=width)

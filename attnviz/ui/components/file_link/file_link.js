@@ -1,4 +1,4 @@
-// A link to a file of a view's current selection, which the server makes when it is requested.
+// A download link for the current selection of a view; the server makes the file when it is requested.
 
 import { fill, find } from "../shared.js";
 import { selectionOf } from "../state.js";

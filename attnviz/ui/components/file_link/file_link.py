@@ -1,4 +1,4 @@
-"""Mount a link to a file of the current view, which the server makes when it is requested."""
+"""Mount a download link for the current selection of a view; the server makes the file on request."""
 
 from __future__ import annotations
 

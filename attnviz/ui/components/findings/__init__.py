@@ -1,1 +1,1 @@
-"""Describe the alignment in words."""
+"""List findings about the alignment, such as omitted or repeated words."""

@@ -1,8 +1,9 @@
-// The alignment in words. A finding links to its cell; the sentence about the step changes without the server. Texts are
-// set by textContent, so that typed text is never markup.
+// Findings about the alignment (such as omitted or repeated words), each a link to its heatmap cell, and a sentence
+// about the current step, which changes without the server. Texts are set by textContent, so that typed text is never
+// markup.
 
-import { blurAfterClick, fill, find, findAll, follow, states, write } from "../shared.js";
-import { chooseIn, shown } from "../view.js";
+import { blurAfterClick, fill, find, findAll, onMessages, states, write } from "../shared.js";
+import { sendChoice, viewState } from "../view.js";
 
 /**
  * @param {FindingPayload} finding
@@ -18,7 +19,7 @@ function entry({ text, kind, strong, step, source }, index, most) {
   button.dataset.step = String(step);
   button.textContent = text;
   button.onclick = (event) => {
-    chooseIn(button, { step, source });
+    sendChoice(button, { step, source });
     blurAfterClick(event);
   };
   item.append(button);
@@ -47,7 +48,7 @@ function build(root, { findings, atOnce, more }) {
  * @param {FindingsState} state
  */
 function show(root, { data }) {
-  const { step } = shown(root);
+  const { step } = viewState(root);
   write(find(root, ".step"), data.steps[step ?? -1] ?? "");
   for (const button of findAll(root, "li button")) {
     if (Number(button.dataset.step) === step) button.setAttribute("aria-current", "step");
@@ -61,7 +62,7 @@ function show(root, { data }) {
  */
 function start(root) {
   const state = /** @type {FindingsState} */ ({});
-  return follow(root, state, ["step"], () => show(root, state));
+  return onMessages(root, state, ["step"], () => show(root, state));
 }
 
 /** @param {Mounted<FindingsPayload>} mounted */

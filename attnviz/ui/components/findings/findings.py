@@ -1,4 +1,4 @@
-"""Mount the description of the alignment in words, where each finding links to its cell."""
+"""Mount the findings about the alignment (such as omitted or repeated words), each a link to its heatmap cell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
-from attnviz.wording.findings import finding_sentence, nothing_found, step_attention_sentence, summary_sentence
+from attnviz.wording.findings import finding_sentence, nothing_found_text, step_attention_sentence, summary_sentence
 
 AT_ONCE = 5
 """Number of findings before "more"."""
@@ -49,15 +49,15 @@ def findings_payload(trace: Trace) -> dict[str, Any]:
 
     `source` None stands for the most attended piece.
     """
-    found = sorted(findings_of(trace), key=lambda finding: (not finding.strong, SEVERITY.index(finding.kind)))
+    ranked = sorted(findings_of(trace), key=lambda finding: (not finding.strong, SEVERITY.index(finding.kind)))
     entries = []
-    for finding in found:
+    for finding in ranked:
         step, source = cell_of(trace, finding)
         entry = {"text": finding_sentence(trace, finding), "kind": finding.kind.value, "strong": finding.strong}
         entries.append(entry | {"step": step, "source": source})
-    remarkable = any(finding.kind is not Kind.IDENTICAL for finding in found)
+    has_errors = any(finding.kind is not Kind.IDENTICAL for finding in ranked)
     return {
-        "summary": summary_sentence(summarise(trace)) + ("" if remarkable else f" {nothing_found(trace)}"),
+        "summary": summary_sentence(summarise(trace)) + ("" if has_errors else f" {nothing_found_text(trace)}"),
         "findings": entries,
         "steps": [step_attention_sentence(trace, i) for i in range(len(trace.target_pieces))],
         "atOnce": AT_ONCE,

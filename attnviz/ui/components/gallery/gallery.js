@@ -1,9 +1,9 @@
-// Small heatmaps in groups, each a canvas with a pixel for each number. Where one can be chosen, they are a group of radio
-// buttons: Tab goes to the chosen one, the arrow keys to the next.
+// Small heatmaps in groups, each a canvas with a pixel for each number. Where one can be chosen, they are a group of
+// radio buttons: Tab goes to the chosen one, an arrow key to the next.
 
-import { ask } from "../outbox/outbox.js";
+import { sendRequest } from "../outbox/outbox.js";
 import { NARROW } from "../payloads.js";
-import { blurAfterClick, calm, find, findAll, speak, states } from "../shared.js";
+import { blurAfterClick, find, findAll, prefersReducedMotion, setLanguage, states } from "../shared.js";
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
@@ -11,7 +11,7 @@ import { blurAfterClick, calm, find, findAll, speak, states } from "../shared.js
  * @param {string} className
  * @param {string} [text]
  */
-function made(tag, className, text) {
+function element(tag, className, text) {
   const node = document.createElement(tag);
   node.className = className;
   if (text !== undefined) node.textContent = text;
@@ -35,10 +35,10 @@ function showWords(canvas, { rows_of: rows, columns_of: columns }) {
 }
 
 /** @param {GalleryCell} cell */
-function picture(cell) {
+function heatmapCanvas(cell) {
   const { bytes, columns } = cell;
   const shades = Uint8ClampedArray.from(atob(bytes), (sign) => sign.charCodeAt(0));
-  const canvas = made("canvas", "cells"), rows = shades.length / columns;
+  const canvas = element("canvas", "cells"), rows = shades.length / columns;
   Object.assign(canvas, { width: columns, height: rows });
   canvas.setAttribute("aria-hidden", "true");
   showWords(canvas, cell);
@@ -54,11 +54,11 @@ function picture(cell) {
  * @param {GalleryCell} cell
  * @param {string} chosen
  */
-function cellOf(cell, chosen) {
-  const node = made(chosen ? "button" : "div", "cell");
-  const below = made("span", "below");
-  below.append(made("span", "name", cell.name), " ", made("span", "note", cell.note));
-  node.append(picture(cell), below);
+function cellElement(cell, chosen) {
+  const node = element(chosen ? "button" : "div", "cell");
+  const below = element("span", "below");
+  below.append(element("span", "name", cell.name), " ", element("span", "note", cell.note));
+  node.append(heatmapCanvas(cell), below);
   node.dataset.code = cell.code;
   node.setAttribute("aria-label", cell.label);
   node.setAttribute("role", chosen ? "radio" : "img");
@@ -70,7 +70,7 @@ function cellOf(cell, chosen) {
  * @param {HTMLElement} root
  * @param {string} chosen
  */
-function mark(root, chosen) {
+function markChosen(root, chosen) {
   for (const node of findAll(root, "button.cell")) {
     const here = node.dataset.code === chosen;
     node.setAttribute("aria-checked", String(here));
@@ -86,17 +86,20 @@ function mark(root, chosen) {
  */
 function choose(root, state, node) {
   const { code } = node.dataset;
-  mark(root, code ?? "");
-  ask(state.request, code);
+  markChosen(root, code ?? "");
+  sendRequest(state.request, code);
 }
 
 /** Scrolls to the section of the chosen one, which may be below the window. */
 function scrollToOpened() {
-  document.querySelector(".section.opened")?.scrollIntoView({ block: "start", behavior: calm() ? "auto" : "smooth" });
+  document.querySelector(".section.opened")?.scrollIntoView({
+    block: "start",
+    behavior: prefersReducedMotion() ? "auto" : "smooth",
+  });
 }
 
 /** @type {Record<string, (place: number, across: number) => number>} */
-const WAYS = {
+const ARROW_KEYS = {
   ArrowRight: (place) => place + 1,
   ArrowLeft: (place) => place - 1,
   ArrowDown: (place, across) => place + across,
@@ -108,15 +111,15 @@ const WAYS = {
  * @param {GalleryState} state
  * @param {KeyboardEvent} event
  */
-function press(root, state, event) {
-  const way = WAYS[event.key];
-  if (!way || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+function onKey(root, state, event) {
+  const target = ARROW_KEYS[event.key];
+  if (!target || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const nodes = findAll(root, "button.cell");
   const place = nodes.findIndex((node) => node === event.target);
   if (place < 0) return;
   event.preventDefault(); // and do not step
   event.stopPropagation();
-  const next = nodes[way(place, Number(nodes[place].dataset.across))];
+  const next = nodes[target(place, Number(nodes[place].dataset.across))];
   if (!next) return;
   next.focus();
   choose(root, state, next);
@@ -129,14 +132,14 @@ function press(root, state, event) {
  */
 function build(root, state, { groups, chosen }) {
   root.replaceChildren(...groups.map(({ name, caption, across, cells }) => {
-    const group = made("section", "group"), grid = made("div", "grid");
+    const group = element("section", "group"), grid = element("div", "grid");
     grid.style.setProperty("--across", String(across));
     if (chosen) {
       grid.setAttribute("role", "radiogroup");
       grid.setAttribute("aria-label", name);
     }
     for (const cell of cells) {
-      const node = cellOf(cell, chosen);
+      const node = cellElement(cell, chosen);
       node.dataset.across = String(across);
       if (chosen) {
         node.onclick = (event) => {
@@ -147,7 +150,7 @@ function build(root, state, { groups, chosen }) {
       }
       grid.append(node);
     }
-    group.append(made("h3", "title", name), made("p", "caption", caption), grid);
+    group.append(element("h3", "title", name), element("p", "caption", caption), grid);
     return group;
   }));
 }
@@ -155,7 +158,7 @@ function build(root, state, { groups, chosen }) {
 /** @param {Mounted<GalleryPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".gallery");
-  speak(data.language);
+  setLanguage(data.language);
   /** @type {GalleryState} */
   const state = states.get(root) ?? { payload: "", request: "" };
   states.set(root, state);
@@ -164,8 +167,8 @@ export default function ({ data, parentElement }) {
   if (payload !== state.payload) {
     state.payload = payload;
     build(root, state, data);
-    root.onkeydown = (event) => press(root, state, event);
+    root.onkeydown = (event) => onKey(root, state, event);
   }
-  mark(root, data.chosen);
+  markChosen(root, data.chosen);
   return () => states.delete(root);
 }

@@ -1,4 +1,4 @@
-"""Mount small heatmaps in groups, cheap to draw in any number; one of them can be chosen."""
+"""Mount many small heatmaps in groups, one of which can be chosen."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-// The finished hypotheses of a search, each a button that makes it the translation. Texts are set by textContent, so that
-// they are never markup.
+// The finished hypotheses of a beam search, each a button that makes it the translation. Texts are set by textContent,
+// so that they are never markup.
 
 import { payloadOf } from "../payloads.js";
-import { blurAfterClick, find, follow, soon, states, write } from "../shared.js";
+import { blurAfterClick, drawSoon, find, onMessages, states, write } from "../shared.js";
 import { send } from "../view.js";
 
 /**
@@ -53,16 +53,16 @@ function draw(root, state) {
  * @returns {HypothesesState}
  */
 function start(root) {
-  const state = /** @type {HypothesesState} */ ({ light: true });
-  return follow(root, state, ["step"], () => soon(root, state, draw));
+  const state = /** @type {HypothesesState} */ ({ isText: true });
+  return onMessages(root, state, ["step"], () => drawSoon(root, state, draw));
 }
 
-/** @param {Mounted<Place>} mounted */
+/** @param {Mounted<PayloadAddress>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".hypotheses");
   /** @type {HypothesesState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  soon(root, state, draw);
+  drawSoon(root, state, draw);
   return state.stop;
 }

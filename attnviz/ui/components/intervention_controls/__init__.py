@@ -1,1 +1,1 @@
-"""Change the attention of a step by hand."""
+"""Draw the controls that change the attention of a step by hand."""

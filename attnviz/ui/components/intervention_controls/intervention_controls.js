@@ -4,18 +4,18 @@
 import { payloadOf } from "../payloads.js";
 import {
   blurAfterClick,
+  drawSoon,
   fill,
   find,
   findAll,
-  follow,
   number,
-  soon,
-  speak,
+  onMessages,
+  setLanguage,
   states,
   write,
   writeTexts,
 } from "../shared.js";
-import { preview, shown, tryIn, viewOf } from "../view.js";
+import { sendPreview, sendWhatIf, viewRoot, viewState } from "../view.js";
 
 /**
  * Requests a what-if of the current step, which keeps or rewrites the translation as the visitor has chosen.
@@ -23,23 +23,24 @@ import { preview, shown, tryIn, viewOf } from "../view.js";
  * @param {(how: { step: number, held: boolean }) => WhatIf} change
  */
 function requestWhatIf(root, change) {
-  const { step, held } = shown(root);
-  if (step !== null) tryIn(root, change({ step, held }));
+  const { step, held } = viewState(root);
+  if (step !== null) sendWhatIf(root, change({ step, held }));
 }
 
-const GREATEST = 2, ENDLESS = 2.02; // powers of ten at the slider's end: the greatest finite temperature, and the infinite one
+// Powers of ten at the end of the slider: the greatest finite temperature, and the position of the infinite one.
+const FINITE_POWER = 2, INFINITE_POWER = 2.02;
 
 /**
  * The temperature of the slider.
  * @param {HTMLElement} root
  */
-function degrees(root) {
+function sliderTemperature(root) {
   const power = Number(find(root, ".degrees", HTMLInputElement).value);
-  return power > (GREATEST + ENDLESS) / 2 ? Infinity : 10 ** power;
+  return power > (FINITE_POWER + INFINITE_POWER) / 2 ? Infinity : 10 ** power;
 }
 
 /** @param {HTMLElement} root */
-const ofAll = (root) => find(root, ".every", HTMLInputElement).checked;
+const isForAllSteps = (root) => find(root, ".every", HTMLInputElement).checked;
 
 /**
  * The text of a temperature.
@@ -57,14 +58,14 @@ function temperatureText(temperature) {
  * @param {number} step
  */
 const currentTemperature = (root, payload, step) =>
-  Number(ofAll(root) ? payload.temperature : payload.temperatures[step]);
+  Number(isForAllSteps(root) ? payload.temperature : payload.temperatures[step]);
 
 /**
  * Writes the temperature of the slider.
  * @param {HTMLElement} root
  */
 function writeTemperature(root) {
-  const text = temperatureText(degrees(root));
+  const text = temperatureText(sliderTemperature(root));
   write(find(root, ".heat output"), text);
   find(root, ".degrees").setAttribute("aria-valuetext", text);
 }
@@ -75,10 +76,10 @@ function writeTemperature(root) {
  * @param {ControlsState} state
  */
 function setTemperature(root, { payload }) {
-  const { step } = shown(root);
+  const { step } = viewState(root);
   if (!payload || step === null) return;
   const power = Math.log10(currentTemperature(root, payload, step));
-  find(root, ".degrees", HTMLInputElement).value = String(Math.min(power, ENDLESS));
+  find(root, ".degrees", HTMLInputElement).value = String(Math.min(power, INFINITE_POWER));
   writeTemperature(root);
 }
 
@@ -88,13 +89,13 @@ function setTemperature(root, { payload }) {
  * @param {ControlsState} state
  */
 function previewTemperature(root, { payload }) {
-  const { step } = shown(root);
+  const { step } = viewState(root);
   writeTemperature(root);
   if (!payload || step === null) return;
   const before = currentTemperature(root, payload, step);
-  const fixed = before === Infinity || (ofAll(root) && payload.set[step]); // uniform weights determine no others
-  const temperature = fixed ? 1 : degrees(root) / before;
-  preview(root, { kind: "temperature", step, temperature, held: shown(root).held });
+  const fixed = before === Infinity || (isForAllSteps(root) && payload.set[step]); // uniform weights determine no others
+  const temperature = fixed ? 1 : sliderTemperature(root) / before;
+  sendPreview(root, { kind: "temperature", step, temperature, held: viewState(root).held });
 }
 
 /**
@@ -105,7 +106,7 @@ function previewTemperature(root, { payload }) {
 function requestTemperature(root, state) {
   if (!state.pending) return;
   state.pending = false;
-  const chosen = degrees(root), every = ofAll(root);
+  const chosen = sliderTemperature(root), every = isForAllSteps(root);
   const temperature = chosen === Infinity ? "Infinity" : Number(chosen.toPrecision(3));
   requestWhatIf(root, ({ step, held }) => ({ kind: "temperature", temperature, step: every ? null : step, held }));
 }
@@ -118,7 +119,7 @@ function requestTemperature(root, state) {
 function revertTemperature(root, state) {
   if (!state.pending) return false;
   state.pending = false;
-  preview(root, null);
+  sendPreview(root, null);
   setTemperature(root, state);
   return true;
 }
@@ -159,7 +160,7 @@ function listenToTemperature(root, state) {
  * @param {HTMLSelectElement} box
  * @param {[string, string][]} options value and name of each
  */
-function offer(box, options) {
+function setOptions(box, options) {
   const chosen = box.value;
   box.replaceChildren(...options.map(([value, name]) => new Option(name, value, false, value === chosen)));
 }
@@ -186,11 +187,11 @@ function borrow(root) {
     if (value === "step") return { ...loan, from: value, of: Number(find(root, ".of", HTMLSelectElement).value) };
     if (value === "posterior") return { ...loan, from: value, of: "" };
     if (value === "links") return { ...loan, from: value, of: links.value.trim() };
-    return { ...loan, from: "model", of: value.slice(MODEL.length) };
+    return { ...loan, from: "model", of: value.slice(MODEL_PREFIX.length) };
   });
 }
 
-const MODEL = "model ";
+const MODEL_PREFIX = "model ";
 
 /**
  * @param {HTMLElement} root
@@ -198,26 +199,26 @@ const MODEL = "model ";
  */
 function listen(root, state) {
   /** @type {(name: string, act: () => void) => void} */
-  const pressed = (name, act) => {
+  const onClick = (name, act) => {
     find(root, name).onclick = (event) => {
       act();
       blurAfterClick(event);
     };
   };
-  const source = () => shown(root).source ?? 0;
-  pressed(".only", () => requestWhatIf(root, (how) => ({ kind: "only", source: source(), ...how })));
-  pressed(".without", () => requestWhatIf(root, (how) => ({ kind: "without", source: source(), ...how })));
-  pressed(".alike", () => requestWhatIf(root, (how) => ({ kind: "alike", ...how })));
-  pressed(".undo", () => tryIn(root, { kind: "undo" }));
-  pressed(".take", () => borrow(root));
+  const source = () => viewState(root).source ?? 0;
+  onClick(".only", () => requestWhatIf(root, (how) => ({ kind: "only", source: source(), ...how })));
+  onClick(".without", () => requestWhatIf(root, (how) => ({ kind: "without", source: source(), ...how })));
+  onClick(".alike", () => requestWhatIf(root, (how) => ({ kind: "alike", ...how })));
+  onClick(".undo", () => sendWhatIf(root, { kind: "undo" }));
+  onClick(".take", () => borrow(root));
   find(root, ".lender").onchange = () => showLenderField(root);
   find(root, ".links").onkeydown = (event) => {
     if (event.key === "Enter") borrow(root);
   };
   for (const input of findAll(root, ".then input", HTMLInputElement)) {
-    input.name = `then-${[...viewOf(root).classList].join("-")}`;
+    input.name = `then-${[...viewRoot(root).classList].join("-")}`;
     input.onchange = () => {
-      shown(root).held = input.value === "held";
+      viewState(root).held = input.value === "held";
     };
   }
   listenToTemperature(root, state);
@@ -231,7 +232,7 @@ function listen(root, state) {
  */
 function readPayload(root, state, payload) {
   state.payload = payload;
-  speak(payload.language);
+  setLanguage(payload.language);
   const { words } = payload;
   writeTexts(root, words);
   for (
@@ -241,13 +242,15 @@ function readPayload(root, state, payload) {
   }
   find(root, ".links", HTMLInputElement).placeholder = "0-0 1-2 2-1";
   find(root, ".every").title = words.every;
-  offer(find(root, ".lender", HTMLSelectElement), [
+  setOptions(find(root, ".lender", HTMLSelectElement), [
     ["step", words.ofStep],
     .../** @type {[string, string][]} */ (payload.posterior ? [["posterior", words.ofPosterior]] : []),
     ["links", words.ofLinks],
-    ...state.models.map((name) => /** @type {[string, string]} */ ([MODEL + name, fill(words.ofModel, { name })])),
+    ...state.models.map((
+      name,
+    ) => /** @type {[string, string]} */ ([MODEL_PREFIX + name, fill(words.ofModel, { name })])),
   ]);
-  offer(find(root, ".of", HTMLSelectElement), payload.written.map((name, i) => [String(i), `${i + 1} · ${name}`]));
+  setOptions(find(root, ".of", HTMLSelectElement), payload.written.map((name, i) => [String(i), `${i + 1} · ${name}`]));
   showLenderField(root);
 }
 
@@ -257,7 +260,7 @@ function readPayload(root, state, payload) {
  */
 function draw(root, state) {
   const payload = payloadOf(root, state, draw);
-  const { step, source, held } = shown(root);
+  const { step, source, held } = viewState(root);
   if (!payload || step === null) return;
   if (payload !== state.payload) readPayload(root, state, payload);
   const { words, pieces } = payload, here = pieces[source ?? 0];
@@ -274,20 +277,20 @@ function draw(root, state) {
  * @returns {ControlsState}
  */
 function start(root) {
-  const state = /** @type {ControlsState} */ ({ light: true });
+  const state = /** @type {ControlsState} */ ({ isText: true });
   listen(root, state);
-  return follow(root, state, ["step", "source"], () => soon(root, state, draw));
+  return onMessages(root, state, ["step", "source"], () => drawSoon(root, state, draw));
 }
 
-/** @param {Mounted<Place & { models: string[], undo: boolean, problem: string }>} mounted */
+/** @param {Mounted<PayloadAddress & { models: string[], undo: boolean, problem: string }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".weight_controls");
   /** @type {ControlsState} */
   const state = states.get(root) ?? start(root);
   Object.assign(state, { data, models: data.models, undo: data.undo });
   write(find(root, ".problem"), data.problem);
-  if (data.problem) preview(root, null); // the request failed
+  if (data.problem) sendPreview(root, null); // the request failed
   state.payload = undefined; // the models may have changed
-  soon(root, state, draw);
+  drawSoon(root, state, draw);
   return state.stop;
 }

@@ -1,6 +1,6 @@
 """Mount the controls that change the attention of a step.
 
-They attend only here, anywhere but here or uniformly, set the temperature, or borrow the weights of another step.
+They move all attention to a piece, take it away or make it uniform, set the softmax temperature, or borrow weights.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def controls_payload(trace: Trace, posterior: bool) -> dict[str, Any]:
 
 def _temperature(trace: Trace, step: int | None) -> float | str:
     """Return the last temperature of 0-based `step` alone, or for None that of all steps, JSON-serialisable."""
-    found = [one for one in trace.interventions if isinstance(one, Temperature) and one.step == step]
-    temperature = found[-1].temperature if found else 1.0
+    changes = [one for one in trace.interventions if isinstance(one, Temperature) and one.step == step]
+    temperature = changes[-1].temperature if changes else 1.0
     return ENDLESS if temperature == math.inf else temperature
 
 

@@ -1,8 +1,9 @@
-// Lecture mode: entered and left by a key, a button, or the address; it persists across pages.
+// Lecture mode (large text, fewer parts, black screen): switched by a key, a button or the address; it persists across
+// pages.
 
 import { isForPage } from "../keyboard.js";
-import { give } from "../address.js";
-import { blurAfterClick, find, findAll, speak, states, write, writeTexts } from "../shared.js";
+import { setParameters } from "../address.js";
+import { blurAfterClick, find, findAll, setLanguage, states, write, writeTexts } from "../shared.js";
 
 const LECTURE = "lecture"; // its address parameter; also the attribute `data-lecture` of the page's root element
 const OPEN = "[data-testid='stPopoverButton'][aria-expanded='true']";
@@ -11,7 +12,7 @@ const page = document.documentElement;
 const isOn = () => page.hasAttribute(`data-${LECTURE}`);
 
 /** Writes into the address whether the mode is on. */
-const writeAddress = () => give(LECTURE, { [LECTURE]: isOn() ? "1" : null });
+const writeAddress = () => setParameters(LECTURE, { [LECTURE]: isOn() ? "1" : null });
 
 /**
  * @param {HTMLElement} root
@@ -59,17 +60,17 @@ function listen(root, state) {
 function start(root) {
   const state = /** @type {LectureState} */ ({ words: {} });
   /** @type {(selector: string, act: () => void) => void} */
-  const press = (selector, act) => {
+  const onClick = (selector, act) => {
     find(root, selector).onclick = (event) => {
       act();
       blurAfterClick(event);
     };
   };
-  press(".leave", () => switchMode(root, state, false));
-  press(".blacken", () => {
+  onClick(".leave", () => switchMode(root, state, false));
+  onClick(".blacken", () => {
     find(root, ".black").hidden = false;
   });
-  press(".black", () => {
+  onClick(".black", () => {
     find(root, ".black").hidden = true;
   });
   const stopListening = listen(root, state);
@@ -84,7 +85,7 @@ function start(root) {
 /** @param {Mounted<{ page: string, language: string, words: Words }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".lecture");
-  speak(data.language);
+  setLanguage(data.language);
   const first = !states.has(root);
   /** @type {LectureState} */
   const state = states.get(root) ?? start(root);

@@ -1,4 +1,4 @@
-"""Mount the script of lecture mode: it hides secondary parts, enlarges text and steps by a presenter's clicker.
+"""Mount the script of lecture mode: large text, no secondary parts, a black screen, and a presenter's clicker.
 
 The mode is stored in the browser and its address only.
 """

@@ -1,1 +1,1 @@
-"""Draw sentences about invalid values of a link."""
+"""Show messages about invalid parameters of a link."""

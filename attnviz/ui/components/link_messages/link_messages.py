@@ -1,4 +1,4 @@
-"""Mount sentences about invalid values of a link, until other values are chosen."""
+"""Mount messages about invalid parameters of a link, each until another value is chosen."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from attnviz.ui.page_state.view import Keyed
 
 
 def link_sentences(view: Keyed, problems: Mapping[str, str]) -> None:
-    """Draw the sentences, each by the name of its address parameter."""
+    """Draw the messages; `problems` maps the name of an address parameter to its message."""
     component("link_messages", isolate=False)(key=view.key("link_messages"), data={"problems": dict(problems)})

@@ -1,8 +1,8 @@
-// The vectors nearest to one of the current step, each a link to its sentence. Texts are set by textContent, so that they
-// are never markup.
+// List of the corpus vectors nearest to one of the current step, each a link to its sentence. Texts are set by
+// textContent, so that they are never markup.
 
 import { payloadOf } from "../payloads.js";
-import { find, follow, soon, states, write } from "../shared.js";
+import { drawSoon, find, onMessages, states, write } from "../shared.js";
 
 /**
  * @param {string} kind of element
@@ -52,17 +52,17 @@ function draw(root, state) {
  * @returns {NeighboursState}
  */
 function start(root) {
-  const state = /** @type {NeighboursState} */ ({ light: true });
-  return follow(root, state, ["step"], () => soon(root, state, draw));
+  const state = /** @type {NeighboursState} */ ({ isText: true });
+  return onMessages(root, state, ["step"], () => drawSoon(root, state, draw));
 }
 
-/** @param {Mounted<Place & { waiting: string }>} mounted */
+/** @param {Mounted<PayloadAddress & { waiting: string }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".neighbours");
   /** @type {NeighboursState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
   if (!state.payload) write(find(root, ".heading"), data.waiting);
-  soon(root, state, draw);
+  drawSoon(root, state, draw);
   return state.stop;
 }

@@ -1,1 +1,1 @@
-"""Choose another word at a step."""
+"""Draw the form that makes a step write another word."""

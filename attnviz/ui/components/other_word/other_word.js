@@ -1,20 +1,21 @@
-// Another word at the current step: one of the likeliest others, or one that is typed.
+// Form that makes the decoder write another word at the current step: one of the likeliest others, or one that is
+// typed.
 
 import { payloadOf } from "../payloads.js";
-import { blurAfterClick, find, follow, soon, states, write } from "../shared.js";
-import { shown, tryIn } from "../view.js";
+import { blurAfterClick, drawSoon, find, onMessages, states, write } from "../shared.js";
+import { sendWhatIf, viewState } from "../view.js";
 
 /**
  * Requests a translation with the typed word, or else the chosen one.
  * @param {HTMLElement} root
  */
 function requestWord(root) {
-  const { step, held } = shown(root);
+  const { step, held } = viewState(root);
   const chosen = find(root, ".foils", HTMLSelectElement).value;
   const text = find(root, ".typed", HTMLInputElement).value.trim();
   if (step === null) return;
-  if (text) tryIn(root, { kind: "typed", step, text, held });
-  else if (chosen) tryIn(root, { kind: "words", step, pieces: [Number(chosen)], held });
+  if (text) sendWhatIf(root, { kind: "typed", step, text, held });
+  else if (chosen) sendWhatIf(root, { kind: "words", step, pieces: [Number(chosen)], held });
 }
 
 /**
@@ -44,7 +45,7 @@ function offer(root, state, payload, step) {
  */
 function draw(root, state) {
   const payload = payloadOf(root, state, draw);
-  const { step, now } = shown(root);
+  const { step, now } = viewState(root);
   if (!payload || step === null || !payload.offers[step]) return;
   if (payload !== state.payload || step !== state.step) offer(root, state, payload, step);
   // A piece that was clicked in the figure above is preselected.
@@ -59,7 +60,7 @@ function draw(root, state) {
  * @returns {OtherWordState}
  */
 function start(root) {
-  const state = /** @type {OtherWordState} */ ({ light: true });
+  const state = /** @type {OtherWordState} */ ({ isText: true });
   find(root, ".write").onclick = (event) => {
     requestWord(root);
     blurAfterClick(event);
@@ -75,15 +76,15 @@ function start(root) {
   box.onchange = () => {
     typed.value = "";
   };
-  return follow(root, state, ["step", "words"], () => soon(root, state, draw));
+  return onMessages(root, state, ["step", "words"], () => drawSoon(root, state, draw));
 }
 
-/** @param {Mounted<Place>} mounted */
+/** @param {Mounted<PayloadAddress>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".other-word");
   /** @type {OtherWordState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  soon(root, state, draw);
+  drawSoon(root, state, draw);
   return state.stop;
 }

@@ -47,9 +47,9 @@ def foils_payload(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
 
 
 def _foils(trace: Trace, step: int) -> list[dict[str, Any]]:
-    found = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
+    likeliest = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     # PAD, UNK and BOS cannot be written.
-    others = (one for one in found if one[0] != trace.target_ids[step] and one[0] >= EOS)
+    others = (one for one in likeliest if one[0] != trace.target_ids[step] and one[0] >= EOS)
     return [
         {"piece": index, "name": f"{shorten(piece_name(piece), 30)} · {percent(float(p))}"}
         for index, piece, p in islice(others, FOILS)

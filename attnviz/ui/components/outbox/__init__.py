@@ -1,1 +1,1 @@
-"""Receive the requests of the browser."""
+"""Queue the browser's requests until the server has handled them."""

@@ -1,4 +1,4 @@
-// Requests of the browser.
+// Type of a request to the server.
 
 interface AnyRequest {
   /** Counts from 1 in each tab. */

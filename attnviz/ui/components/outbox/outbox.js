@@ -1,21 +1,22 @@
-// The requests of this tab. Streamlit sends component state again with every message, also after a lost connection, so a
-// request stays in the state until the server has acknowledged its number; the server handles each number once.
+// The queue of requests from this tab to the server, which also gets the presses of Streamlit's buttons. Streamlit
+// sends component state again with every message, also after a lost connection, so a request stays in the state until
+// the server has acknowledged its number; the server handles each number once. Also shows that the connection is lost.
 
 import { find } from "../shared.js";
 
 /** Identifies this tab among those of the session. */
-const tab = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
+const tabId = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
 const CONNECTED = "CONNECTED";
 
-let seq = 0;
+let lastNumber = 0;
 /** Number of the last acknowledged request. */
-let seen = 0;
+let lastHandled = 0;
 /** Identifies the server process, whose restart loses the session; empty until known. */
-let memory = "";
+let serverId = "";
 /** @type {AnyRequest[]} */
-let waiting = [];
+let pending = [];
 /** @type {((name: string, value: unknown) => void) | null} */
-let post = null;
+let setOutboxState = null;
 /** Number of the unacknowledged request made on reconnecting; 0 where there is none. */
 let reconnecting = 0;
 /** @type {Set<(handled: number) => void>} */
@@ -24,27 +25,27 @@ const listeners = new Set();
 const preparations = new Set();
 
 // A copy, since Streamlit skips a value that equals the previous one.
-const send = () => post?.("sent", { tab, memory, requests: [...waiting] });
+const send = () => setOutboxState?.("sent", { tab: tabId, memory: serverId, requests: [...pending] });
 
 /**
  * Sends a request to the server; returns its number.
  * @param {string} name
  * @param {unknown} value
  */
-export function ask(name, value) {
+export function sendRequest(name, value) {
   for (const prepare of preparations) prepare();
-  seq += 1;
-  waiting.push({ seq, name, value });
+  lastNumber += 1;
+  pending.push({ seq: lastNumber, name, value });
   // Streamlit (1.67) sends what changes within one tick in one message, which runs the fragment of the first widget alone.
   setTimeout(send, 0);
-  return seq;
+  return lastNumber;
 }
 
 /**
  * Calls `prepare` before each request is sent.
  * @param {() => void} prepare
  */
-export const beforeAsking = (prepare) => preparations.add(prepare);
+export const beforeRequest = (prepare) => preparations.add(prepare);
 
 /**
  * Calls `listener` after each run, with the number of the last request handled before it.
@@ -56,39 +57,37 @@ export const onAcknowledged = (listener) => {
 };
 
 /** The number of the last acknowledged request. */
-export const handledUntil = () => seen;
+export const lastAcknowledged = () => lastHandled;
 
-/** @type {((memory: string) => void) | null} */
+/** @type {((serverId: string) => void) | null} */
 let reconnect = null;
 
 /**
- * Calls `resume` on reconnecting, with the id of the previous server process.
- * @param {(memory: string) => void} resume
+ * @param {(serverId: string) => void} resume
  */
 export const onReconnected = (resume) => reconnect = resume;
 
 /**
- * Takes note of the requests that the server has handled.
- * @param {Record<string, number>} handled by tab
- * @param {string} by id of the server process
+ * Removes the requests that the server has handled.
+ * @param {Record<string, number>} handledByTab number of the last handled request
+ * @param {string} server id of the server process
  */
-export function acknowledge(handled, by) {
-  const last = handled[tab] ?? 0;
-  if (!reconnecting || last >= reconnecting) [memory, reconnecting] = [by, 0];
-  seen = last;
-  waiting = waiting.filter((request) => request.seq > last);
+export function acknowledge(handledByTab, server) {
+  const last = handledByTab[tabId] ?? 0;
+  if (!reconnecting || last >= reconnecting) [serverId, reconnecting] = [server, 0];
+  lastHandled = last;
+  pending = pending.filter((request) => request.seq > last);
   for (const listener of listeners) listener(last);
 }
 
-/** Handlers of buttons that need no server, by key. @type {Map<string, () => void>} */
+/** @type {Map<string, () => void>} */
 const handlers = new Map();
 
 /**
- * Makes a press of Streamlit's button with that key call `act` instead of sending a request.
  * @param {string} key
  * @param {() => void} act
  */
-export function onPress(key, act) {
+export function handlePress(key, act) {
   handlers.set(key, act);
   return () => {
     if (handlers.get(key) === act) handlers.delete(key);
@@ -114,7 +113,7 @@ document.addEventListener("click", (click) => {
   click.stopImmediatePropagation();
   const act = handlers.get(key);
   if (act) act();
-  else ask("press", key);
+  else sendRequest("press", key);
 }, true);
 
 /** @param {HTMLElement} notice */
@@ -125,10 +124,10 @@ function watchConnection(notice) {
     const connected = app.getAttribute("data-test-connection-state") === CONNECTED;
     notice.hidden = connected;
     if (connected && lost) {
-      const before = memory;
-      memory = ""; // further requests, also with text typed meanwhile, are for any server
-      reconnect?.(before);
-      reconnecting = seq;
+      const previousServerId = serverId;
+      serverId = ""; // further requests, also with text typed meanwhile, are for any server
+      reconnect?.(previousServerId);
+      reconnecting = lastNumber;
     }
     lost = !connected;
   }).observe(app, { attributeFilter: ["data-test-connection-state"] });
@@ -141,11 +140,11 @@ const watched = new WeakSet();
 export default function ({ data, parentElement, setStateValue }) {
   const notice = find(parentElement, ".offline");
   notice.textContent = data.offline;
-  post = setStateValue;
+  setOutboxState = setStateValue;
   if (!watched.has(notice)) {
     watched.add(notice);
     watchConnection(notice);
-    if (waiting.length) send();
+    if (pending.length) send();
   }
   return undefined;
 }

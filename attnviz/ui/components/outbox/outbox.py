@@ -1,4 +1,4 @@
-"""Mount the component that holds the requests of the browser."""
+"""Mount the browser's queue of requests, and return those that the server has not acknowledged."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The navigation between pages."""
+"""Draw the links between the app's pages."""

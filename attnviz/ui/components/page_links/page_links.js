@@ -1,6 +1,6 @@
-// The navigation between pages. A click requests the page from the server, after all earlier requests.
+// The links between the app's pages. A click requests the page from the server, after all earlier requests.
 
-import { ask } from "../outbox/outbox.js";
+import { sendRequest } from "../outbox/outbox.js";
 import { find } from "../shared.js";
 
 /**
@@ -8,10 +8,10 @@ import { find } from "../shared.js";
  * @param {MouseEvent} click
  * @param {string} path
  */
-function follow(click, path) {
+function requestPage(click, path) {
   if (click.ctrlKey || click.metaKey || click.shiftKey || click.button !== 0) return;
   click.preventDefault();
-  ask("page", path);
+  sendRequest("page", path);
 }
 
 /** @param {Mounted<{ pages: { path: string, title: string }[], current: string, label: string }>} mounted */
@@ -27,7 +27,7 @@ export default function ({ data: { pages, current, label }, parentElement }) {
     link.dataset.page = path;
     if (path === current) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
-    link.onclick = (click) => follow(click, path);
+    link.onclick = (click) => requestPage(click, path);
   });
   return undefined;
 }

@@ -1,4 +1,4 @@
-"""The navigation between pages: one link each, which the browser asks the server for."""
+"""Mount the links between the app's pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Exports a drawing of the page as SVG: a copy with inline styles, in print colours, below its title.
+// Exports an SVG drawing of the page as a standalone SVG: a copy with inline styles, in print colours, below its title.
 
 const INHERITED = ["font-family", "font-size", "font-style", "font-weight", "letter-spacing"];
 const PAINTED = ["fill", "stroke", "stop-color"];

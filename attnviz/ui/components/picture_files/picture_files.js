@@ -1,13 +1,13 @@
-// Draws figures for print, and saves them as files.
+// Buttons that save the figures of a view as PNG, SVG and CSV files, made in the browser.
 
-import { fetched } from "../payloads.js";
-import { fill, find, library, write } from "../shared.js";
+import { fetchJson } from "../payloads.js";
+import { fill, find, plotlyLibrary, write } from "../shared.js";
 import { selectionOf } from "../state.js";
-import { listenIn } from "../view.js";
+import { onMessage } from "../view.js";
 import { pageDrawing } from "./page_drawing.js";
 
-const DOTS = 3; // pixels of a PNG per pixel of the figure
-const FACE = "Source Sans";
+const PNG_SCALE = 3; // pixels of a PNG per pixel of the figure
+const FONT_FAMILY = "Source Sans";
 const SVG_ADDRESS = "data:image/svg+xml,"; // beginning of an SVG data URL
 
 /**
@@ -24,10 +24,10 @@ function figureOf(picture) {
  * A picture as SVG text with its size in pixels: a figure is drawn by Plotly, a drawing of the page is copied.
  * @param {Picture} picture
  */
-async function drawn(picture) {
+async function svgOf(picture) {
   if (picture.drawing) return pageDrawing(picture.drawing);
   const { width, height } = figureOf(picture).layout;
-  const address = await (await library()).toImage(figureOf(picture), { format: "svg", width, height });
+  const address = await (await plotlyLibrary()).toImage(figureOf(picture), { format: "svg", width, height });
   return { text: decodeURIComponent(address.slice(SVG_ADDRESS.length)), width, height };
 }
 
@@ -41,14 +41,17 @@ function fontAddress() {
     } // another origin's
   });
   const rule = rules.filter((one) => one instanceof CSSFontFaceRule).find((one) =>
-    one.style.getPropertyValue("font-family").replace(/["']/g, "") === FACE &&
+    one.style.getPropertyValue("font-family").replace(/["']/g, "") === FONT_FAMILY &&
     !/italic/.test(one.style.getPropertyValue("font-style"))
   );
   const path = rule?.style.getPropertyValue("src").match(/url\(["']?([^"')]+)/)?.[1];
   return path ? new URL(path, rule?.parentStyleSheet?.href ?? document.baseURI) : null;
 }
 
-/** @param {URL} address */
+/**
+ * The CSS rule that embeds a font as a data URL.
+ * @param {URL} address
+ */
 async function fontRule(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
@@ -59,50 +62,50 @@ async function fontRule(address) {
     reader.onerror = () => fail(reader.error);
     reader.readAsDataURL(blob);
   });
-  return `@font-face { font-family: "${FACE}"; font-weight: 100 900; src: url(${url}); }`;
+  return `@font-face { font-family: "${FONT_FAMILY}"; font-weight: 100 900; src: url(${url}); }`;
 }
 
 // An SVG that is drawn as an image (as for a PNG) cannot use the page's fonts, so it gets the font as a data URL. If that
 // cannot be fetched, the picture has a fallback font; the next picture tries again.
-let face = "";
+let fontCss = "";
 async function pageFont() {
   const address = fontAddress();
-  if (!face && address) face = await fontRule(address).catch(() => "");
-  return face;
+  if (!fontCss && address) fontCss = await fontRule(address).catch(() => "");
+  return fontCss;
 }
 
 /** @param {Picture} picture */
-async function png(picture) {
-  const { text, width, height } = await drawn(picture);
+async function pngUrl(picture) {
+  const { text, width, height } = await svgOf(picture);
   const styled = text.replace(/<svg[^>]*>/, `$&<style>${await pageFont()}</style>`);
   const url = URL.createObjectURL(new Blob([styled], { type: "image/svg+xml" }));
   const image = new Image();
   image.src = url;
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = width * DOTS;
-  canvas.height = height * DOTS;
+  canvas.width = width * PNG_SCALE;
+  canvas.height = height * PNG_SCALE;
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(url);
   return canvas.toDataURL("image/png");
 }
 
 /** @type {Record<"png" | "svg" | "csv", (picture: Picture) => string | Promise<string>>} */
-const FORMS = {
-  png,
-  svg: async (picture) => SVG_ADDRESS + encodeURIComponent((await drawn(picture)).text),
-  csv: ({ table }) => URL.createObjectURL(new Blob(["\ufeff", table], { type: "text/csv" })), // a mark for spreadsheets
+const FORMATS = {
+  png: pngUrl,
+  svg: async (picture) => SVG_ADDRESS + encodeURIComponent((await svgOf(picture)).text),
+  csv: ({ table }) => URL.createObjectURL(new Blob(["\ufeff", table], { type: "text/csv" })), // U+FEFF: spreadsheets then read UTF-8
 };
 
 /**
  * @param {HTMLElement} button
  * @param {Picture} picture
- * @param {keyof typeof FORMS} form
+ * @param {keyof typeof FORMATS} format
  */
-async function save(button, picture, form) {
+async function save(button, picture, format) {
   const link = document.createElement("a");
-  link.href = await FORMS[form](picture);
-  link.download = `${picture.file}.${form}`;
+  link.href = await FORMATS[format](picture);
+  link.download = `${picture.file}.${format}`;
   // Here rather than in the page's body (as Plotly.downloadImage does), where a click would close the box.
   button.after(link);
   link.click();
@@ -121,14 +124,14 @@ function entry(picture, words) {
   const problem = document.createElement("p");
   problem.setAttribute("role", "alert");
   row.append(title);
-  for (const form of /** @type {(keyof typeof FORMS)[]} */ (Object.keys(FORMS))) {
+  for (const format of /** @type {(keyof typeof FORMATS)[]} */ (Object.keys(FORMATS))) {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = form.toUpperCase();
-    button.setAttribute("aria-label", `${picture.title}, ${form.toUpperCase()}`);
+    button.textContent = format.toUpperCase();
+    button.setAttribute("aria-label", `${picture.title}, ${format.toUpperCase()}`);
     button.onclick = () => {
       problem.textContent = "";
-      save(button, picture, form).catch(() => {
+      save(button, picture, format).catch(() => {
         problem.textContent = words.failed;
       });
     };
@@ -143,7 +146,7 @@ function entry(picture, words) {
  * @param {Picture[]} pictures
  * @param {PictureWords} words
  */
-function offer(root, pictures, words) {
+function listPictures(root, pictures, words) {
   write(find(root, ".of"), pictures.length ? words.of : words.none);
   find(root, ".pictures").replaceChildren(...pictures.map((one) => entry(one, words)));
 }
@@ -162,16 +165,16 @@ function followView(root, data, view) {
     wanted = at;
     write(find(root, ".of"), data.words.drawing);
     root.ariaBusy = "true";
-    const found = await fetched(at, true, () => wanted === at && root.isConnected);
+    const found = await fetchJson(at, true, () => wanted === at && root.isConnected);
     if (wanted !== at) return;
     root.ariaBusy = null;
-    offer(
+    listPictures(
       root,
       found?.pictures ?? [],
       found ? { ...data.words, of: found.of } : { ...data.words, none: data.words.failed },
     );
   };
-  const ends = ["step", "source", "words"].map((name) => listenIn(view, name, refresh));
+  const ends = ["step", "source", "words"].map((name) => onMessage(view, name, refresh));
   refresh();
   return () => {
     wanted = "";
@@ -184,6 +187,6 @@ export default function ({ data, parentElement }) {
   const root = find(parentElement, ".picture-files");
   const view = document.querySelector(`.st-key-${data.container}`);
   if (data.at && view instanceof HTMLElement) return followView(root, data, view);
-  offer(root, data.pictures, data.words);
+  listPictures(root, data.pictures, data.words);
   return undefined;
 }

@@ -1,4 +1,4 @@
-"""Mount buttons that save figures as files, made in the visitor's browser."""
+"""Mount buttons that save figures as PNG, SVG and CSV files, made in the browser."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class PictureFile:
     numbers: pd.DataFrame
 
 
-def picture_file_buttons(offered: Iterable[PictureFile], key: str) -> None:
+def picture_file_buttons(files: Iterable[PictureFile], key: str) -> None:
     """Offer each figure as PNG and SVG, made in the visitor's browser, and as CSV."""
-    payload = {"pictures": _listed(offered), "at": "", "container": "", "words": _words()}
+    payload = {"pictures": _file_payloads(files), "at": "", "container": "", "words": _words()}
     component("picture_files")(key=key, data=payload)
 
 
@@ -55,15 +55,16 @@ def followed_picture_files(view: View, at: str, key: str) -> None:
     component("picture_files")(key=key, data=payload)
 
 
-def picture_files_payload(offered: Iterable[PictureFile], of: str = "") -> dict[str, Any]:
-    """Return the payload of the offered figures; `of` says which figures they are."""
-    return {"pictures": _listed(offered), "of": of or _words()["of"]}
+def picture_files_payload(files: Iterable[PictureFile], caption: str = "") -> dict[str, Any]:
+    """Return the payload of the files; `caption` says which figures they are of."""
+    return {"pictures": _file_payloads(files), "of": caption or _words()["of"]}
 
 
-def _listed(offered: Iterable[PictureFile]) -> list[dict[str, Any]]:
+def _file_payloads(files: Iterable[PictureFile]) -> list[dict[str, Any]]:
     return [
-        {"title": item.title, "file": item.file, "table": without_isolates(item.numbers.to_csv())} | _drawn(item.figure)
-        for item in offered
+        {"title": item.title, "file": item.file, "table": without_isolates(item.numbers.to_csv())}
+        | _figure_payload(item.figure)
+        for item in files
     ]
 
 
@@ -76,7 +77,7 @@ def _words() -> dict[str, str]:
     }
 
 
-def _drawn(figure: go.Figure | PageDrawing) -> dict[str, Any]:
+def _figure_payload(figure: go.Figure | PageDrawing) -> dict[str, Any]:
     if isinstance(figure, PageDrawing):
         return {"figure": "", "drawing": asdict(figure)}
     return {"figure": figure.to_json()}

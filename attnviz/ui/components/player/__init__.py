@@ -1,1 +1,1 @@
-"""Draw the two sentences and the step controls."""
+"""Draw the two sentences and the controls of the steps."""

@@ -1,7 +1,8 @@
-// Keyboard control of the player.
+// Keyboard control of the player: steps, source pieces, playback and the views of the heatmap (faces). Also takes the
+// focus from clicked radio buttons, so that arrow keys step again.
 
-import { isForPage, plays, stepBy } from "../keyboard.js";
-import { viewOf } from "../view.js";
+import { isForPage, isPlayKey, stepForKey } from "../keyboard.js";
+import { viewRoot } from "../view.js";
 import { sourceOf } from "./mark_step.js";
 
 /**
@@ -37,7 +38,7 @@ const KEYS = {
  * @param {HTMLElement} root
  */
 function nextFace(root) {
-  const faces = [...viewOf(root).querySelectorAll("[class*='st-key-face'] [role='radio']")];
+  const faces = [...viewRoot(root).querySelectorAll("[class*='st-key-face'] [role='radio']")];
   const shown = faces.findIndex((face) => face.matches("[aria-checked='true'], :checked"));
   const next = faces[(shown + 1) % faces.length];
   if (next instanceof HTMLElement) next.click();
@@ -49,13 +50,13 @@ function nextFace(root) {
  * @param {PlayerControl} control
  * @param {HTMLElement} root
  */
-export function keys(event, state, { choose, play }, root) {
-  if (viewOf(root).hasAttribute("data-tour")) return; // the tour handles the keys
+export function onPlayerKey(event, state, { choose, play }, root) {
+  if (viewRoot(root).hasAttribute("data-tour")) return; // the tour handles the keys
   if (!isForPage(event)) return;
-  const step = stepBy(event, state.step, state.data.weights.length - 1);
+  const step = stepForKey(event, state.step, state.data.weights.length - 1);
   if (step !== null) choose({ step });
   else if (KEYS[event.key]) choose(KEYS[event.key](state));
-  else if (plays(event)) play();
+  else if (isPlayKey(event)) play();
   else if (event.key.toLowerCase() === "b") nextFace(root);
   else if (event.key === "Escape" && state.source !== null) choose({ source: null });
   else return;

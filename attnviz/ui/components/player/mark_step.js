@@ -1,8 +1,9 @@
-// Marks the current step and source piece in the sentences and controls.
+// Redraws the player at a step: marks the current step and source piece in the sentences, the controls and the bar at
+// the top of the window.
 
 import { fill, find, findAll, number, write } from "../shared.js";
 import { paintPointed, scrollBarToWords } from "./pointing.js";
-import { parts } from "./word_buttons.js";
+import { pieceSpans } from "./word_buttons.js";
 
 /**
  * The current source piece: the chosen one, or the one of the largest weight.
@@ -20,7 +21,7 @@ export function sourceOf({ data, step, source }) {
  * @param {number} k
  * @param {number} places
  */
-function share({ source, weights }, step, k, places) {
+function weightText({ source, weights }, step, k, places) {
   const { of } = source[k];
   return `α = ${number(weights[step][k], places)}${of && ` (${of})`}`;
 }
@@ -33,7 +34,7 @@ function share({ source, weights }, step, k, places) {
 function paintSource(root, { data, step, source: chosen }, source) {
   for (const name of [".source", ".english"]) {
     findAll(root, `${name} .word`).forEach((word, k) => {
-      word.title = share(data, step, k, 4);
+      word.title = weightText(data, step, k, 4);
       const current = data.source[k].pieces.includes(source);
       word.classList.toggle("current", current);
       word.classList.toggle("held", current && chosen !== null);
@@ -72,7 +73,7 @@ function paintShown(line, { data, source: chosen, step }, source) {
   const { words } = data;
   const held = chosen !== null;
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
-  const pieces = parts(data.source[k].parts, data.source[k].pieces);
+  const pieces = pieceSpans(data.source[k].parts, data.source[k].pieces);
   for (const piece of pieces) piece.classList.toggle("seen", Number(piece.dataset.index) === source);
   const seen = find(line, ".seen");
   seen.replaceChildren(...pieces);
@@ -80,7 +81,7 @@ function paintShown(line, { data, source: chosen, step }, source) {
   write(find(line, ".name"), held ? words.examined : words.looks);
   write(find(line, ".why"), held ? words.held : data.alike.includes(step) ? words.alike : words.strongest);
   find(line, ".follow").hidden = !held;
-  line.title = share(data, step, k, 4);
+  line.title = weightText(data, step, k, 4);
 }
 
 /**
@@ -92,12 +93,12 @@ function paintShown(line, { data, source: chosen, step }, source) {
 function paintBar(bar, { data, step }, source) {
   const { words, weights } = data;
   const written = data.target.find(({ steps }) => steps.includes(step));
-  const wrote = written ? parts(written.parts, written.steps) : [];
+  const wrote = written ? pieceSpans(written.parts, written.steps) : [];
   for (const piece of wrote) piece.classList.toggle("chosen", Number(piece.dataset.index) === step);
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
   find(bar, ".at").textContent = fill(words.at, { i: step + 1, n: weights.length });
   find(bar, ".wrote").replaceChildren(...wrote);
-  find(bar, ".attended").textContent = !data.attends ? "" : `${data.source[k].text}  ${share(data, step, k, 2)}`;
+  find(bar, ".attended").textContent = !data.attends ? "" : `${data.source[k].text}  ${weightText(data, step, k, 2)}`;
 }
 
 /**

@@ -1,8 +1,8 @@
-// Changes the step and the source piece: playback, buttons, slider.
+// Playback, buttons, slider and speeds of the player: they change the step and the source piece of the view.
 
 import { blurAfterClick, find, findAll } from "../shared.js";
 import { change } from "../state.js";
-import { chooseIn, shown } from "../view.js";
+import { sendChoice, viewState } from "../view.js";
 import { paint } from "./mark_step.js";
 
 const PACE = 900; // milliseconds a step stays while playing at speed 1
@@ -18,8 +18,8 @@ export function controller(root, state) {
     clearTimeout(state.timer);
     state.playing = false;
   };
-  const pace = () => PACE / shown(root).speed;
-  const here = () => shown(root).now?.step ?? 0;
+  const pace = () => PACE / viewState(root).speed;
+  const here = () => viewState(root).now?.step ?? 0;
   const tick = () => {
     change(root, { step: here() + 1 });
     if (here() >= last()) {
@@ -28,7 +28,7 @@ export function controller(root, state) {
     } else state.timer = setTimeout(tick, pace());
   };
   /** @param {Chosen} choice */
-  const choose = (choice) => chooseIn(root, typeof choice === "function" ? choice(state) : choice);
+  const choose = (choice) => sendChoice(root, typeof choice === "function" ? choice(state) : choice);
   const play = () => {
     if (state.playing) {
       pause();
@@ -44,20 +44,20 @@ export function controller(root, state) {
 }
 
 /** @param {HTMLElement} root */
-export function speeds(root) {
-  const buttons = findAll(root, ".speed button", HTMLButtonElement);
+export function listenToSpeeds(root) {
+  const speedButtons = findAll(root, ".speed button", HTMLButtonElement);
   /** @param {number} speed */
   const set = (speed) => {
-    shown(root).speed = speed;
-    for (const button of buttons) button.setAttribute("aria-pressed", String(Number(button.value) === speed));
+    viewState(root).speed = speed;
+    for (const button of speedButtons) button.setAttribute("aria-pressed", String(Number(button.value) === speed));
   };
-  for (const button of buttons) {
+  for (const button of speedButtons) {
     button.onclick = (event) => {
       set(Number(button.value));
       blurAfterClick(event);
     };
   }
-  set(shown(root).speed);
+  set(viewState(root).speed);
 }
 
 /**
@@ -65,9 +65,9 @@ export function speeds(root) {
  * @param {PlayerState} state
  * @param {PlayerControl} control
  */
-export function buttons(root, state, control) {
+export function listenToButtons(root, state, control) {
   /** @type {(name: string, act: () => void) => void} */
-  const press = (name, act) => {
+  const onClick = (name, act) => {
     for (const button of findAll(root, name)) {
       button.onclick = (event) => {
         act();
@@ -75,13 +75,13 @@ export function buttons(root, state, control) {
       };
     }
   };
-  press(".previous", () => control.choose({ step: state.step - 1 }));
-  press(".next", () => control.choose({ step: state.step + 1 }));
-  press(".play", control.play);
-  press(".skip", () => find(root, ".play").focus());
+  onClick(".previous", () => control.choose({ step: state.step - 1 }));
+  onClick(".next", () => control.choose({ step: state.step + 1 }));
+  onClick(".play", control.play);
+  onClick(".skip", () => find(root, ".play").focus());
   const slider = find(root, ".slide", HTMLInputElement);
   slider.oninput = () => control.choose({ step: Number(slider.value) - 1 });
-  press(".follow", () => {
+  onClick(".follow", () => {
     // The button is hidden after the click: a keyboard user keeps the focus on the word.
     if (root.querySelector(".follow:focus-visible")) find(root, ".source .current").focus();
     control.choose({ source: null });

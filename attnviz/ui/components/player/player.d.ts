@@ -1,4 +1,4 @@
-// Payload and state of the player.
+// Payload and state of the player: both sentences, and the controls of the steps.
 
 /** A word of either sentence, with the text of each of its pieces. */
 interface PlayerWord {

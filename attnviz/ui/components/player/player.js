@@ -1,11 +1,12 @@
-// The player: the two sentences, and the buttons that move through the steps.
+// The player: the source sentence, the translation, and the controls that move through the decoding steps. Mounts them
+// and follows the selection of the view.
 
-import { find, speak, states, writeTexts } from "../shared.js";
+import { find, setLanguage, states, writeTexts } from "../shared.js";
 import { publish } from "../state.js";
-import { attend, shown, viewOf } from "../view.js";
-import { keys, releaseFocus } from "./keys.js";
+import { listenToView, viewRoot, viewState } from "../view.js";
+import { onPlayerKey, releaseFocus } from "./keys.js";
 import { paint, sourceOf } from "./mark_step.js";
-import { buttons, controller, speeds } from "./playback.js";
+import { controller, listenToButtons, listenToSpeeds } from "./playback.js";
 import { paintPointed, scrollBarToWords } from "./pointing.js";
 import { buildSentences } from "./word_buttons.js";
 
@@ -20,16 +21,16 @@ function watchBar(root, onShown) {
   const seen = new Map();
   const watch = new IntersectionObserver((entries) => {
     for (const entry of entries) seen.set(entry.target, entry);
-    const buttons = seen.get(transport), view = seen.get(viewOf(root));
+    const buttons = seen.get(transport), view = seen.get(viewRoot(root));
     const bar = find(root, ".bar");
     bar.hidden = !(buttons && !buttons.isIntersecting && view?.isIntersecting);
     if (bar.hidden) return;
-    viewOf(root).style.setProperty("--bar", `${bar.offsetHeight}px`); // sticky elements are placed below it
+    viewRoot(root).style.setProperty("--bar", `${bar.offsetHeight}px`); // sticky elements are placed below it
     onShown();
   }, { root: document.querySelector("[data-testid=stMain]"), rootMargin: "0px 0px 1000000px" });
   const transport = find(root, ".transport");
   watch.observe(transport);
-  watch.observe(viewOf(root));
+  watch.observe(viewRoot(root));
   return watch;
 }
 
@@ -40,11 +41,11 @@ function watchBar(root, onShown) {
  * @param {PlayerControl} control
  */
 function listen(root, state, control) {
-  const end = attend(root, (event) => keys(event, state, control, root), {
+  const end = listenToView(root, (event) => onPlayerKey(event, state, control, root), {
     choose: ({ detail }) => {
       if (detail.step !== undefined) control.pause();
     },
-    shown: () => follow(root, state),
+    shown: () => showSelection(root, state),
     point: ({ detail }) => {
       state.pointed = detail;
       if (state.data) paintPointed(root, state);
@@ -65,8 +66,8 @@ function start(root) {
   const begun = { step: 0, source: null, order: "sentence", playing: false };
   const state = /** @type {PlayerState} */ (/** @type {Partial<PlayerState>} */ (begun));
   const control = controller(root, state);
-  buttons(root, state, control);
-  speeds(root);
+  listenToButtons(root, state, control);
+  listenToSpeeds(root);
   const bar = watchBar(root, () => scrollBarToWords(root, state, sourceOf(state)));
   const stopListening = listen(root, state, control);
   state.stop = () => {
@@ -83,12 +84,12 @@ function start(root) {
  * @param {HTMLElement} root
  * @param {PlayerState} state
  */
-function follow(root, state) {
-  const view = shown(root), { now } = view;
+function showSelection(root, state) {
+  const view = viewState(root), { now } = view;
   if (!now || !state.data || view.view?.identity !== state.data.identity) return;
   if (view.orders !== state.data.orders) {
     view.orders = state.data.orders;
-    publish(root, false); // the strongest piece is now known; this calls `follow` again
+    publish(root, false); // the strongest piece is now known; this calls `showSelection` again
     return;
   }
   Object.assign(state, { step: now.step, source: now.chosen, order: view.order });
@@ -98,7 +99,7 @@ function follow(root, state) {
 /** @param {Mounted<PlayerPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".player");
-  speak(data.language);
+  setLanguage(data.language);
   /** @type {PlayerState} */
   const state = states.get(root) ?? start(root);
   states.set(root, state);
@@ -109,6 +110,6 @@ export default function ({ data, parentElement }) {
     state.pause();
     buildSentences(root, data, state.choose);
   }
-  follow(root, state);
+  showSelection(root, state);
   return state.stop;
 }

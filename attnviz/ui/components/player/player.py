@@ -1,4 +1,4 @@
-"""Mount the two sentences and the buttons that move through the steps.
+"""Mount the player: source sentence, translation, and the controls that move through the decoding steps.
 
 The browser changes the step itself, so that figures follow a key at once; the server does not know the current step.
 """
@@ -20,26 +20,26 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
-from attnviz.wording.player import player_words
-from attnviz.wording.weight_names import summed
+from attnviz.wording.player import player_labels
+from attnviz.wording.weight_names import summed_pieces_text
 
 NO_BREAK_SPACE = "\u00a0"
 """Replaces a piece that is only a blank, so that it is underlined and clickable like any other step."""
 
 
 @dataclass(frozen=True)
-class Pair:
-    """The kind of the two sentences, where they are not English and its French translation."""
+class SentencePair:
+    """Labels and languages of two sentences that are not English and its French translation."""
 
     names: tuple[str, str]
     """Labels of the two sentences, in the current language."""
-    spoken: tuple[str, str] = ("en", "fr")
+    languages: tuple[str, str] = ("en", "fr")
     """Language codes of the two sentences."""
-    written: bool = True
+    second_is_written: bool = True
     """Whether the second sentence is written step by step; otherwise it is complete from the beginning."""
 
 
-def player(view: View, pair: Pair | None = None) -> None:
+def player(view: View, pair: SentencePair | None = None) -> None:
     """Draw both sentences with the current step and source piece marked, and the controls."""
     by = heatmap_choices(st.session_state, view).by
     component("player")(key=view.key("player"), data=_payload(view.trace, view.identity, by, pair, language()))
@@ -50,19 +50,19 @@ def _payload(
     _trace: Trace,
     identity: str,  # noqa: ARG001
     by: By,
-    pair: Pair | None,
+    pair: SentencePair | None,
     code: str,  # noqa: ARG001  the key of the cache
 ) -> dict[str, Any]:
     return player_payload(_trace, by, pair)
 
 
-def player_payload(trace: Aligned, by: By = "words", pair: Pair | None = None) -> dict[str, Any]:
+def player_payload(trace: Aligned, by: By = "words", pair: SentencePair | None = None) -> dict[str, Any]:
     """Return the payload of the player.
 
     It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
     every step the source pieces by decreasing weight; `by` is what rows and columns of the heatmap are.
     """
-    labels = player_words()
+    labels = player_labels()
     if pair is not None:
         labels |= {"english": pair.names[0], "french": pair.names[1]}
     words = trace.words()
@@ -74,7 +74,7 @@ def player_payload(trace: Aligned, by: By = "words", pair: Pair | None = None) -
             "end": _is_end(trace.source_pieces, group),
             "pieces": list(group),
             "parts": _parts(trace.source_surfaces, group),
-            "of": summed(len(group)),
+            "of": summed_pieces_text(len(group)),
         }
         for group in words.source_groups
     ]
@@ -98,8 +98,8 @@ def player_payload(trace: Aligned, by: By = "words", pair: Pair | None = None) -
         "attends": trace.attends,
         "by": by,
         "words": labels,
-        "spoken": list(pair.spoken if pair else ("en", "fr")),
-        "written": pair is None or pair.written,
+        "spoken": list(pair.languages if pair else ("en", "fr")),
+        "written": pair is None or pair.second_is_written,
     }
 
 

@@ -1,9 +1,9 @@
-// Hovering or focusing a word, here or in any figure of the view: a source word shows which words attended to it, a written
-// word what it attended to.
+// Colours the sentences of the player by attention when a word is hovered or focused, here or in any figure of the
+// view: a source word shows which words attended to it, a written word what it attended to.
 
 import { MOST_GREEN } from "../../../figures/constants.js";
 import { find, findAll } from "../shared.js";
-import { pointAt } from "../view.js";
+import { sendPointed } from "../view.js";
 
 const MOST_VIOLET = 0.42; // opacity of the decoder's colour behind a written word with weight 1 on a source word
 
@@ -55,16 +55,16 @@ export function reportPointing(root, word, kind) {
   const point = (event) => {
     const over = event.target instanceof HTMLElement ? event.target.closest(".piece") : null;
     const piece = over instanceof HTMLElement ? over : find(word, ".piece");
-    pointAt(root, { [kind]: Number(piece.dataset.index) });
+    sendPointed(root, { [kind]: Number(piece.dataset.index) });
   };
   word.addEventListener("pointerover", (event) => {
     if (event.pointerType !== "touch") point(event); // a touch chooses, and sends no pointerleave
   });
-  word.addEventListener("pointerleave", () => pointAt(root, null));
+  word.addEventListener("pointerleave", () => sendPointed(root, null));
   word.addEventListener("focus", (event) => {
     if (word.matches(":focus-visible")) point(event);
   });
-  word.addEventListener("blur", () => pointAt(root, null));
+  word.addEventListener("blur", () => sendPointed(root, null));
 }
 
 /**

@@ -1,4 +1,5 @@
-// The two sentences as clickable words. Texts are set by textContent, so that typed text is never markup.
+// Builds the two sentences of the player as clickable words. Texts are set by textContent, so that typed text is never
+// markup.
 
 import { blurAfterClick, find, findAll } from "../shared.js";
 import { reportPointing } from "./pointing.js";
@@ -21,7 +22,7 @@ function element(tag, className, text) {
  * @param {string[]} texts
  * @param {number[]} indices
  */
-export function parts(texts, indices) {
+export function pieceSpans(texts, indices) {
   return texts.map((text, k) => {
     const span = element("span", "piece", text);
     span.dataset.index = String(indices[k]);
@@ -47,7 +48,7 @@ function wordButton({ end }, pieces) {
  * @param {PlayerControl["choose"]} choose
  */
 function sourceWord(word, orders, choose) {
-  const button = wordButton(word, parts(word.parts, word.pieces));
+  const button = wordButton(word, pieceSpans(word.parts, word.pieces));
   button.onclick = (event) => {
     choose(({ step, source }) => ({
       source: source !== null && word.pieces.includes(source)
@@ -65,7 +66,7 @@ function sourceWord(word, orders, choose) {
  * @param {PlayerControl["choose"]} choose
  */
 function targetWord(word, choose) {
-  const button = wordButton(word, parts(word.parts, word.steps));
+  const button = wordButton(word, pieceSpans(word.parts, word.steps));
   button.onclick = (event) => {
     const [first] = findAll(button, ".piece");
     const clicked = event.target instanceof HTMLElement ? event.target.closest(".piece") : null;
@@ -88,20 +89,20 @@ export function buildSentences(root, { source, target, orders, spoken }, choose)
     find(root, name).replaceChildren(...words.flatMap((word) => [...(word.space ? [" "] : []), button(word)]));
   };
   /** @type {(kind: "source" | "step", word: HTMLElement) => HTMLElement} */
-  const pointing = (kind, word) => {
+  const reporting = (kind, word) => {
     reportPointing(root, word, kind);
     return word;
   };
   /** @type {(kind: "source" | "step", word: HTMLElement) => HTMLElement} */
-  const again = (kind, word) => {
+  const barCopy = (kind, word) => {
     word.tabIndex = -1; // the copies in the bar are no tab stops
-    return pointing(kind, word);
+    return reporting(kind, word);
   };
   for (const [k, lines] of [[".source", ".english"], [".target", ".french"]].entries()) {
     for (const name of lines) find(root, name).lang = spoken[k];
   }
-  line(".source", source, (word) => pointing("source", sourceWord(word, orders, choose)));
-  line(".target", target, (word) => pointing("step", targetWord(word, choose)));
-  line(".english", source, (word) => again("source", sourceWord(word, orders, choose)));
-  line(".french", target, (word) => again("step", targetWord(word, choose)));
+  line(".source", source, (word) => reporting("source", sourceWord(word, orders, choose)));
+  line(".target", target, (word) => reporting("step", targetWord(word, choose)));
+  line(".english", source, (word) => barCopy("source", sourceWord(word, orders, choose)));
+  line(".french", target, (word) => barCopy("step", targetWord(word, choose)));
 }

@@ -1,4 +1,4 @@
-// Runs Plotly's script once per page. The page preloads it, and the browser caches it.
+// Loads Plotly's script once per page, and again if loading failed. The page preloads it, and the browser caches it.
 
 const SECONDS = 2;
 

@@ -1,4 +1,4 @@
-"""Mount Plotly's script, run in the browser once for all charts."""
+"""Mount the script that loads Plotly once for all charts of a page."""
 
 from __future__ import annotations
 

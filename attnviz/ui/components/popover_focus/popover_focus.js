@@ -1,5 +1,5 @@
 // Keyboard focus of popovers, which Streamlit puts at the end of the document, far from their button: opening one by the
-// keyboard moves the focus into it, and Escape moves it back to the button.
+// keyboard moves the focus into it, Escape moves it back to the button, and Tab beyond either end closes the popover.
 
 import { findAll } from "../shared.js";
 
@@ -11,10 +11,10 @@ const BOX = "[data-testid='stPopoverBody']";
 let opener = null;
 
 /** @param {number} [tries] */
-function enter(tries = 60) {
+function focusPopover(tries = 60) {
   const [box] = findAll(document, BOX);
   if (!box || box.contains(document.activeElement)) {
-    if (!box && tries > 0) requestAnimationFrame(() => enter(tries - 1));
+    if (!box && tries > 0) requestAnimationFrame(() => focusPopover(tries - 1));
     return;
   }
   box.tabIndex = -1;
@@ -29,12 +29,12 @@ function onKey(event) {
     const button = target?.closest(BUTTON);
     if (!(button instanceof HTMLElement)) return;
     opener = button;
-    enter();
+    focusPopover();
   } else if (key === "Escape" && target?.closest(BOX)) {
     opener?.focus();
   } else if (key === "Tab") {
     const box = target?.closest(BOX);
-    if (box) leave(event, box);
+    if (box) closeAtEnd(event, box);
   }
 }
 
@@ -43,10 +43,10 @@ function onKey(event) {
  * @param {ParentNode} root
  * @returns {HTMLElement[]}
  */
-function stops(root) {
+function tabStops(root) {
   return findAll(root, "*").flatMap((node) => [
     ...(node.tabIndex >= 0 && !node.matches(":disabled") && node.checkVisibility() ? [node] : []),
-    ...(node.shadowRoot ? stops(node.shadowRoot) : []),
+    ...(node.shadowRoot ? tabStops(node.shadowRoot) : []),
   ]);
 }
 
@@ -55,10 +55,10 @@ function stops(root) {
  * @param {KeyboardEvent} event
  * @param {Element} box
  */
-function leave(event, box) {
+function closeAtEnd(event, box) {
   let here = document.activeElement;
   while (here?.shadowRoot?.activeElement) here = here.shadowRoot.activeElement;
-  const inside = stops(box);
+  const inside = tabStops(box);
   const end = event.shiftKey ? inside[0] : inside.at(-1);
   if (inside.length && here !== end && !(event.shiftKey && here === box)) return;
   const button = opener?.matches(OPEN) ? opener : findAll(document, OPEN)[0];

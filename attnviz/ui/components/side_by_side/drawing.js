@@ -1,4 +1,5 @@
-// Builds the lanes, and draws them at a step. Texts are set by textContent, so that they are never markup.
+// Builds the columns of translations side by side (lanes), and redraws them at a step. Texts are set by textContent, so
+// that they are never markup.
 
 import { MOST_GREEN } from "../../../figures/constants.js";
 import { find, findAll, number, write } from "../shared.js";
@@ -9,7 +10,7 @@ import { find, findAll, number, write } from "../shared.js";
  * @param {string} className
  * @param {string} [text]
  */
-function made(tag, className, text) {
+function element(tag, className, text) {
   const node = document.createElement(tag);
   node.className = className;
   if (text !== undefined) node.textContent = text;
@@ -19,37 +20,37 @@ function made(tag, className, text) {
 /**
  * @param {Lane} lane
  */
-function laneOf(lane) {
-  const node = made("section", "lane");
-  const head = made("h3", "name", lane.name);
-  head.append(" ", made("small", "model", lane.model));
-  node.append(head, made("p", "summary", lane.summary));
+function laneElement(lane) {
+  const node = element("section", "lane");
+  const head = element("h3", "name", lane.name);
+  head.append(" ", element("small", "model", lane.model));
+  node.append(head, element("p", "summary", lane.summary));
   if (lane.source.length) {
-    const source = made("p", "source");
+    const source = element("p", "source");
     source.lang = "en";
     source.append(
       ...lane.source.flatMap((
         { text, space },
-      ) => [...(space ? [" "] : []), made("span", text === "</s>" ? "word end" : "word", text)]),
+      ) => [...(space ? [" "] : []), element("span", text === "</s>" ? "word end" : "word", text)]),
     );
     node.append(source);
   }
   if (lane.strip) {
-    const strip = made("canvas", "strip");
+    const strip = element("canvas", "strip");
     strip.setAttribute("aria-hidden", "true");
-    node.append(strip, made("p", "strip-caption", lane.strip.caption));
+    node.append(strip, element("p", "strip-caption", lane.strip.caption));
   }
-  const target = made("p", "target");
+  const target = element("p", "target");
   target.lang = "fr";
-  target.append(...lane.parts.map((part) => made("span", part === " </s>" ? "part end" : "part", part)));
+  target.append(...lane.parts.map((part) => element("span", part === " </s>" ? "part end" : "part", part)));
   if (lane.texts.length) {
     // As high as its longest text, so that nothing below moves.
     const longest = lane.texts.reduce((one, other) => (other.length > one.length ? other : one));
-    const spacer = made("span", "spacer", longest);
+    const spacer = element("span", "spacer", longest);
     spacer.setAttribute("aria-hidden", "true");
-    target.append(made("span", "text"), spacer);
+    target.append(element("span", "text"), spacer);
   }
-  node.append(target, made("p", "note"));
+  node.append(target, element("p", "note"));
   return node;
 }
 
@@ -61,9 +62,9 @@ function laneOf(lane) {
 export function build(root, payload) {
   const box = find(root, ".beside");
   box.style.setProperty("--lanes", String(payload.lanes.length));
-  box.replaceChildren(...payload.lanes.map(laneOf));
+  box.replaceChildren(...payload.lanes.map(laneElement));
   find(root, ".clauses").replaceChildren(
-    ...payload.clauses.flatMap((clause, k) => [...(k ? [" "] : []), made("span", "clause", clause)]),
+    ...payload.clauses.flatMap((clause, k) => [...(k ? [" "] : []), element("span", "clause", clause)]),
   );
   find(root, ".at", HTMLInputElement).max = String(payload.labels.length - 1);
 }

@@ -1,14 +1,14 @@
-// Several translations side by side, stepped together.
+// A player of several translations side by side, stepped together.
 
-import { isForPage, plays, stepBy } from "../keyboard.js";
+import { isForPage, isPlayKey, stepForKey } from "../keyboard.js";
 import { payloadOf } from "../payloads.js";
-import { blurAfterClick, endWith, find, follow, soon, speak, states, writeTexts } from "../shared.js";
+import { blurAfterClick, drawSoon, find, onMessages, onStop, setLanguage, states, writeTexts } from "../shared.js";
 import { change } from "../state.js";
-import { attend, shown } from "../view.js";
+import { listenToView, viewState } from "../view.js";
 import { build, paintLanes } from "./drawing.js";
 
 const PACE = 800; // milliseconds a step stays while playing
-const OWN = "[type='range']"; // the slider of the steps
+const STEP_SLIDER = "[type='range']"; // the slider of the steps
 
 /**
  * Shows the step of the view.
@@ -16,7 +16,7 @@ const OWN = "[type='range']"; // the slider of the steps
  * @param {LanesState} state
  */
 function show(root, state) {
-  const { payload } = state, { step } = shown(root);
+  const { payload } = state, { step } = viewState(root);
   if (!payload || step === null) return;
   state.step = Math.min(Math.max(step, 0), payload.labels.length - 1);
   paintLanes(root, payload, state);
@@ -29,11 +29,11 @@ function show(root, state) {
  * @param {number} step
  */
 function goToStep(root, state, step) {
-  if (state.payload) change(root, { step: Math.min(Math.max(step, 0), last(state)) });
+  if (state.payload) change(root, { step: Math.min(Math.max(step, 0), lastStep(state)) });
 }
 
 /** @param {LanesState} state */
-const last = ({ payload }) => (payload?.labels.length ?? 1) - 1;
+const lastStep = ({ payload }) => (payload?.labels.length ?? 1) - 1;
 
 /**
  * @param {HTMLElement} root
@@ -56,11 +56,11 @@ function play(root, state) {
     return;
   }
   state.playing = true;
-  if (state.step >= last(state)) goToStep(root, state, 0);
+  if (state.step >= lastStep(state)) goToStep(root, state, 0);
   else show(root, state);
   const tick = () => {
     goToStep(root, state, state.step + 1);
-    if (state.step >= last(state)) pause(root, state);
+    if (state.step >= lastStep(state)) pause(root, state);
     else state.timer = setTimeout(tick, PACE);
   };
   state.timer = setTimeout(tick, PACE);
@@ -71,13 +71,13 @@ function play(root, state) {
  * @param {LanesState} state
  * @param {KeyboardEvent} event
  */
-function press(root, state, event) {
-  if (!isForPage(event, OWN)) return;
-  const step = stepBy(event, state.step, last(state));
+function onKey(root, state, event) {
+  if (!isForPage(event, STEP_SLIDER)) return;
+  const step = stepForKey(event, state.step, lastStep(state));
   if (step !== null) {
     pause(root, state);
     goToStep(root, state, step);
-  } else if (plays(event)) play(root, state);
+  } else if (isPlayKey(event)) play(root, state);
   else return;
   event.preventDefault();
 }
@@ -87,10 +87,10 @@ function press(root, state, event) {
  * @param {LanesState} state
  */
 function draw(root, state) {
-  if (shown(root).step === null) return;
+  if (viewState(root).step === null) return;
   const payload = payloadOf(root, state, draw);
   if (!payload || payload === state.payload) return;
-  speak(payload.language);
+  setLanguage(payload.language);
   state.payload = payload;
   writeTexts(root, payload.words);
   build(root, payload);
@@ -101,7 +101,7 @@ function draw(root, state) {
  * @param {HTMLElement} root
  * @param {LanesState} state
  */
-function controls(root, state) {
+function listenToControls(root, state) {
   /** @type {(name: string, act: () => void) => void} */
   const button = (name, act) => {
     find(root, name).onclick = (event) => {
@@ -126,30 +126,30 @@ function controls(root, state) {
  * @returns {LanesState}
  */
 function start(root) {
-  const begun = { light: true, payload: null, step: 0, playing: false };
+  const begun = { isText: true, payload: null, step: 0, playing: false };
   const state = /** @type {LanesState} */ (/** @type {Partial<LanesState>} */ (begun));
-  follow(root, state, ["step"], () => soon(root, state, draw));
-  controls(root, state);
-  const stopListening = attend(root, (event) => press(root, state, event), {
+  onMessages(root, state, ["step"], () => drawSoon(root, state, draw));
+  listenToControls(root, state);
+  const stopListening = listenToView(root, (event) => onKey(root, state, event), {
     choose: ({ detail }) => {
       if (detail.step !== undefined) pause(root, state);
     },
     shown: () => show(root, state),
   });
-  endWith(state, () => {
+  onStop(state, () => {
     clearTimeout(state.timer);
     stopListening();
   });
   return state;
 }
 
-/** @param {Mounted<LanesPayload | Place>} mounted */
+/** @param {Mounted<LanesPayload | PayloadAddress>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".lanes");
   /** @type {LanesState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
   if ("lanes" in data) draw(root, state);
-  else soon(root, state, draw);
+  else drawSoon(root, state, draw);
   return state.stop;
 }

@@ -1,4 +1,4 @@
-"""Mount several translations side by side, stepped together: the attention and the output of each."""
+"""Mount several translations side by side (lanes), stepped together: the attention and the output of each."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def lanes(view: View, payload: dict[str, Any]) -> None:
 
 
 def lanes_payload(
-    identity: str, labels: Sequence[str], drawn: Sequence[dict[str, Any]], clauses: Sequence[str] = ()
+    identity: str, labels: Sequence[str], lane_payloads: Sequence[dict[str, Any]], clauses: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return the payload of the lanes `drawn`, with one step for each of `labels`.
+    """Return the payload of the lanes `lane_payloads`, with one step for each of `labels`.
 
     `clauses` form a sentence that grows by one at each step. `identity` distinguishes these translations from others.
     """
@@ -46,7 +46,7 @@ def lanes_payload(
         "identity": identity,
         "labels": list(labels),
         "clauses": list(clauses),
-        "lanes": list(drawn),
+        "lanes": list(lane_payloads),
         "words": words,
     }
 

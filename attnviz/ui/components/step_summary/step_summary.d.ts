@@ -18,7 +18,7 @@ type StepsFacts = Record<string, StepFacts>;
 
 interface SummaryPayload {
   stages: StageTitle[];
-  steps: StepsFacts | Place;
+  steps: StepsFacts | PayloadAddress;
 }
 
 interface SummaryState extends FetchingState<StepsFacts> {

@@ -1,28 +1,29 @@
-// The summary of the current step: what it wrote, and the outcome of each of its stages, with a link to it.
+// The summary of the current step: what it wrote, and the outcome of each of its stages, with a link that scrolls to
+// it.
 
 import { payloadOf } from "../payloads.js";
-import { blurAfterClick, calm, endWith, find, findAll, follow, states, write } from "../shared.js";
-import { chooseIn, listenIn, shown, viewOf } from "../view.js";
+import { blurAfterClick, find, findAll, onMessages, onStop, prefersReducedMotion, states, write } from "../shared.js";
+import { onMessage, sendChoice, viewRoot, viewState } from "../view.js";
 
-const LONGEST = 30000; // milliseconds for which a visited stage is kept in the window, at most
-const REST = 150; // milliseconds without scrolling or resizing, after which the page is at rest
+const KEEP_TIME = 30000; // milliseconds for which a visited stage is kept in the window, at most
+const REST_TIME = 150; // milliseconds without scrolling or resizing, after which the page is at rest
 
 /**
  * The element of a stage, in the view of `root`.
  * @param {Element} root
  * @param {number} stage
  */
-const stageOf = (root, stage) => viewOf(root).querySelector(`[class*="st-key-stage_${stage}"]`);
+const stageOf = (root, stage) => viewRoot(root).querySelector(`[class*="st-key-stage_${stage}"]`);
 
 /**
  * @param {HTMLElement} root
  * @param {number} stage
  * @param {boolean} smooth
  */
-function visit(root, stage, smooth) {
+function scrollToStage(root, stage, smooth) {
   const place = stageOf(root, stage);
   if (!place) return;
-  place.scrollIntoView({ block: "start", behavior: smooth && !calm() ? "smooth" : "auto" });
+  place.scrollIntoView({ block: "start", behavior: smooth && !prefersReducedMotion() ? "smooth" : "auto" });
   if (smooth) keepInWindow(place);
 }
 
@@ -33,7 +34,7 @@ function visit(root, stage, smooth) {
  */
 function keepInWindow(place) {
   const controller = new AbortController();
-  const options = { capture: true, signal: AbortSignal.any([controller.signal, AbortSignal.timeout(LONGEST)]) };
+  const options = { capture: true, signal: AbortSignal.any([controller.signal, AbortSignal.timeout(KEEP_TIME)]) };
   for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
     addEventListener(name, () => controller.abort(), options);
   }
@@ -44,7 +45,7 @@ function keepInWindow(place) {
       if (options.signal.aborted) return;
       const { top } = place.getBoundingClientRect();
       if (top < 0 || top > innerHeight / 2) place.scrollIntoView({ block: "start" });
-    }, REST);
+    }, REST_TIME);
   };
   const page = place.closest(".stMain");
   page?.addEventListener("scroll", onMovement, options);
@@ -71,9 +72,9 @@ function mark(root, chosen) {
  * @param {HTMLElement} root
  * @param {number} stage
  */
-function go(root, stage) {
+function goToStage(root, stage) {
   mark(root, stage);
-  if (stageOf(root, stage)) visit(root, stage, true);
+  if (stageOf(root, stage)) scrollToStage(root, stage, true);
   else visitWhenDrawn(root, stage); // the page is still being built
 }
 
@@ -91,8 +92,8 @@ function entry({ number, place, title }) {
   }
   button.onclick = (event) => {
     const root = /** @type {HTMLElement} */ (button.closest(".facts"));
-    chooseIn(root, { stage: number });
-    go(root, number);
+    sendChoice(root, { stage: number });
+    goToStage(root, number);
     blurAfterClick(event);
   };
   item.append(button);
@@ -105,7 +106,7 @@ function entry({ number, place, title }) {
  */
 function show(root, state) {
   const steps = payloadOf(root, state, show);
-  const facts = steps?.[shown(root).step ?? -1];
+  const facts = steps?.[viewState(root).step ?? -1];
   if (!facts) return;
   write(find(root, "h2"), facts.heading);
   write(find(root, ".part"), facts.part);
@@ -122,10 +123,10 @@ function visitWhenDrawn(root, stage) {
   let tries = 0;
   const wait = setInterval(() => {
     tries += 1;
-    const drawn = viewOf(root).querySelectorAll("[class*='st-key-stages'] .js-plotly-plot").length;
+    const drawn = viewRoot(root).querySelectorAll("[class*='st-key-stages'] .js-plotly-plot").length;
     if (drawn < 5 && tries < 50) return;
     clearInterval(wait);
-    visit(root, stage, false);
+    scrollToStage(root, stage, false);
     mark(root, stage);
   }, 100);
 }
@@ -136,7 +137,7 @@ function visitWhenDrawn(root, stage) {
  * @param {SummaryState} state
  */
 function place(root, state) {
-  const { now } = shown(root);
+  const { now } = viewState(root);
   if (!now) return;
   if (!state.placed && now.stage) visitWhenDrawn(root, now.stage);
   state.placed = true;
@@ -149,9 +150,9 @@ function place(root, state) {
  */
 function start(root) {
   const state = /** @type {SummaryState} */ ({});
-  follow(root, state, ["step"], () => show(root, state));
-  endWith(state, listenIn(root, "shown", () => place(root, state)));
-  endWith(state, listenIn(root, "visit", ({ detail }) => go(root, detail)));
+  onMessages(root, state, ["step"], () => show(root, state));
+  onStop(state, onMessage(root, "shown", () => place(root, state)));
+  onStop(state, onMessage(root, "visit", ({ detail }) => goToStage(root, detail)));
   return state;
 }
 

@@ -1,1 +1,1 @@
-"""Remember choices of a visitor between visits."""
+"""Store choices of a visitor in cookies, for later visits."""

@@ -1,4 +1,5 @@
-// Stores a choice in a cookie for later visits: unlike local storage, cookies reach the server with the first request.
+// Stores a visitor's choice in a cookie for a year: unlike local storage, cookies reach the server with the first
+// request.
 
 const YEAR = 365 * 24 * 60 * 60; // seconds
 

@@ -1,4 +1,4 @@
-"""Mount the script that stores a choice in a cookie, which the server reads before it draws anything."""
+"""Store a visitor's choice in a cookie for a year, and read it when a session begins."""
 
 from __future__ import annotations
 

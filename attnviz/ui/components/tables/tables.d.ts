@@ -1,4 +1,4 @@
-// Tables that follow the current step.
+// Payload and state of the data tables of the current selection.
 
 interface DataTable {
   name: string;

@@ -1,14 +1,14 @@
-// Tables of the current selection. Cells are set by textContent, so that they are never markup.
+// Data tables of the current selection. Cells are set by textContent, so that they are never markup.
 
 import { payloadOf } from "../payloads.js";
-import { find, follow, soon, states } from "../shared.js";
+import { drawSoon, find, onMessages, states } from "../shared.js";
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {string} [text]
  */
-function made(tag, text) {
+function element(tag, text) {
   const node = document.createElement(tag);
   if (text !== undefined) node.textContent = text;
   return node;
@@ -16,21 +16,25 @@ function made(tag, text) {
 
 /** @param {DataTable} one */
 function tableOf({ name, columns, rows, texts }) {
-  const scroll = made("div"), table = made("table"), head = made("thead"), body = made("tbody"), heads = made("tr");
+  const scroll = element("div"),
+    table = element("table"),
+    head = element("thead"),
+    body = element("tbody"),
+    heads = element("tr");
   scroll.className = "scroll";
   scroll.tabIndex = 0;
   scroll.setAttribute("role", "region");
   scroll.setAttribute("aria-label", name);
   heads.append(...columns.map((column) => {
-    const cell = made("th", column);
+    const cell = element("th", column);
     cell.scope = "col";
     return cell;
   }));
   head.append(heads);
   body.append(...rows.map((row) => {
-    const line = made("tr");
+    const line = element("tr");
     line.append(...row.map((text, k) => {
-      const cell = made(k ? "td" : "th", text);
+      const cell = element(k ? "td" : "th", text);
       if (!k) cell.scope = "row";
       cell.classList.toggle("text", texts[k]);
       return cell;
@@ -39,7 +43,7 @@ function tableOf({ name, columns, rows, texts }) {
   }));
   table.append(head, body);
   scroll.append(table);
-  return [made("h4", name), scroll];
+  return [element("h4", name), scroll];
 }
 
 /**
@@ -51,21 +55,21 @@ function draw(root, state) {
   if (!payload || payload === state.payload) return;
   state.payload = payload;
   const tables = payload.tables.flatMap(tableOf);
-  root.replaceChildren(...(tables.length ? tables : [made("p", payload.none)]));
+  root.replaceChildren(...(tables.length ? tables : [element("p", payload.none)]));
 }
 
-/** @param {Mounted<Place>} mounted */
+/** @param {Mounted<PayloadAddress>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".tables");
   /** @type {TablesState} */
   const state = states.get(root) ??
-    follow(
+    onMessages(
       root,
-      /** @type {TablesState} */ ({ light: true }),
+      /** @type {TablesState} */ ({ isText: true }),
       ["step", "source", "words"],
-      () => soon(root, state, draw),
+      () => drawSoon(root, state, draw),
     );
   state.data = data;
-  soon(root, state, draw);
+  drawSoon(root, state, draw);
   return state.stop;
 }

@@ -1,4 +1,4 @@
-"""Mount tables that follow the current step, each with its name."""
+"""Mount data tables of the current selection, each with its name."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def tables(view: View, at: str, name: str) -> None:
     component("tables", isolate=False)(key=view.key(name), data={"at": at})
 
 
-def tables_payload(named: Iterable[tuple[str, pd.DataFrame]]) -> dict[str, Any]:
+def tables_payload(named_tables: Iterable[tuple[str, pd.DataFrame]]) -> dict[str, Any]:
     """Return the payload of named tables."""
     return {
-        "tables": [_table(name, table) for name, table in named],
+        "tables": [_table(name, table) for name, table in named_tables],
         "none": gettext("No figure is drawn, so there are no numbers."),
     }
 

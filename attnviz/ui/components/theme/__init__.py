@@ -1,1 +1,1 @@
-"""Provide the browser's live colours, and the language of the document."""
+"""Set the colours and the language of the page, and rerun it when the theme changes."""

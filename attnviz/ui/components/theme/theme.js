@@ -1,9 +1,9 @@
-// Sets the language of the page, copies Streamlit's theme colours, which only components have, to the whole page, and
-// requests a rerun when the visitor changes the theme, so that the figures are redrawn.
+// Sets the language of the page, copies the theme's colours, which Streamlit gives to components only, to the whole
+// page, and requests a rerun when the visitor changes the theme, so that the figures are redrawn.
 
-import { find, speak } from "../shared.js";
+import { find, setLanguage } from "../shared.js";
 
-const NAMES = [
+const COLOURS = [
   "background",
   "secondary-background",
   "text",
@@ -19,18 +19,18 @@ const NAMES = [
 /** @param {Mounted<{ background: string, language: string }>} mounted */
 export default function ({ data, parentElement, setStateValue }) {
   const probe = find(parentElement, ".theme");
-  const publish = () => {
+  const copyColours = () => {
     const live = getComputedStyle(probe);
-    for (const name of NAMES) {
+    for (const name of COLOURS) {
       const variable = `--st-${name}-color`;
       document.documentElement.style.setProperty(variable, live.getPropertyValue(variable));
     }
     return live.getPropertyValue("--st-background-color").trim().toLowerCase();
   };
   probe.ontransitionend = () => {
-    const background = publish();
+    const background = copyColours();
     if (background !== data.background) setStateValue("changed", background);
   };
-  publish();
-  speak(data.language);
+  copyColours();
+  setLanguage(data.language);
 }

@@ -1,4 +1,4 @@
-"""Mount the script that provides the browser's live colours and the language to the whole page."""
+"""Mount the script that sets the page's colours and language, and reruns when the visitor changes the theme."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Move through the checkpoints of a training run."""
+"""Draw the controls that move through the checkpoints of a training run."""

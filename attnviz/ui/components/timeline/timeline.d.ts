@@ -1,4 +1,4 @@
-// Payload and state of the timeline.
+// Payload and state of the controls of a training run's checkpoints.
 
 interface TimelinePayload {
   /** Identifies these runs; another value resets the moment. */

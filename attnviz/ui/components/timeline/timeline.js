@@ -1,13 +1,13 @@
-// Moves through the checkpoints (moments) of a training in the browser; components of the view treat a moment as a step.
+// Controls that move through the checkpoints (moments) of a training run; charts of the view treat a moment as a step.
 // The address has the current update, unless it is the last.
 
-import { isForPage, plays, stepBy } from "../keyboard.js";
-import { give, withdraw } from "../address.js";
-import { blurAfterClick, find, findAll, speak, states, write, writeTexts } from "../shared.js";
-import { send, shown } from "../view.js";
+import { isForPage, isPlayKey, stepForKey } from "../keyboard.js";
+import { removeOwner, setParameters } from "../address.js";
+import { blurAfterClick, find, findAll, setLanguage, states, write, writeTexts } from "../shared.js";
+import { send, viewState } from "../view.js";
 
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
-const OWN = "[type='range']"; // the slider of the moments
+const MOMENT_SLIDER = "[type='range']"; // the slider of the moments
 
 /**
  * Draws the moment of `state`, and sends it to the view as its step.
@@ -25,7 +25,7 @@ function paint(root, state) {
   write(find(root, ".verb"), playing ? data.words.pause : data.words.play);
   find(root, ".previous", HTMLButtonElement).disabled = moment <= 0;
   find(root, ".next", HTMLButtonElement).disabled = moment >= last;
-  Object.assign(shown(root), { step: moment, source: null });
+  Object.assign(viewState(root), { step: moment, source: null });
   send(root, "step", moment);
 }
 
@@ -36,7 +36,7 @@ function paint(root, state) {
 function writeMoment({ data, moment, playing }) {
   if (!data || playing) return;
   const last = moment === data.updates.length - 1;
-  give("timeline", { update: last ? null : String(data.updates[moment]) });
+  setParameters("timeline", { update: last ? null : String(data.updates[moment]) });
 }
 
 /**
@@ -61,7 +61,7 @@ function controller(root, state) {
     show(moment);
   };
   const tick = () => {
-    state.timer = setTimeout(tick, PACE / shown(root).speed);
+    state.timer = setTimeout(tick, PACE / viewState(root).speed);
     if (state.moment + 1 >= last()) pause();
     show(state.moment + 1);
   };
@@ -73,7 +73,7 @@ function controller(root, state) {
     state.playing = last() > 0;
     if (state.moment >= last()) show(0);
     else paint(root, state);
-    if (state.playing) state.timer = setTimeout(tick, PACE / shown(root).speed);
+    if (state.playing) state.timer = setTimeout(tick, PACE / viewState(root).speed);
   };
   return { go, play, pause, last };
 }
@@ -85,40 +85,40 @@ function controller(root, state) {
 function start(root, state) {
   const { go, play, pause, last } = controller(root, state);
   /** @type {(selector: string, act: () => void) => void} */
-  const press = (selector, act) => {
+  const onClick = (selector, act) => {
     find(root, selector).onclick = (event) => {
       act();
       blurAfterClick(event);
     };
   };
-  press(".previous", () => go(state.moment - 1));
-  press(".next", () => go(state.moment + 1));
-  press(".play", play);
+  onClick(".previous", () => go(state.moment - 1));
+  onClick(".next", () => go(state.moment + 1));
+  onClick(".play", play);
   const slider = find(root, "input", HTMLInputElement);
   slider.oninput = () => go(Number(slider.value));
   const speeds = findAll(root, ".speed button", HTMLButtonElement);
   for (const button of speeds) {
     button.onclick = (event) => {
-      shown(root).speed = Number(button.value);
+      viewState(root).speed = Number(button.value);
       for (const one of speeds) one.setAttribute("aria-pressed", String(one === button));
       blurAfterClick(event);
     };
-    button.setAttribute("aria-pressed", String(Number(button.value) === shown(root).speed));
+    button.setAttribute("aria-pressed", String(Number(button.value) === viewState(root).speed));
   }
   /** @type {(event: KeyboardEvent) => void} */
-  const keys = (event) => {
-    if (!isForPage(event, OWN)) return;
-    const moment = stepBy(event, state.moment, last());
+  const onKey = (event) => {
+    if (!isForPage(event, MOMENT_SLIDER)) return;
+    const moment = stepForKey(event, state.moment, last());
     if (moment !== null) go(moment);
-    else if (plays(event)) play();
+    else if (isPlayKey(event)) play();
     else return;
     event.preventDefault();
   };
-  document.addEventListener("keydown", keys);
+  document.addEventListener("keydown", onKey);
   state.stop = () => {
     pause();
-    document.removeEventListener("keydown", keys);
-    withdraw("timeline");
+    document.removeEventListener("keydown", onKey);
+    removeOwner("timeline");
     states.delete(root);
   };
   states.set(root, state);
@@ -139,7 +139,7 @@ function initialMoment({ data: before, moment }, data) {
 /** @param {Mounted<TimelinePayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".timeline");
-  speak(data.language);
+  setLanguage(data.language);
   /** @type {TimelineState} */
   const state = states.get(root) ?? { moment: 0, playing: false, stop: () => {} };
   if (!states.has(root)) start(root, state);

@@ -1,4 +1,4 @@
-"""Mount the controls of a training's checkpoints: buttons, a slider, and a sentence about the current one.
+"""Mount the controls of a training run's checkpoints: buttons, a slider, and a sentence about the current one.
 
 It has a view of its own, whose charts treat a checkpoint as a step.
 """

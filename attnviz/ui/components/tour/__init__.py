@@ -1,1 +1,1 @@
-"""Draw the card of the tour, and highlight the part of the page that it describes."""
+"""Draw the card of the guided tour, and highlight the part of the page that it describes."""

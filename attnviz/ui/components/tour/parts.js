@@ -1,7 +1,8 @@
-// Interactive parts of a tour card: energies to drag, and shares before and after the word.
+// Interactive parts of a tour card: sliders of energies with the resulting attention weights, and bars that compare
+// attention and posterior attention.
 
 import { number, percent, write } from "../shared.js";
-import { preview, shown } from "../view.js";
+import { sendPreview, viewState } from "../view.js";
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
@@ -9,7 +10,7 @@ import { preview, shown } from "../view.js";
  * @param {string} className
  * @param {string} [text]
  */
-export function node(tag, className, text) {
+export function element(tag, className, text) {
   const made = document.createElement(tag);
   made.className = className;
   if (text !== undefined) made.textContent = text;
@@ -21,9 +22,9 @@ export function node(tag, className, text) {
  * @param {Span[]} spans
  * @param {string} [className]
  */
-export function sentence(spans, className = "") {
-  const line = node("p", className);
-  line.append(...spans.map(([kind, text]) => kind ? node("b", kind, text) : text));
+export function sentenceElement(spans, className = "") {
+  const line = element("p", className);
+  line.append(...spans.map(([kind, text]) => kind ? element("b", kind, text) : text));
   return line;
 }
 
@@ -40,8 +41,8 @@ function softmax(energies) {
 /** @param {number} share */
 const inPercent = (share) => percent(share, share >= 0.0995 || share < 0.0005 ? 0 : 1);
 
-const BELOW = 2, ABOVE = 3; // range of the sliders beyond the energies of the step
-const NOTCHES = 0.1;
+const RANGE_BELOW = 2, RANGE_ABOVE = 3; // range of the sliders beyond the energies of the step
+const SLIDER_STEP = 0.1;
 
 /**
  * Sliders of energies; the shares follow, also those of the page's own bars.
@@ -51,25 +52,33 @@ const NOTCHES = 0.1;
  * @param {Words} words
  */
 export function energySliders(root, { energies, rows, shown: bars }, step, words) {
-  const box = node("div", "pull"), least = Math.min(...energies) - BELOW, most = Math.max(...energies) + ABOVE;
+  const box = element("div", "pull"),
+    least = Math.min(...energies) - RANGE_BELOW,
+    most = Math.max(...energies) + RANGE_ABOVE;
   const now = [...energies];
-  box.append(node("span", "head", ""), node("span", "head", words.fit), node("span", "head", words.share));
+  box.append(element("span", "head", ""), element("span", "head", words.fit), element("span", "head", words.share));
   const made = rows.map(({ piece, name }) => {
-    const range = node("input", ""),
-      bar = node("span", "share"),
-      output = node("output", ""),
-      fit = node("span", "energy");
-    Object.assign(range, { type: "range", min: least, max: most, step: NOTCHES, ariaLabel: `${name}: ${words.fit}` });
+    const range = element("input", ""),
+      bar = element("span", "share"),
+      output = element("output", ""),
+      fit = element("span", "energy");
+    Object.assign(range, {
+      type: "range",
+      min: least,
+      max: most,
+      step: SLIDER_STEP,
+      ariaLabel: `${name}: ${words.fit}`,
+    });
     range.oninput = () => {
       now[piece] = Number(range.value);
       draw(true);
     };
     range.onpointerup = () => range.blur(); // the arrow keys belong to the tour again
-    bar.append(node("i", ""), output);
-    box.append(node("b", "source", name), range, fit, bar);
+    bar.append(element("i", ""), output);
+    box.append(element("b", "source", name), range, fit, bar);
     return { piece, range, fit, bar, output };
   });
-  const back = node("button", "plain", words.reset);
+  const back = element("button", "plain", words.reset);
   back.type = "button";
   back.onclick = () => {
     now.splice(0, now.length, ...energies);
@@ -89,7 +98,7 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
     }
     back.hidden = now.every((energy, j) => energy === energies[j]);
     if (send && bars) {
-      preview(root, back.hidden ? null : { kind: "weights", step, weights, held: shown(root).held });
+      sendPreview(root, back.hidden ? null : { kind: "weights", step, weights, held: viewState(root).held });
     }
   };
   for (const { piece, range } of made) range.value = String(now[piece]);
@@ -103,23 +112,23 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
  * @param {Words} words
  */
 export function comparedBars(rows, words) {
-  const box = node("div", "compare"), key = node("p", "head");
-  key.append(node("i", "before"), words.before, node("i", "after"), words.after);
+  const box = element("div", "compare"), key = element("p", "head");
+  key.append(element("i", "before"), words.before, element("i", "after"), words.after);
   box.append(key);
   for (const { name, before, after, texts } of rows) {
-    const bars = node("span", "bars");
+    const bars = element("span", "bars");
     for (
       const [className, share, text] of /** @type {[string, number, string][]} */ ([
         ["before", before, texts[0]],
         ["after", after, texts[1]],
       ])
     ) {
-      const bar = node("span", className);
+      const bar = element("span", className);
       bar.style.setProperty("--share", `${100 * share}%`);
-      bar.append(node("i", ""), node("span", "", text));
+      bar.append(element("i", ""), element("span", "", text));
       bars.append(bar);
     }
-    box.append(node("b", "source", name), bars);
+    box.append(element("b", "source", name), bars);
   }
   return box;
 }

@@ -1,7 +1,8 @@
-// Positions of the tour: scrolls to the part of the page that a stop is about, highlights it, and places the card next to it.
+// Positions of the tour: scrolls to the part of the page that a stop is about, highlights it, and places the card
+// beside it.
 
-import { calm, find } from "../shared.js";
-import { viewOf } from "../view.js";
+import { find, prefersReducedMotion } from "../shared.js";
+import { viewRoot } from "../view.js";
 
 const GAP = 14; // pixels between the highlight, the card and the edge of the window
 const SHEET = 700; // pixels of a window below which the card is a sheet at its foot
@@ -26,7 +27,7 @@ const PLACES = {
 };
 
 const isSheet = () => innerWidth < SHEET;
-export const page = () => document.querySelector("[data-testid=stMain]") ?? document.documentElement;
+export const scrollContainer = () => document.querySelector("[data-testid=stMain]") ?? document.documentElement;
 
 /**
  * The bounding box of the part of the page that a stop is about; null until it is drawn.
@@ -38,7 +39,7 @@ export function areaOf(root, place) {
   const selectors = PLACES[place];
   if (!selectors) return null;
   const selector = isSheet() ? selectors.picture : selectors.all;
-  const parts = (selector === SENTENCES ? player(root) : viewOf(root))?.querySelectorAll(selector) ?? [];
+  const parts = (selector === SENTENCES ? player(root) : viewRoot(root))?.querySelectorAll(selector) ?? [];
   const areas = [...parts].map((part) => part.getBoundingClientRect()).filter(({ height }) => height > 0);
   if (!areas.length) return null;
   const left = Math.min(...areas.map((area) => area.left)), top = Math.min(...areas.map((area) => area.top));
@@ -51,11 +52,11 @@ export function areaOf(root, place) {
  * @param {HTMLElement} root
  */
 const player = (root) =>
-  [...viewOf(root).querySelectorAll(".st-key-player *")].find((node) => node.shadowRoot)?.shadowRoot ?? null;
+  [...viewRoot(root).querySelectorAll(".st-key-player *")].find((node) => node.shadowRoot)?.shadowRoot ?? null;
 
 /** The top of the part of the window that nothing covers. @param {HTMLElement} root */
 function topOf(root) {
-  const bar = Number.parseFloat(viewOf(root).style.getPropertyValue("--bar"));
+  const bar = Number.parseFloat(viewRoot(root).style.getPropertyValue("--bar"));
   return (bar || (isSheet() ? 1.5 * BAR : BAR)) + GAP;
 }
 
@@ -68,21 +69,21 @@ export function bringIntoSight(root, { top, bottom, height, width }) {
   const card = find(root, ".card");
   const wide = width + card.offsetWidth + 3 * GAP > innerWidth;
   const first = topOf(root), last = innerHeight - GAP - (isSheet() || wide ? card.offsetHeight + 2 * GAP : 0);
-  if (top >= GAP && bottom <= last) return; // all of it is seen
+  if (top >= GAP && bottom <= last) return; // fully visible
   const by = top < first || height > last - first ? top - first : bottom - last;
-  page().scrollBy({ top: by, behavior: calm() ? "auto" : "smooth" });
+  scrollContainer().scrollBy({ top: by, behavior: prefersReducedMotion() ? "auto" : "smooth" });
 }
 
 /**
  * Highlights a part of the page, and places the card beside it.
  * @param {HTMLElement} root
  * @param {DOMRect | null} area
- * @param {boolean} asks whether the card has the page to itself
+ * @param {boolean} isQuiz whether the card has the page to itself
  */
-export function placeCard(root, area, asks) {
+export function placeCard(root, area, isQuiz) {
   const highlight = find(root, ".light"), card = find(root, ".card");
   card.classList.toggle("sheet", isSheet());
-  card.classList.toggle("asks", asks);
+  card.classList.toggle("asks", isQuiz);
   const visible = area && visiblePart(root, area, isSheet() ? innerHeight - card.offsetHeight : innerHeight + 2 * EDGE);
   highlight.hidden = !visible;
   if (visible) {
@@ -94,7 +95,7 @@ export function placeCard(root, area, asks) {
     card.style.left = card.style.top = "";
     return;
   }
-  const { left, top } = asks ? centred(card) : beside(card, visible);
+  const { left, top } = isQuiz ? centredPosition(card) : positionBeside(card, visible);
   Object.assign(card.style, { left: `${left}px`, top: `${top}px` });
 }
 
@@ -113,7 +114,7 @@ function visiblePart(root, area, foot) {
 }
 
 /** @param {HTMLElement} card */
-const centred = ({ offsetWidth, offsetHeight }) => ({
+const centredPosition = ({ offsetWidth, offsetHeight }) => ({
   left: (innerWidth - offsetWidth) / 2,
   top: Math.max(GAP, (innerHeight - offsetHeight) / 2.4),
 });
@@ -123,7 +124,7 @@ const centred = ({ offsetWidth, offsetHeight }) => ({
  * @param {HTMLElement} card
  * @param {DOMRect | null} visible
  */
-function beside({ offsetWidth: width, offsetHeight: height }, visible) {
+function positionBeside({ offsetWidth: width, offsetHeight: height }, visible) {
   const furthest = { left: innerWidth - width - GAP, top: innerHeight - height - GAP };
   const corner = { left: furthest.left - GAP, top: furthest.top };
   if (!visible) return corner;
@@ -143,10 +144,10 @@ function beside({ offsetWidth: width, offsetHeight: height }, visible) {
 /**
  * Shows or hides a popover.
  * @param {HTMLElement} node
- * @param {boolean} whether
+ * @param {boolean} isOpen
  */
-export function togglePopover(node, whether) {
-  if (!node.isConnected || node.matches(":popover-open") === whether) return;
-  if (whether) node.showPopover();
+export function togglePopover(node, isOpen) {
+  if (!node.isConnected || node.matches(":popover-open") === isOpen) return;
+  if (isOpen) node.showPopover();
   else node.hidePopover();
 }

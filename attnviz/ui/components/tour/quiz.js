@@ -1,19 +1,20 @@
-// The quiz of the last stop: which source word has the most attention? The page hides the weights until all are answered.
+// The quiz at the last stop of the tour: which source word has the most attention? The page hides the weights until all
+// questions are answered.
 
 import { MOST_GREEN } from "../../../figures/constants.js";
 import { fill } from "../shared.js";
-import { node, sentence } from "./parts.js";
+import { element, sentenceElement } from "./parts.js";
 
 /**
  * Answers by translation; they survive a remount of the component.
- * @type {Map<string, Played>}
+ * @type {Map<string, QuizAnswers>}
  */
-const games = new Map();
+const quizzes = new Map();
 
 /** @param {string} identity */
-export function gameOf(identity) {
-  const game = games.get(identity) ?? { answers: [], asked: 0 };
-  games.set(identity, game);
+export function answersOf(identity) {
+  const game = quizzes.get(identity) ?? { answers: [], questionIndex: 0 };
+  quizzes.set(identity, game);
   return game;
 }
 
@@ -22,56 +23,56 @@ export function gameOf(identity) {
  * @param {TourStop} stop
  * @param {string} identity
  */
-export const asking = ({ quiz }, identity) => Boolean(quiz && gameOf(identity).asked < quiz.questions.length);
+export const isAsking = ({ quiz }, identity) =>
+  Boolean(quiz && answersOf(identity).questionIndex < quiz.questions.length);
 
 /**
- * The current question with its answer, or the score with a button that calls `lead`.
  * @param {QuizPayload} quiz
  * @param {string} identity
  * @param {() => void} draw
- * @param {() => void} lead
+ * @param {() => void} openNextPage
  */
-export function quizBox(quiz, identity, draw, lead) {
-  const game = gameOf(identity), box = node("div", "quiz");
-  if (game.asked >= quiz.questions.length) box.append(...score(quiz, game, draw, lead));
-  else box.append(...question(quiz, game, draw));
+export function quizBox(quiz, identity, draw, openNextPage) {
+  const game = answersOf(identity), box = element("div", "quiz");
+  if (game.questionIndex >= quiz.questions.length) box.append(...scoreParts(quiz, game, draw, openNextPage));
+  else box.append(...questionParts(quiz, game, draw));
   return box;
 }
 
 /**
  * @param {QuizPayload} quiz
- * @param {Played} game
+ * @param {QuizAnswers} game
  * @param {() => void} draw
  */
-function question(quiz, game, draw) {
-  const { questions, words, names, target } = quiz, item = questions[game.asked];
-  const given = game.answers[game.asked], answered = given !== undefined;
-  const french = node("p", "french");
+function questionParts(quiz, game, draw) {
+  const { questions, words, names, target } = quiz, item = questions[game.questionIndex];
+  const chosenWord = game.answers[game.questionIndex], answered = chosenWord !== undefined;
+  const french = element("p", "french");
   french.lang = "fr";
   target.forEach(({ word, space }, k) => {
-    french.append(space ? " " : "", k === item.word ? node("b", "target", word) : word);
+    french.append(space ? " " : "", k === item.word ? element("b", "target", word) : word);
   });
-  const ask = node(
+  const ask = element(
     "p",
     "ask",
-    fill(words.ask, { k: game.asked + 1, n: questions.length, word: target[item.word].word }),
+    fill(words.ask, { k: game.questionIndex + 1, n: questions.length, word: target[item.word].word }),
   );
-  const choices = row(quiz, item, given, (chosen) => {
-    game.answers[game.asked] = chosen;
+  const choices = choiceRow(quiz, item, chosenWord, (chosen) => {
+    game.answers[game.questionIndex] = chosen;
     draw();
   });
   if (!answered) return [french, ask, choices];
-  const answer = node("div", "answer"), hit = item.attended.includes(given);
-  const verdict = hit ? words.right : fill(words.wrong, { word: names[given], share: item.texts[given] });
-  const line = sentence(item.explained);
-  line.prepend(node("strong", hit ? "hit" : "miss", verdict), " ");
+  const answer = element("div", "answer"), hit = item.attended.includes(chosenWord);
+  const verdict = hit ? words.right : fill(words.wrong, { word: names[chosenWord], share: item.texts[chosenWord] });
+  const line = sentenceElement(item.explained);
+  line.prepend(element("strong", hit ? "hit" : "miss", verdict), " ");
   answer.setAttribute("role", "status");
-  answer.append(line, node("p", "shades", words.shades));
-  const last = game.asked === questions.length - 1;
-  const onward = node("button", "onward", last ? words.end : words.next);
+  answer.append(line, element("p", "shades", words.shades));
+  const last = game.questionIndex === questions.length - 1;
+  const onward = element("button", "onward", last ? words.end : words.next);
   onward.type = "button";
   onward.onclick = () => {
-    game.asked += 1;
+    game.questionIndex += 1;
     draw();
   };
   return [french, ask, choices, answer, onward];
@@ -81,24 +82,24 @@ function question(quiz, game, draw) {
  * The English words as buttons; once answered, with the attention of each.
  * @param {QuizPayload} quiz
  * @param {QuizQuestion} item
- * @param {number | undefined} given
+ * @param {number | undefined} chosenWord
  * @param {(chosen: number) => void} choose
  */
-function row({ source, words }, item, given, choose) {
-  const line = node("div", "english"), answered = given !== undefined;
+function choiceRow({ source, words }, item, chosenWord, choose) {
+  const line = element("div", "english"), answered = chosenWord !== undefined;
   line.lang = "en";
   line.setAttribute("role", "group");
   line.setAttribute("aria-label", words.english);
   const buttons = source.map((word, k) => {
-    const button = node("button", "word", word);
+    const button = element("button", "word", word);
     button.type = "button";
-    button.tabIndex = k === (given ?? 0) ? 0 : -1;
+    button.tabIndex = k === (chosenWord ?? 0) ? 0 : -1;
     button.disabled = answered;
     button.onclick = () => choose(k);
-    if (answered) shade(button, item, k, given);
+    if (answered) showAttention(button, item, k, chosenWord);
     return button;
   });
-  line.onkeydown = (event) => walk(event, buttons);
+  line.onkeydown = (event) => moveFocus(event, buttons);
   line.append(...buttons.flatMap((button) => [button, " "]));
   return line;
 }
@@ -107,13 +108,13 @@ function row({ source, words }, item, given, choose) {
  * @param {HTMLElement} button
  * @param {QuizQuestion} item
  * @param {number} k
- * @param {number} given
+ * @param {number} chosenWord
  */
-function shade(button, item, k, given) {
+function showAttention(button, item, k, chosenWord) {
   button.style.setProperty("--weight", `${Math.round(100 * MOST_GREEN * Math.sqrt(item.shares[k]))}%`);
   button.style.setProperty("--after", String(item.later?.[k] ?? 0));
   button.title = `α ${item.texts[k]}`;
-  button.classList.toggle("given", k === given);
+  button.classList.toggle("given", k === chosenWord);
   button.classList.toggle("attended", item.attended.includes(k));
 }
 
@@ -122,7 +123,7 @@ function shade(button, item, k, given) {
  * @param {KeyboardEvent} event
  * @param {HTMLButtonElement[]} buttons
  */
-function walk(event, buttons) {
+function moveFocus(event, buttons) {
   const here = buttons.findIndex((button) => button === event.target);
   /** @type {Record<string, number>} */
   const to = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: buttons.length - 1 };
@@ -134,34 +135,33 @@ function walk(event, buttons) {
 }
 
 /**
- * The score by α and by posterior attention, that of guessing, and each answer again.
  * @param {QuizPayload} quiz
- * @param {Played} game
+ * @param {QuizAnswers} game
  * @param {() => void} draw
- * @param {() => void} lead
+ * @param {() => void} openNextPage
  */
-function score({ questions, words, target, chance }, game, draw, lead) {
+function scoreParts({ questions, words, target, chance }, game, draw, openNextPage) {
   /** @param {"attended" | "meant"} by */
   const right = (by) => questions.filter((item, k) => item[by].includes(game.answers[k])).length;
-  const n = questions.length, result = node("div", "score"), list = node("ul", "");
-  result.append(node("p", "hits", fill(words.score, { hits: right("attended"), n })));
-  if (words.later) result.append(node("p", "", fill(words.later, { hits: right("meant"), n })));
-  result.append(node("p", "chance", chance));
+  const n = questions.length, result = element("div", "score"), list = element("ul", "");
+  result.append(element("p", "hits", fill(words.score, { hits: right("attended"), n })));
+  if (words.later) result.append(element("p", "", fill(words.later, { hits: right("meant"), n })));
+  result.append(element("p", "chance", chance));
   questions.forEach((item, k) => {
-    const line = node("li", item.attended.includes(game.answers[k]) ? "hit" : "miss"),
-      explained = sentence(item.explained);
-    explained.prepend(node("b", "target", target[item.word].word), ": ");
+    const line = element("li", item.attended.includes(game.answers[k]) ? "hit" : "miss"),
+      explained = sentenceElement(item.explained);
+    explained.prepend(element("b", "target", target[item.word].word), ": ");
     line.append(explained);
     list.append(line);
   });
-  const again = node("button", "plain", words.again);
+  const again = element("button", "plain", words.again);
   again.type = "button";
   again.onclick = () => {
-    Object.assign(game, { answers: [], asked: 0 });
+    Object.assign(game, { answers: [], questionIndex: 0 });
     draw();
   };
-  const on = node("button", "onward", words.lead);
+  const on = element("button", "onward", words.lead);
   on.type = "button";
-  on.onclick = lead;
-  return [result, list, on, node("p", "explained", words.explained), again];
+  on.onclick = openNextPage;
+  return [result, list, on, element("p", "explained", words.explained), again];
 }

@@ -1,4 +1,4 @@
-// Payload and state of the tour.
+// Payload and state of the guided tour and its quiz.
 
 /** A part of a sentence, with the part of the model whose colour it has. */
 type Span = ["" | "source" | "target" | "context", string];
@@ -65,9 +65,9 @@ interface TourPayload {
 }
 
 /** The answers to the questions of a translation, and the index of the current question. */
-interface Played {
+interface QuizAnswers {
   answers: number[];
-  asked: number;
+  questionIndex: number;
 }
 
 interface TourState extends FetchingState<TourPayload> {

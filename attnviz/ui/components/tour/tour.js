@@ -1,21 +1,21 @@
 // The tour: a card that explains a translation stop by stop, with a highlight on the part of the page it is about. One
 // payload has all stops.
 
-import { ask, onPress } from "../outbox/outbox.js";
+import { handlePress, sendRequest } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
-import { fill, find, findAll, speak, states, write } from "../shared.js";
-import { chooseIn, listenIn, preview, shown, viewOf } from "../view.js";
-import { comparedBars, energySliders, node, sentence } from "./parts.js";
-import { areaOf, bringIntoSight, page, placeCard, togglePopover } from "./places.js";
-import { asking, gameOf, quizBox } from "./quiz.js";
-import { backward, neighbours, onTourKey, onward } from "./walking.js";
+import { fill, find, findAll, setLanguage, states, write } from "../shared.js";
+import { onMessage, sendChoice, sendPreview, viewRoot, viewState } from "../view.js";
+import { comparedBars, element, energySliders, sentenceElement } from "./parts.js";
+import { areaOf, bringIntoSight, placeCard, scrollContainer, togglePopover } from "./places.js";
+import { answersOf, isAsking, quizBox } from "./quiz.js";
+import { adjacentStops, goBack, goForward, onTourKey } from "./walking.js";
 
 /**
  * Stores the answer to the offer of the tour, so that it is not offered again.
  * @param {"taken" | "declined"} how
  */
-function answer(how) {
+function storeAnswer(how) {
   remember("attnviz_tour", how);
   document.documentElement.toggleAttribute("data-tour-answered", true);
 }
@@ -27,18 +27,18 @@ function answer(how) {
  */
 function draw(root, state) {
   const card = find(root, ".card");
-  viewOf(root).toggleAttribute("data-tour", state.at !== null);
+  viewRoot(root).toggleAttribute("data-tour", state.at !== null);
   if (state.at === null) {
-    viewOf(root).toggleAttribute("data-quiz", false);
+    viewRoot(root).toggleAttribute("data-quiz", false);
     for (const above of [card, find(root, ".light")]) togglePopover(above, false);
     return;
   }
   const payload = payloadOf(root, state, draw);
   if (!payload) return; // the previous card stays meanwhile
   const stop = payload.stops[state.at - 1];
-  speak(payload.language);
-  viewOf(root).toggleAttribute("data-quiz", asking(stop, payload.identity));
-  card.classList.toggle("asking", asking(stop, payload.identity));
+  setLanguage(payload.language);
+  viewRoot(root).toggleAttribute("data-quiz", isAsking(stop, payload.identity));
+  card.classList.toggle("asking", isAsking(stop, payload.identity));
   togglePopover(find(root, ".light"), true);
   togglePopover(card, true);
   const name = JSON.stringify([payload.identity, payload.language, state.at]);
@@ -70,7 +70,7 @@ function writeCard(root, state, payload, stop) {
   for (const one of findAll(root, "[data-label]")) one.setAttribute("aria-label", words[one.dataset.label ?? ""]);
   write(find(root, ".count"), fill(words.count, { n: stop.number, count: stops.length }));
   write(find(root, "h2"), stop.title);
-  find(root, ".texts").replaceChildren(...stop.texts.map((spans) => sentence(spans)));
+  find(root, ".texts").replaceChildren(...stop.texts.map((spans) => sentenceElement(spans)));
   find(root, ".body").scrollTop = 0;
   const more = find(root, ".more"),
     redraw = () => {
@@ -79,8 +79,8 @@ function writeCard(root, state, payload, stop) {
       more.replaceChildren(quizBox(stop.quiz, identity, redraw, () => openNextPage(root, state)));
       const next = more.querySelector("button.onward, .word[tabindex='0']:enabled, .quiz > .plain");
       if (within && next instanceof HTMLElement) next.focus();
-      find(root, ".texts").hidden = gameOf(identity).answers.length > 0;
-      write(find(root, ".tour-keys"), asking(stop, identity) ? words.own : words.keys);
+      find(root, ".texts").hidden = answersOf(identity).answers.length > 0;
+      write(find(root, ".tour-keys"), isAsking(stop, identity) ? words.own : words.keys);
       draw(root, state);
     };
   resetBars(root);
@@ -91,10 +91,10 @@ function writeCard(root, state, payload, stop) {
   if (stop.after) more.append(comparedBars(stop.after, words));
   if (stop.quiz) redraw();
   const back = find(root, ".back", HTMLButtonElement), next = find(root, ".next", HTMLButtonElement);
-  const { before, after } = neighbours(stops, stop.number);
+  const { before, after } = adjacentStops(stops, stop.number);
   back.disabled = before === null;
   write(next, after === null ? words.finish : words.next);
-  dots(root, state, payload, stop);
+  drawDots(root, state, payload, stop);
 }
 
 /**
@@ -102,7 +102,7 @@ function writeCard(root, state, payload, stop) {
  * @param {HTMLElement} root
  */
 function resetBars(root) {
-  if (root.querySelector(".pull > .plain:not([hidden])")) preview(root, null);
+  if (root.querySelector(".pull > .plain:not([hidden])")) sendPreview(root, null);
 }
 
 /**
@@ -112,9 +112,9 @@ function resetBars(root) {
  * @param {TourPayload} payload
  * @param {TourStop} stop
  */
-function dots(root, state, { words, stops }, stop) {
+function drawDots(root, state, { words, stops }, stop) {
   find(root, ".dots").replaceChildren(...stops.map(({ number: n, title, missing }) => {
-    const dot = node("button", missing ? "dot missing" : "dot");
+    const dot = element("button", missing ? "dot missing" : "dot");
     dot.type = "button";
     dot.title = fill(words.stop, { n, title });
     dot.setAttribute("aria-label", dot.title);
@@ -131,9 +131,9 @@ function dots(root, state, { words, stops }, stop) {
  * @param {TourStop} stop
  */
 function showStop(root, state, stop) {
-  state.scrolled ??= page().scrollTop;
-  if (shown(root).step !== stop.step || shown(root).source !== null) {
-    chooseIn(root, { step: stop.step, source: null });
+  state.scrolled ??= scrollContainer().scrollTop;
+  if (viewState(root).step !== stop.step || viewState(root).source !== null) {
+    sendChoice(root, { step: stop.step, source: null });
   }
   scrollWhenDrawn(root, state, stop, 40);
 }
@@ -165,9 +165,9 @@ function schedulePlacement(root, state) {
     state.frame = 0;
     const payload = state.fetched?.payload, stop = payload?.stops[(state.at ?? 0) - 1];
     if (!states.has(root) || !payload || !stop) return;
-    const asks = asking(stop, payload.identity);
-    placeCard(root, asks ? null : areaOf(root, stop.place), asks);
-    find(root, ".astray").hidden = shown(root).step === stop.step || Boolean(stop.quiz);
+    const isQuiz = isAsking(stop, payload.identity);
+    placeCard(root, isQuiz ? null : areaOf(root, stop.place), isQuiz);
+    find(root, ".astray").hidden = viewState(root).step === stop.step || Boolean(stop.quiz);
   });
 }
 
@@ -178,7 +178,7 @@ function schedulePlacement(root, state) {
  * @param {number | null} stop
  */
 function go(root, state, stop) {
-  if (stop !== state.at) chooseIn(root, { tour: stop });
+  if (stop !== state.at) sendChoice(root, { tour: stop });
 }
 
 /**
@@ -188,7 +188,7 @@ function go(root, state, stop) {
  */
 function openNextPage(root, state) {
   go(root, state, null);
-  ask("page", "why");
+  sendRequest("page", "why");
 }
 
 /**
@@ -201,11 +201,11 @@ function cleanUp(root, state) {
   resetBars(root);
   Object.assign(state, { written: undefined, scrolled: null, focused: null });
   draw(root, state);
-  if (scrolled !== null) page().scrollTo({ top: scrolled });
+  if (scrolled !== null) scrollContainer().scrollTo({ top: scrolled });
   if (!back) return;
   const button = document.querySelector(".st-key-tour_button button");
-  const to = focused?.isConnected && focused !== document.body ? focused : button;
-  if (to instanceof HTMLElement) to.focus({ preventScroll: true });
+  const target = focused?.isConnected && focused !== document.body ? focused : button;
+  if (target instanceof HTMLElement) target.focus({ preventScroll: true });
 }
 
 /**
@@ -214,13 +214,13 @@ function cleanUp(root, state) {
  * @param {TourState} state
  */
 function followStop(root, state) {
-  const { now } = shown(root), stop = now?.tour?.stop ?? null;
+  const { now } = viewState(root), stop = now?.tour?.stop ?? null;
   if (stop === state.at) return;
   if (state.at === null && document.activeElement instanceof HTMLElement) state.focused = document.activeElement;
   state.at = stop;
   if (stop === null) cleanUp(root, state);
   else {
-    answer("taken");
+    storeAnswer("taken");
     draw(root, state);
   }
 }
@@ -232,32 +232,32 @@ function followStop(root, state) {
 function start(root) {
   const begun = { at: null, scrolled: null, focused: null, frame: 0 };
   const state = /** @type {TourState} */ (/** @type {Partial<TourState>} */ (begun));
-  state.seen = true; // its payload is fetched at once
+  state.inSight = true; // its payload is fetched at once
   /** @type {(stop: number | null) => void} */
-  const to = (stop) => go(root, state, stop);
+  const goToStop = (stop) => go(root, state, stop);
   const listening = new AbortController(), { signal } = listening;
   const redraw = () =>
     state.at !== null && state.written === undefined ? draw(root, state) : schedulePlacement(root, state);
-  document.addEventListener("keydown", (event) => onTourKey(root, state, event, to), { signal });
+  document.addEventListener("keydown", (event) => onTourKey(root, state, event, goToStop), { signal });
   document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
   addEventListener("resize", redraw, { signal });
-  state.size = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
+  state.resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
     const stop = state.fetched?.payload.stops[(state.at ?? 0) - 1];
     if (state.at !== null && stop && state.written !== undefined) scrollWhenDrawn(root, state, stop, 0);
     redraw();
   });
-  state.size.observe(viewOf(root));
-  state.size.observe(find(root, ".card"));
+  state.resizing.observe(viewRoot(root));
+  state.resizing.observe(find(root, ".card"));
   const ends = [
-    onPress("tour_button", () => to(1)),
-    onPress("tour_take", () => to(1)),
-    onPress("tour_decline", () => answer("declined")),
-    listenIn(root, "shown", () => followStop(root, state)),
-    listenIn(root, "step", redraw),
+    handlePress("tour_button", () => goToStop(1)),
+    handlePress("tour_take", () => goToStop(1)),
+    handlePress("tour_decline", () => storeAnswer("declined")),
+    onMessage(root, "shown", () => followStop(root, state)),
+    onMessage(root, "step", redraw),
   ];
-  find(root, ".close").onclick = () => to(null);
-  find(root, ".next").onclick = () => onward(state, to);
-  find(root, ".back").onclick = () => backward(state, to);
+  find(root, ".close").onclick = () => goToStop(null);
+  find(root, ".next").onclick = () => goForward(state, goToStop);
+  find(root, ".back").onclick = () => goBack(state, goToStop);
   find(root, ".astray").onclick = () => {
     const stop = state.fetched?.payload.stops[(state.at ?? 0) - 1];
     if (stop) showStop(root, state, stop);
@@ -265,7 +265,7 @@ function start(root) {
   states.set(root, state);
   state.stop = () => {
     listening.abort();
-    state.size?.disconnect();
+    state.resizing?.disconnect();
     for (const end of ends) end();
     cancelAnimationFrame(state.frame);
     states.delete(root);
@@ -273,7 +273,7 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<Place>} mounted */
+/** @param {Mounted<PayloadAddress>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".tour");
   /** @type {TourState} */

@@ -1,4 +1,4 @@
-"""Mount the card of the tour, and highlight the part of the page that it describes."""
+"""Mount the guided tour: a card that explains a translation, and a highlight on the part of the page it is about."""
 
 from __future__ import annotations
 

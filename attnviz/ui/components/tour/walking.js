@@ -1,4 +1,4 @@
-// Navigation between the stops, by buttons and keys.
+// Moves between the stops of the tour, by buttons and keys.
 
 import { find } from "../shared.js";
 
@@ -7,12 +7,12 @@ import { find } from "../shared.js";
  * @param {TourStop[]} stops
  * @param {number} here
  */
-export function neighbours(stops, here) {
+export function adjacentStops(stops, here) {
   const existing = stops.filter(({ missing }) => !missing).map(({ number }) => number);
   return { before: existing.findLast((one) => one < here) ?? null, after: existing.find((one) => one > here) ?? null };
 }
 
-const ELSEWHERE = // elements that handle the arrow keys or Esc
+const KEY_HANDLERS = // elements that handle the arrow keys or Esc
   "input, textarea, select, [contenteditable='true'], [role='slider'], [role='listbox'], [role='menu'], [role='radio'], [role='group'].english, [role='dialog']:not(.card)";
 
 /**
@@ -27,11 +27,11 @@ export function onTourKey(root, state, event, go) {
   if (state.at === null || !payload || event.defaultPrevented) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const path = event.composedPath().filter((one) => one instanceof Element), own = path.includes(find(root, ".card"));
-  const taken = path.some((one) => one.matches(ELSEWHERE));
-  if (event.key === "Escape" && (own || !taken)) go(null);
-  else if (taken) return;
-  else if (event.key === "ArrowRight") onward(state, go);
-  else if (event.key === "ArrowLeft") backward(state, go);
+  const handledElsewhere = path.some((one) => one.matches(KEY_HANDLERS));
+  if (event.key === "Escape" && (own || !handledElsewhere)) go(null);
+  else if (handledElsewhere) return;
+  else if (event.key === "ArrowRight") goForward(state, go);
+  else if (event.key === "ArrowLeft") goBack(state, go);
   else return;
   event.preventDefault();
 }
@@ -40,17 +40,17 @@ export function onTourKey(root, state, event, go) {
  * @param {TourState} state
  * @param {(stop: number | null) => void} go
  */
-export function onward(state, go) {
+export function goForward(state, go) {
   const payload = state.fetched?.payload;
-  if (payload && state.at !== null) go(neighbours(payload.stops, state.at).after);
+  if (payload && state.at !== null) go(adjacentStops(payload.stops, state.at).after);
 }
 
 /**
  * @param {TourState} state
  * @param {(stop: number | null) => void} go
  */
-export function backward(state, go) {
+export function goBack(state, go) {
   const payload = state.fetched?.payload;
-  const before = payload && state.at !== null ? neighbours(payload.stops, state.at).before : null;
+  const before = payload && state.at !== null ? adjacentStops(payload.stops, state.at).before : null;
   if (before !== null) go(before);
 }

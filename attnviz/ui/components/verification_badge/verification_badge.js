@@ -1,8 +1,8 @@
-// The verification badge of the current step: whether all its numbers match when recomputed. It opens on the list of
+// The verification badge of the current step: whether all its numbers match when recomputed. It opens the list of
 // checks, and closes by Escape, by Tab, or by a click elsewhere.
 
 import { fetchAhead, payloadOf } from "../payloads.js";
-import { endWith, find, follow, soon, states, write } from "../shared.js";
+import { drawSoon, find, onMessages, onStop, states, write } from "../shared.js";
 
 /**
  * @param {string} tag
@@ -48,18 +48,18 @@ function draw(root, state) {
   write(find(root, ".summary"), payload.summary);
   writeChecks(root, payload);
   find(root, ".badge", HTMLButtonElement).disabled = !payload.rows.length;
-  if (!payload.rows.length) open(root, false);
+  if (!payload.rows.length) setOpen(root, false);
 }
 
 /**
  * @param {HTMLElement} root
- * @param {boolean} whether
+ * @param {boolean} isOpen
  */
-function open(root, whether) {
+function setOpen(root, isOpen) {
   const box = find(root, ".receipt");
-  box.hidden = !whether;
-  find(root, ".badge").setAttribute("aria-expanded", String(whether));
-  if (!whether) return;
+  box.hidden = !isOpen;
+  find(root, ".badge").setAttribute("aria-expanded", String(isOpen));
+  if (!isOpen) return;
   box.focus({ preventScroll: true });
   box.scrollIntoView({ block: "nearest" });
 }
@@ -70,31 +70,31 @@ function open(root, whether) {
  */
 function start(root) {
   const state = /** @type {VerificationState} */ ({});
-  follow(root, state, ["step", "words"], () => soon(root, state, draw));
+  onMessages(root, state, ["step", "words"], () => drawSoon(root, state, draw));
   const badge = find(root, ".badge");
-  badge.onclick = () => open(root, Boolean(find(root, ".receipt").hidden));
+  badge.onclick = () => setOpen(root, Boolean(find(root, ".receipt").hidden));
   const controller = new AbortController();
   const options = { signal: controller.signal };
   document.addEventListener("pointerdown", (event) => {
-    if (!event.composedPath().includes(root)) open(root, false);
+    if (!event.composedPath().includes(root)) setOpen(root, false);
   }, options);
   document.addEventListener("keydown", (event) => {
     if (!["Escape", "Tab"].includes(event.key) || find(root, ".receipt").hidden) return;
     event.stopPropagation(); // only closes the box and focuses the button
     event.preventDefault();
-    open(root, false);
+    setOpen(root, false);
     badge.focus();
   }, { ...options, capture: true });
-  endWith(state, () => controller.abort());
+  onStop(state, () => controller.abort());
   return state;
 }
 
-/** @param {Mounted<(Place | VerificationPayload) & { steps: number }>} mounted */
+/** @param {Mounted<(PayloadAddress | VerificationPayload) & { steps: number }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".verification");
   /** @type {VerificationState} */
   const state = states.get(root) ?? start(root);
   Object.assign(state, { data, steps: data.steps });
-  soon(root, state, draw);
+  drawSoon(root, state, draw);
   return state.stop;
 }

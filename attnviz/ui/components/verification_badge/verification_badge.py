@@ -1,4 +1,4 @@
-"""Mount the verification badge of a step, which opens on the checks."""
+"""Mount the badge that says whether the numbers of a step match a recomputation; it opens the list of checks."""
 
 from __future__ import annotations
 

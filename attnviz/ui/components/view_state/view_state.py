@@ -1,4 +1,4 @@
-"""Mount the state of a view: how many steps its translation has, and which address parameters belong to it.
+"""Send the browser the server's part of a view's state: ids and sizes of its translation, and address parameters.
 
 The current selection in it (step, source piece, words …) is known to the browser only.
 """
@@ -34,7 +34,7 @@ def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[st
     is_address_view, page = address.is_address_view(session, view), address.page_payload(session)
     main = address.main_view(session) if is_address_view and view.id != MAIN else None
     shown = main or view
-    left_out = is_address_view and page["parameters"].get(inputs.SENTENCE) is None
+    omits_sentence = is_address_view and page["parameters"].get(inputs.SENTENCE) is None
     return {
         "id": view.id,
         "container": view.key("room"),
@@ -47,6 +47,6 @@ def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[st
         "parameters": browser_parameters(view),
         "own": address.own_parameters(session, view),
         "page": page if is_address_view else None,
-        "sentence": {inputs.SENTENCE: shown.trace.source_text} if left_out else None,
+        "sentence": {inputs.SENTENCE: shown.trace.source_text} if omits_sentence else None,
         "main": view_payload(session, main) if main else None,
     }

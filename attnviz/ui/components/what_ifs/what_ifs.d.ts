@@ -1,4 +1,4 @@
-// Payload and state of the what-if cards.
+// Payload and state of the cards of the what-ifs.
 
 interface WhatIfWord {
   text: string;

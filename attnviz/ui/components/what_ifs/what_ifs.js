@@ -1,8 +1,8 @@
-// The what-ifs as cards: a click opens one, × or Delete removes it. Until the server has answered with new cards, clicks are
-// ignored, since their numbers may change. Texts are set by textContent, so that they are never markup.
+// The cards of the what-ifs: a click opens one, × or Delete removes it. Until the server has answered with new cards,
+// clicks are ignored, since their numbers may change. Texts are set by textContent, so that they are never markup.
 
-import { blurAfterClick, fill, find, findAll, speak, states, write } from "../shared.js";
-import { listenIn, tryIn, viewOf } from "../view.js";
+import { blurAfterClick, fill, find, findAll, setLanguage, states, write } from "../shared.js";
+import { onMessage, sendWhatIf, viewRoot } from "../view.js";
 
 const EDGE = 4; // pixels of margin around a card that is scrolled into sight
 
@@ -11,11 +11,11 @@ const EDGE = 4; // pixels of margin around a card that is scrolled into sight
  * @param {WhatIfsState} state
  * @param {WhatIf} whatIf
  */
-function ask(root, state, whatIf) {
+function request(root, state, whatIf) {
   if (state.asked) return;
   state.asked = true;
   find(root, "ol").setAttribute("aria-busy", "true");
-  tryIn(root, whatIf);
+  sendWhatIf(root, whatIf);
 }
 
 /**
@@ -70,7 +70,7 @@ function cardItem(root, state, card, index) {
   text.append(...wordNodes(card.words, words.gone));
   button.append(head, " ", text);
   button.onclick = (event) => {
-    if (index !== state.data.current) ask(root, state, { kind: "what_if", index });
+    if (index !== state.data.current) request(root, state, { kind: "what_if", index });
     blurAfterClick(event);
   };
   item.append(button);
@@ -79,10 +79,10 @@ function cardItem(root, state, card, index) {
   remove.type = "button";
   remove.title = card.remove;
   remove.setAttribute("aria-label", card.remove);
-  remove.onclick = () => ask(root, state, { kind: "remove", index });
+  remove.onclick = () => request(root, state, { kind: "remove", index });
   button.onkeydown = (event) => {
     if (event.key === "Delete" || event.key === "Backspace") {
-      ask(root, state, { kind: "remove", index });
+      request(root, state, { kind: "remove", index });
       event.preventDefault();
     }
   };
@@ -114,7 +114,7 @@ function drawCards(root, state) {
   const inside = /** @type {ShadowRoot} */ (root.getRootNode()).activeElement?.closest("li");
   const place = inside ? [...list.children].indexOf(inside) : -1;
   root.hidden = cards.length === 0;
-  viewOf(root).querySelector("[class*='st-key-what_if_cards']")?.toggleAttribute("data-any", cards.length > 0);
+  viewRoot(root).querySelector("[class*='st-key-what_if_cards']")?.toggleAttribute("data-any", cards.length > 0);
   write(find(root, ".title"), words.title ?? "");
   list.replaceChildren(...cards.map((card, index) => cardItem(root, state, card, index)));
   const buttons = findAll(list, ".card");
@@ -127,7 +127,7 @@ function drawCards(root, state) {
  * @param {HTMLElement} root
  * @param {WhatIfsState} state
  */
-function answered(root, state) {
+function enableCards(root, state) {
   state.asked = false;
   find(root, "ol").removeAttribute("aria-busy");
 }
@@ -138,7 +138,7 @@ function answered(root, state) {
  * @returns {WhatIfsState}
  */
 function start(root, data) {
-  const end = listenIn(root, "answered", () => answered(root, state));
+  const end = onMessage(root, "answered", () => enableCards(root, state));
   /** @type {WhatIfsState} */
   const state = {
     data,
@@ -154,11 +154,11 @@ function start(root, data) {
 /** @param {Mounted<WhatIfsPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".what_ifs");
-  speak(data.language);
+  setLanguage(data.language);
   /** @type {WhatIfsState} */
   const state = states.get(root) ?? start(root, data);
   state.data = data;
-  answered(root, state);
+  enableCards(root, state);
   const text = JSON.stringify(data);
   if (text !== state.drawn) {
     state.drawn = text;

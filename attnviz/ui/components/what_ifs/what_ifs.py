@@ -9,7 +9,7 @@ from attnviz.trace import WhatIfs
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
 from attnviz.ui.page_state.what_ifs import with_descendants
-from attnviz.wording.what_if import card_texts
+from attnviz.wording.what_if import what_ifs_payload
 
 
 def what_if_cards(view: View) -> None:
@@ -25,7 +25,7 @@ def cards_payload(what_ifs: WhatIfs | None, number: int) -> dict[str, Any]:
     if what_ifs is None or not what_ifs.what_ifs:
         return {"language": language(), "cards": [], "current": 0, "words": {}}
     others = [0, *(len(with_descendants(what_ifs.what_ifs, k + 1)) - 1 for k in range(len(what_ifs.what_ifs)))]
-    texts = card_texts(what_ifs)
+    texts = what_ifs_payload(what_ifs)
     cards = [card | {"remove": _remove(k, others[k]) if k else ""} for k, card in enumerate(texts["cards"])]
     return {"language": language(), "current": number, "words": texts["words"], "cards": cards}
 

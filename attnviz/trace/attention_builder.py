@@ -1,4 +1,4 @@
-"""Attention of another program: check tokens and matrix, and make an `Attention` of them."""
+"""Make an `Attention` from the tokens and the matrix of another program, and check them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def attention(
             )
         )
     remarks = list[str]()
-    sides = _with_ends(_split(source), _split(target), weights.shape, remarks)
+    sides = _tokens_with_end(_split(source), _split(target), weights.shape, remarks)
     _check_orientation(weights)
     if normalise:
         weights = _scaled(weights, remarks)
@@ -96,7 +96,7 @@ def _numbers(values: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np
     Raise AttnvizError where it is no such matrix.
     """
     try:
-        matrix = np.asarray(_without_null(values) if empty else values, dtype=np.float64)
+        matrix = np.asarray(_null_as_infinity(values) if empty else values, dtype=np.float64)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         if isinstance(values, tuple):
             raise _several_matrices(name) from error
@@ -110,8 +110,8 @@ def _numbers(values: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np
         raise AttnvizError(
             gettext("{name} must have rows and columns, but its shape is {shape}.", name=name, shape=shape)
         )
-    fine = np.isfinite(matrix) | (matrix == -np.inf if empty else False)
-    if not fine.all() or np.abs(matrix[np.isfinite(matrix)]).max(initial=0) > 1e30:
+    is_valid = np.isfinite(matrix) | (matrix == -np.inf if empty else False)
+    if not is_valid.all() or np.abs(matrix[np.isfinite(matrix)]).max(initial=0) > 1e30:
         raise AttnvizError(
             gettext("{name} holds a value that is not a number, is infinite, or is larger than 1e30.", name=name)
         )
@@ -129,14 +129,14 @@ def _several_matrices(name: str) -> AttnvizError:
     )
 
 
-def _without_null(values: Any) -> Any:
+def _null_as_infinity(values: Any) -> Any:
     """Return lists of numbers with minus infinity in place of JSON's null."""
     if isinstance(values, list):
         return [[-np.inf if x is None else x for x in row] if isinstance(row, list) else row for row in values]
     return values
 
 
-def _with_ends(
+def _tokens_with_end(
     source: list[str], target: list[str], shape: tuple[int, ...], remarks: list[str]
 ) -> tuple[list[str], list[str]]:
     """Return the tokens of both sides, adding `</s>` where the matrix has one more row or column."""

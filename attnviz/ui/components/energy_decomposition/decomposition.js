@@ -1,13 +1,14 @@
-// The numbers of a cell, unit by unit; they fill the figure that `attnviz.figures.energy_decomposition` has made.
+// Computes the energy of a cell as a sum over hidden units, fills the figure that
+// `attnviz.figures.energy_decomposition` has made, and writes its caption.
 
 import { PALE } from "../../../figures/constants.js";
-import { fill, number, rows } from "../shared.js";
+import { fill, number, unpackRows } from "../shared.js";
 
 /**
  * @param {number} value
  * @param {number} [places]
  */
-const plain = (value, places = 3) => number(value, places);
+const decimal = (value, places = 3) => number(value, places);
 /**
  * @param {number} value
  * @param {number} [places]
@@ -24,7 +25,12 @@ function signed(value, places = 2) {
  */
 export function operands(payload) {
   const { queries, keys, score, width } = payload;
-  return { ...payload, queries: rows(queries, width), keys: rows(keys, width), score: rows(score, width)[0] };
+  return {
+    ...payload,
+    queries: unpackRows(queries, width),
+    keys: unpackRows(keys, width),
+    score: unpackRows(score, width)[0],
+  };
 }
 
 /**
@@ -34,7 +40,7 @@ export function operands(payload) {
  * @param {number} source
  * @returns {Cell}
  */
-export function units({ queries, keys, score, bounded, named }, step, source) {
+export function decomposition({ queries, keys, score, bounded, named }, step, source) {
   const query = queries[step], key = keys[source];
   const all = Array.from(query, (q, k) => {
     const activation = bounded ? Math.tanh(q + key[k]) : q * key[k];
@@ -52,7 +58,7 @@ export function units({ queries, keys, score, bounded, named }, step, source) {
  * @param {Cell} cell
  * @param {Operands} data
  */
-export function redraw(figure, cell, data) {
+export function fillFigure(figure, cell, data) {
   const { all, top, rest, energy } = cell;
   const { words, saturated, bounded } = data;
   const amounts = [...top.map((unit) => unit.adds), ...(all.length > top.length ? [rest] : [])];
@@ -63,10 +69,10 @@ export function redraw(figure, cell, data) {
   const hover = top.map((unit) =>
     fill(words.hover, {
       k: unit.k + 1,
-      q: plain(unit.query),
-      u: plain(unit.key),
-      a: plain(unit.activation),
-      v: plain(unit.score),
+      q: decimal(unit.query),
+      u: decimal(unit.key),
+      a: decimal(unit.activation),
+      v: decimal(unit.score),
       c: signed(unit.adds, 4),
     })
   );
@@ -107,7 +113,7 @@ export function redraw(figure, cell, data) {
  * @param {number} step
  * @param {number} source
  */
-export function sentence(cell, data, step, source) {
+export function captionOf(cell, data, step, source) {
   const { all, top, rest, energy } = cell;
   const against = all.filter((unit) => unit.adds < 0).length;
   const flat = all.filter((unit) => Math.abs(unit.activation) >= data.saturated).length;
@@ -115,7 +121,7 @@ export function sentence(cell, data, step, source) {
   return fill(data.bounded ? words.sentence : words.product, {
     word: data.sources[source],
     target: data.targets[step],
-    energy: plain(energy, 2),
+    energy: decimal(energy, 2),
     n: all.length,
     for: all.length - against,
     against,

@@ -1,4 +1,4 @@
-"""Which matrix products this machine computes fast, measured once for training, decoding and corpora."""
+"""Choose the faster matrix products of this machine: bfloat16 or float32 by measurement, MKL or oneDNN by processor."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _SHAPES = ((64, 128, 64), (512, 1536, 512))
 """Rows, terms and columns of the timed products; the small one detects a very slow type within a millisecond."""
 _SECONDS = 0.1
 """Seconds for timing the large product."""
-FASTER = 1.25
+_MINIMUM_SPEEDUP = 1.25
 """Smallest speed ratio at which bfloat16 is chosen; ratios near 1 would make the choice random."""
-_HOPELESS = 0.5
+_STOP_BELOW = 0.5
+"""Speed ratio of the small product below which the large one is not timed."""
 
 
 def choose_precision(wanted: str, device: torch.device) -> str:
@@ -27,28 +28,28 @@ def choose_precision(wanted: str, device: torch.device) -> str:
     bounds.one_of("precision", wanted, bounds.PRECISIONS)
     if wanted != "auto":
         return wanted
-    return "bf16" if bfloat16_speed(device.type, device.index) >= FASTER else "fp32"
+    return "bf16" if bfloat16_speed(device.type, device.index) >= _MINIMUM_SPEEDUP else "fp32"
 
 
 @cache
-def bfloat16_speed(kind: str, index: int | None = None) -> float:
+def bfloat16_speed(device_type: str, index: int | None = None) -> float:
     """Return how many times faster a product is in bfloat16 than in float32; 0 without bfloat16 instructions."""
-    if not _has_instructions(kind):
+    if not _has_instructions(device_type):
         return 0.0
-    device = torch.device(kind) if index is None else torch.device(kind, index)
+    device = torch.device(device_type) if index is None else torch.device(device_type, index)
     speed = 0.0
     for shape in _SHAPES:
         speed = _measured_speed(shape, device)
-        if speed < _HOPELESS:
+        if speed < _STOP_BELOW:
             break
     return speed
 
 
-def _has_instructions(kind: str) -> bool:
+def _has_instructions(device_type: str) -> bool:
     """Return whether a device has bfloat16 instructions; True where that is unknown."""
-    if kind == "cuda":
+    if device_type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    if kind == "cpu" and platform.machine().lower() in _X86:
+    if device_type == "cpu" and platform.machine().lower() in _X86:
         capabilities = torch.cpu.get_capabilities()
         return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
     return True
@@ -59,7 +60,7 @@ def _measured_speed(shape: tuple[int, int, int], device: torch.device) -> float:
     rows, terms, columns = shape
     best: dict[torch.dtype, float] = {}
     products = {
-        dtype: _product(torch.ones(rows, terms, device=device, dtype=dtype), columns)
+        dtype: _product_function(torch.ones(rows, terms, device=device, dtype=dtype), columns)
         for dtype in (torch.float32, torch.bfloat16)
     }
     end = time.perf_counter() + _SECONDS
@@ -67,30 +68,30 @@ def _measured_speed(shape: tuple[int, int, int], device: torch.device) -> float:
         for dtype, product in products.items():
             started = time.perf_counter()
             product()
-            _wait(device.type)
+            _synchronize(device.type)
             best[dtype] = min(best.get(dtype, float("inf")), time.perf_counter() - started)
         if time.perf_counter() > end or best[torch.bfloat16] > 10 * best[torch.float32]:
             return best[torch.float32] / best[torch.bfloat16]
 
 
-def _product(left: Tensor, columns: int) -> Callable[[], Tensor]:
+def _product_function(left: Tensor, columns: int) -> Callable[[], Tensor]:
     right = torch.ones(columns, left.shape[1], device=left.device, dtype=left.dtype)
     return lambda: left @ right.t()
 
 
-def _wait(kind: str) -> None:
+def _synchronize(device_type: str) -> None:
     """Wait until the operations on a device have finished."""
-    if kind == "cuda":
+    if device_type == "cuda":
         torch.cuda.synchronize()
-    elif kind == "mps":
+    elif device_type == "mps":
         torch.mps.synchronize()
 
 
 @cache
-def mkl_is_slow() -> bool:
+def onednn_is_faster() -> bool:
     """Return whether torch has MKL and oneDNN and the processor is not Intel's.
 
     On other processors MKL's kernels take twice the time of oneDNN's.
     """
-    both = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
-    return both and "Intel" not in str(torch.cpu.get_capabilities().get("cpu_name"))
+    has_both = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
+    return has_both and "Intel" not in str(torch.cpu.get_capabilities().get("cpu_name"))

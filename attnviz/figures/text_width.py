@@ -1,4 +1,4 @@
-"""Estimate the width of text before it is drawn."""
+"""Estimate the width of text in pixels before it is drawn."""
 
 from __future__ import annotations
 

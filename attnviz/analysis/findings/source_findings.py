@@ -1,4 +1,4 @@
-"""Findings about source words: omitted, overused, collapsed, shifted."""
+"""Rules for findings about source words: omitted, overused, collapsed, shifted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
-from attnviz.analysis.findings.kinds import Finding, Kind, Readable, knows_words
-from attnviz.analysis.findings.twins import is_word, twins
+from attnviz.analysis.findings.kinds import Finding, Kind, Readable, has_word_probabilities
+from attnviz.analysis.findings.same_spelling import is_word, same_spellings
 from attnviz.analysis.measures import coverage
 from attnviz.trace import Words
 
@@ -30,7 +30,7 @@ LITTLE_CONFIDENCE = 0.2
 
 Where several correct words translate one (please: s'il vous plaît), the model is sure of them.
 """
-COLLAPSE = 0.6
+COLLAPSED_SHARE = 0.6
 """Share of all attention on one source word from which the alignment has collapsed into a column."""
 LEAST_WORDS = 4
 """Words on each side that a statement about collapse or uniform rows needs."""
@@ -38,58 +38,60 @@ LEAST_COPIES = 2
 """Number of words spelled alike that must be off by the same distance for a shifted alignment."""
 
 
-def _known(trace: Readable, words: Words) -> list[bool]:
+def _known_words(trace: Readable, words: Words) -> list[bool]:
     """Return which source words consist of known pieces and are no punctuation."""
     pieces = [[trace.source_pieces[j] for j in group] for group in words.source_groups]
     return [is_word(word) and "<unk>" not in parts for word, parts in zip(words.source, pieces, strict=True)]
 
 
-def of_source(trace: Readable, words: Words) -> Iterator[Finding]:
+def coverage_findings(trace: Readable, words: Words) -> Iterator[Finding]:
     """Yield collapsed source words, or else omitted and overused ones."""
     covered = coverage(words.alignment)
     total = len(words.target)
     strongest = int(covered.argmax())
-    enough = min(len(words.source), total) >= LEAST_WORDS
-    if enough and covered[strongest] / total >= COLLAPSE:
+    long_enough = min(len(words.source), total) >= LEAST_WORDS
+    if long_enough and covered[strongest] / total >= COLLAPSED_SHARE:
         yield Finding(Kind.COLLAPSED, float(covered[strongest] / total), source=strongest)
         return
-    known = _known(trace, words)
-    yield from _passed_over(words.source, known, covered.tolist())
+    known = _known_words(trace, words)
+    yield from _omitted(words.source, known, covered.tolist())
     attended = words.alignment.argmax(axis=1)
     for index, amount in enumerate(covered.tolist()):
         if known[index] and amount >= MUCH_COVERAGE:
             steps = [step for i in np.flatnonzero(attended == index) for step in words.target_groups[i]]
-            by_word = max(int((attended == index).sum()), 1)
-            sure = not knows_words(trace) or (
-                float(np.exp(trace.log_probabilities[steps].sum() / by_word)) >= LITTLE_CONFIDENCE
+            word_count = max(int((attended == index).sum()), 1)
+            sure = not has_word_probabilities(trace) or (
+                float(np.exp(trace.log_probabilities[steps].sum() / word_count)) >= LITTLE_CONFIDENCE
             )
             yield Finding(Kind.OVERUSED, amount, source=index, strong=not sure)
 
 
-def _passed_over(source: tuple[str, ...], known: list[bool], covered: list[float]) -> Iterator[Finding]:
+def _omitted(source: tuple[str, ...], known: list[bool], covered: list[float]) -> Iterator[Finding]:
     """Yield omitted source words: stretches of several words, which are strong findings, and single content words.
 
     Single omissions are not strong: too many are translated by the words around them.
     """
-    content = [fine and word.casefold() not in SOURCE_FUNCTION_WORDS for fine, word in zip(known, source, strict=True)]
+    content = [
+        is_known and word.casefold() not in SOURCE_FUNCTION_WORDS for is_known, word in zip(known, source, strict=True)
+    ]
     # Punctuation and unknown words belong to the stretch around them.
-    little = [amount < LITTLE_IN_A_ROW or not fine for amount, fine in zip(covered, known, strict=True)]
-    for low, run in groupby(range(len(source)), key=little.__getitem__):
-        words = [j for j in run if known[j]] if low else []
+    little = [amount < LITTLE_IN_A_ROW or not is_known for amount, is_known in zip(covered, known, strict=True)]
+    for is_low, run in groupby(range(len(source)), key=little.__getitem__):
+        words = [j for j in run if known[j]] if is_low else []
         content_words = [j for j in words if content[j]]
         mean = sum(covered[j] for j in words) / max(len(words), 1)
-        enough = len(content_words) > 1 or len(words) >= LEAST_IN_A_ROW
-        if enough and mean < LITTLE_ON_AVERAGE:
+        long_enough = len(content_words) > 1 or len(words) >= LEAST_IN_A_ROW
+        if long_enough and mean < LITTLE_ON_AVERAGE:
             yield Finding(Kind.OMITTED, mean, source=words[0], last=words[-1], strong=True)
         else:
             single = [j for j in content_words if covered[j] < LITTLE_COVERAGE]
             yield from (Finding(Kind.OMITTED, covered[j], source=j) for j in single)
 
 
-def of_shift(words: Words) -> Iterator[Finding]:
+def shift_findings(words: Words) -> Iterator[Finding]:
     """Yield one finding where all words spelled alike that miss their source miss it by the same distance."""
     strongest: NDArray[np.intp] = words.alignment.argmax(axis=1)
-    distances = [(int(strongest[i]) - j, i, j) for i, j in twins(words)]
+    distances = [(int(strongest[i]) - j, i, j) for i, j in same_spellings(words)]
     missed = {distance for distance, _, _ in distances}
     if len(distances) >= LEAST_COPIES and len(missed) == 1 and missed != {0}:
         distance, i, j = distances[0]

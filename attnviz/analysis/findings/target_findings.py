@@ -1,4 +1,4 @@
-"""Findings about target words: uniform attention, copies, repetitions, low probabilities."""
+"""Rules for findings about target words: uniform attention, copies, repetitions, low probabilities."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from attnviz.analysis.findings.function_words import FUNCTION_WORDS
-from attnviz.analysis.findings.kinds import Finding, Kind, Read, Readable
-from attnviz.analysis.findings.of_source import LEAST_WORDS
-from attnviz.analysis.findings.twins import is_word, twins
+from attnviz.analysis.findings.kinds import Finding, FindingsInput, Kind, Readable
+from attnviz.analysis.findings.same_spelling import is_word, same_spellings
+from attnviz.analysis.findings.source_findings import LEAST_WORDS
 from attnviz.analysis.measures import entropy
 from attnviz.trace import Words
 
@@ -19,13 +19,13 @@ LITTLE_PROBABILITY = 0.1
 """Probability below which a written piece is improbable."""
 LEAST_LETTERS = 3
 """Letters of the shortest word whose repetition is a finding."""
-NEAR = 3
+NEAR_DISTANCE = 3
 """Distance in words within which a content word counts as repeated although it attends to another source word."""
-STEM = 4
+STEM_LENGTH = 4
 """Number of equal first letters by which two source words count as forms of one: wire, wires."""
 
 
-def of_rows(trace: Readable, words: Words) -> Iterator[Finding]:
+def uniform_findings(trace: Readable, words: Words) -> Iterator[Finding]:
     """Yield target words whose pieces all have uniform attention, by the entropies of pieces."""
     largest = np.log2(len(trace.source_pieces))
     if not trace.attends or len(words.source) < LEAST_WORDS:
@@ -37,15 +37,15 @@ def of_rows(trace: Readable, words: Words) -> Iterator[Finding]:
             yield Finding(Kind.UNIFORM, share, target=index)
 
 
-def words_spelled_alike(words: Words) -> Iterator[Finding]:
+def identical_findings(words: Words) -> Iterator[Finding]:
     """Yield target words that are spelled like the source word they attend to most."""
     strongest = words.alignment.argmax(axis=1)
-    for i, j in twins(words):
+    for i, j in same_spellings(words):
         if strongest[i] == j:
             yield Finding(Kind.IDENTICAL, float(words.alignment[i, j]), target=i, source=j)
 
 
-def of_repeats(trace: Readable, words: Words) -> Iterator[Finding]:
+def repeat_findings(trace: Readable, words: Words) -> Iterator[Finding]:
     """Yield repeated content words, each once, at its last place.
 
     A word counts as repeated where it attends to the same source word again, or within a few words to another source
@@ -54,28 +54,28 @@ def of_repeats(trace: Readable, words: Words) -> Iterator[Finding]:
     if not trace.attends:
         return
     attended = np.where(words.alignment.any(axis=1), words.alignment.argmax(axis=1), -1).tolist()
-    stems = [word.casefold()[:STEM] for word in words.source]
+    stems = [word.casefold()[:STEM_LENGTH] for word in words.source]
     single = [stems.count(stem) == 1 for stem in stems]
     written: dict[str, list[int]] = {}
     for i, word in enumerate(words.target):
-        same = word.casefold()
+        folded = word.casefold()
         if (
             attended[i] >= 0
-            and same not in FUNCTION_WORDS
+            and folded not in FUNCTION_WORDS
             and is_word(words.source[attended[i]])
-            and sum(character.isalpha() for character in same) >= LEAST_LETTERS
+            and sum(character.isalpha() for character in folded) >= LEAST_LETTERS
         ):
-            written.setdefault(same, []).append(i)
+            written.setdefault(folded, []).append(i)
     for places in written.values():
         last = places[-1]
-        alike = [i for i in places if attended[i] == attended[last]]
-        if len(alike) > 1:
-            yield Finding(Kind.REPEATED, float(len(alike)), target=last, source=attended[last], strong=True)
-        elif len(places) > 1 and last - places[-2] <= NEAR and all(single[attended[i]] for i in places[-2:]):
+        same_source = [i for i in places if attended[i] == attended[last]]
+        if len(same_source) > 1:
+            yield Finding(Kind.REPEATED, float(len(same_source)), target=last, source=attended[last], strong=True)
+        elif len(places) > 1 and last - places[-2] <= NEAR_DISTANCE and all(single[attended[i]] for i in places[-2:]):
             yield Finding(Kind.REPEATED, float(len(places)), target=last, strong=True)
 
 
-def of_probabilities(trace: Read, words: Words) -> Iterator[Finding]:
+def probability_findings(trace: FindingsInput, words: Words) -> Iterator[Finding]:
     """Yield target words with an improbable piece; the value is the probability of the least likely piece."""
     probabilities = trace.probabilities
     for index, group in enumerate(words.target_groups):

@@ -1,4 +1,4 @@
-"""Line styles of the kinds of attention, the same in every figure."""
+"""Line styles of models by their kind of attention (additive, general, none), the same in every figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`PairRead`: one sentence pair of a batch, with the fields that findings and measures need."""
+"""`AnalysedPair`: one analysed sentence pair of a batch, with the fields that findings and measures need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.trace import Words
 
 
 @dataclass(frozen=True, eq=False)
-class PairRead:
+class AnalysedPair:
     """The fields of a `Trace` that measures need, without states."""
 
     source_pieces: tuple[str, ...]
@@ -33,8 +33,8 @@ class PairRead:
     @property
     def probabilities(self) -> NDArray[Any]:
         """Probabilities p(y_i), (Ty,)."""
-        likely: NDArray[Any] = np.exp(self.log_probabilities)
-        return likely
+        probabilities: NDArray[Any] = np.exp(self.log_probabilities)
+        return probabilities
 
     def words(self) -> Words:
         """Return the alignment by words, as `Trace.words` does."""

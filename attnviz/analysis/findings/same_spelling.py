@@ -1,4 +1,4 @@
-"""Words that are spelled alike on both sides: names, numbers, cognates."""
+"""Find words that are spelled alike on both sides: names, numbers, cognates."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def is_word(text: str) -> bool:
     return any(character.isalnum() for character in text) and text not in ("</s>", "<unk>")
 
 
-def twins(words: Words) -> Iterator[tuple[int, int]]:
+def same_spellings(words: Words) -> Iterator[tuple[int, int]]:
     """Yield (target, source) of words that occur once on each side and are longer than one letter."""
     source, target = ([word.casefold() for word in side] for side in (words.source, words.target))
-    for i, same in enumerate(target):
-        if len(words.target[i]) > 1 and is_word(words.target[i]) and target.count(same) == source.count(same) == 1:
-            yield i, source.index(same)
+    for i, folded in enumerate(target):
+        if len(words.target[i]) > 1 and is_word(words.target[i]) and target.count(folded) == source.count(folded) == 1:
+            yield i, source.index(folded)

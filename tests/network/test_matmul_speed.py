@@ -1,0 +1,60 @@
+"""Choice of precision: bfloat16 where it is measured to be faster, without a long measurement."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from attnviz import Translator
+from attnviz.network import matmul_speed
+from tests.conftest import REPOSITORY
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def clear_measured_speed() -> Iterator[None]:
+    matmul_speed.bfloat16_speed.cache_clear()
+    yield
+    matmul_speed.bfloat16_speed.cache_clear()
+
+
+@pytest.mark.parametrize(("speed", "chosen"), [(0.01, "fp32"), (1.1, "fp32"), (1.3, "bf16"), (4.0, "bf16")])
+def test_bfloat16_is_chosen_where_clearly_faster(monkeypatch: pytest.MonkeyPatch, speed: float, chosen: str) -> None:
+    monkeypatch.setattr(matmul_speed, "_has_instructions", lambda _: True)
+    monkeypatch.setattr(matmul_speed, "_measured_speed", lambda *_: speed)
+    assert matmul_speed.choose_precision("auto", CPU) == chosen
+
+
+def test_processor_without_bfloat16_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matmul_speed.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": False, "amx_bf16": False})
+    monkeypatch.setattr(matmul_speed, "_measured_speed", None)
+    assert matmul_speed.choose_precision("auto", CPU) == "fp32"
+
+
+def test_speed_is_measured_once_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matmul_speed, "_has_instructions", lambda _: True)
+    started = time.process_time()
+    matmul_speed.choose_precision("auto", CPU)
+    assert time.process_time() - started < 5
+    monkeypatch.setattr(matmul_speed, "_measured_speed", None)
+    matmul_speed.choose_precision("auto", CPU)
+
+
+def test_requested_precision_is_used() -> None:
+    assert [matmul_speed.choose_precision(wanted, CPU) for wanted in ("bf16", "fp32")] == ["bf16", "fp32"]
+    with pytest.raises(ValueError, match="precision"):
+        matmul_speed.choose_precision("fp8", CPU)
+
+
+def test_both_precisions_give_equal_translations() -> None:
+    sentences = ["A red bicycle.", "The cat sees a house.", "She has two brothers.", "It rains today."] * 3
+    folder = REPOSITORY / "models" / "small-additive"
+    coarse, exact = (Translator.load(folder, "cpu", precision) for precision in ("bf16", "fp32"))
+    assert coarse.prepared.decoder.output.coarse is not None
+    assert exact.prepared.decoder.output.coarse is None
+    assert coarse.translate_batch(sentences) == exact.translate_batch(sentences)
