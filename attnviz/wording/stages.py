@@ -89,17 +89,17 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     values: dict[str, object] = {"count": count, "name": capitalised(name)}
     if not trace.queries_previous_state:
         sentence = gettext(
-            "Each of the {count} pieces has an annotation, the encoder’s description of it, and a key, with "
-            "which the query is compared. The query is the updated state, {state}. The energy is one number: how "
-            "well query and key fit. {name} fits best.",
+            "Each of the {count} pieces has an annotation (the encoder’s description of it) and a key. The query "
+            "is the updated state, {state}. The energy is one number: how well query and key fit. {name} fits "
+            "best.",
             state=f"s{subscript(step + 1)}",
             **values,
         )
     else:
         sentence = gettext(
-            "Each of the {count} pieces has an annotation, the encoder’s description of it, and a key, with "
-            "which the query is compared. The query is the state before this word, {state}. The energy is one "
-            "number: how well query and key fit. {name} fits best.",
+            "Each of the {count} pieces has an annotation (the encoder’s description of it) and a key. The query "
+            "is the state before this word, {state}. The energy is one number: how well query and key fit. "
+            "{name} fits best.",
             state=f"s{subscript(step)}",
             **values,
         )
