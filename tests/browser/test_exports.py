@@ -427,7 +427,7 @@ def test_saved_trace_opens_without_a_model(
         assert text_of(page.locator(".st-key-problem")) == snapshot
         open_trace(page, saved)
         page.wait_for_selector(READY)
-        expect(page.locator(".st-key-notice")).to_contain_text("agreement.json is a trace file")
+        expect(page.locator(".st-key-notice")).to_contain_text("agreement.json")
         page.keyboard.press("ArrowRight")
         expect(page.get_by_role("heading", name=re.compile(r"^Step 2 of 7"))).to_be_visible()
         expect(page.locator("input[type=file]")).to_have_count(0)  # the box is closed
