@@ -8,11 +8,10 @@ without a piece.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
+from attnviz.former_names import current_name
 from attnviz.trace import Trace
 from attnviz.trace.attributions import Attributions
 
@@ -67,10 +67,10 @@ class _WithFormerName(dict[AttributionMethod, Array]):
     """Attributions by method, which are also found by the name that version 0.2 gave one of them."""
 
     def __missing__(self, name: str) -> Array:
-        if name != "ledger":
+        current = current_name(name, {"ledger": "logit_attribution"}, "the attribution")
+        if current == name:
             raise KeyError(name)
-        warnings.warn('the attribution "ledger" is now "logit_attribution"', DeprecationWarning, stacklevel=3)
-        return self["logit_attribution"]
+        return self[cast("AttributionMethod", current)]
 
 
 def attribution_methods(trace: Trace, weights: Weights, attributions: Attributions | None = None) -> AttributionMethods:

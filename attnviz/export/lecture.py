@@ -17,7 +17,7 @@ from attnviz.analysis.grid import FACES, By, Face
 from attnviz.analysis.logit_attribution import LogitAttribution, logit_attributions
 from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
-from attnviz.architectures import step_texts as step_texts
+from attnviz.architectures import step_texts
 from attnviz.export.offline_page import in_every_language, json_objects, offline_page, variants
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap
