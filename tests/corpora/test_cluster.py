@@ -152,7 +152,7 @@ def test_invalid_folders_and_settings_are_refused(
 ) -> None:
     with pytest.raises(AttnvizError) as error:
         analyse_on_cluster(model_folder, tmp_path / "out", model_folder)
-    assert plain(error.value, tmp_path) == snapshot
+    assert plain(error.value, model_folder.parent) == snapshot
     with pytest.raises(AttnvizError) as error:
         analyse_on_cluster(folder, tmp_path / "out", model_folder, cluster=Cluster(gpus_per_actor=1.5))
     assert plain(error.value, tmp_path) == snapshot
