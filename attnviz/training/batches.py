@@ -88,8 +88,17 @@ def padded(sentences: Sequence[Any]) -> Tensor:
 
 def make_batch(corpus: Corpus, indices: NDArray[np.int64]) -> Batch:
     """Return the padded tensors of the pairs at `indices` (B,) in `corpus`."""
-    sources = [corpus.source_sentence(i) for i in indices]
-    target = padded([corpus.target_sentence(i) for i in indices])
+    source, lengths = _rows(corpus.source, corpus.source_starts, indices)
+    target, _ = _rows(corpus.target, corpus.target_starts, indices)
     previous = torch.cat([torch.full((len(target), 1), BOS), target[:, :-1]], dim=1)
-    lengths = torch.tensor([len(ids) for ids in sources])
-    return Batch(padded(sources), lengths, previous, target)
+    return Batch(source, lengths, previous, target)
+
+
+def _rows(ids: NDArray[np.int32], starts: NDArray[np.int64], indices: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+    """Return sentences as int64 rows (B, longest) filled with PAD, and their lengths (B,)."""
+    first = starts[indices]
+    lengths = starts[indices + 1] - first
+    places = np.arange(lengths.max())
+    rows = ids[np.minimum(first[:, None] + places, len(ids) - 1)].astype(np.int64)
+    rows[places >= lengths[:, None]] = PAD
+    return torch.from_numpy(rows), torch.from_numpy(lengths)

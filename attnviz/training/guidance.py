@@ -42,6 +42,10 @@ class Lexicon:
         self._by_target = counts.sum(1).clamp_min(1e-9)
         self._target_share, self._source_share = self._by_target / total, self._by_source / total
 
+    def to(self, device: torch.device) -> Lexicon:
+        """Return the lexicon on `device`, for batches there."""
+        return Lexicon(self.counts.to(device))
+
     def links(self, batch: Batch) -> Tensor:
         """Return soft links (B, Ty, Tx) in [0, 1], the product of the link probabilities of both directions.
 
@@ -65,18 +69,19 @@ class Lexicon:
         return _UNLINKED / (1 - _UNLINKED) * share + _UNSEEN
 
     @classmethod
-    def learn(cls, corpus: Corpus, vocabulary_size: int, seed: int) -> Lexicon:
-        """Return the lexicon of the pairs of one epoch, by expectation maximisation.
+    def learn(cls, corpus: Corpus, vocabulary_size: int, seed: int, device: torch.device | str = "cpu") -> Lexicon:
+        """Return the lexicon of the pairs of one epoch, by expectation maximisation on `device`.
 
         It needs memory for two K x K float32 tables: the counts of the last round and of the current one.
         """
         batches = epoch_batches(corpus, _BATCH_TOKENS, seed, 0)
-        lexicon = cls(torch.ones(vocabulary_size, vocabulary_size))
+        lexicon = cls(torch.ones(vocabulary_size, vocabulary_size, device=device))
         for _ in tqdm(range(ROUNDS), unit="round", desc="word links"):
-            counts = torch.zeros(vocabulary_size * vocabulary_size)
-            for batch in (make_batch(corpus, indices) for indices in batches):
+            counts = torch.zeros(vocabulary_size * vocabulary_size, device=device)
+            for batch in (make_batch(corpus, indices).to(counts.device) for indices in batches):
                 cells = batch.target[:, :, None] * vocabulary_size + batch.source[:, None, :]
-                # On the CPU index_add_ sums in one thread and in order, so every run gets the same counts.
+                # On the CPU index_add_ sums in one thread and in order, so every run gets the same counts; on a GPU
+                # the order varies, and with it the last digits.
                 counts.index_add_(0, cells.view(-1), lexicon.links(batch).view(-1))
             lexicon = cls(counts.view(vocabulary_size, vocabulary_size))
         return lexicon
@@ -84,7 +89,7 @@ class Lexicon:
     def save(self, path: Path) -> None:
         """Write the counts to `path` (.npy) atomically."""
         with replacing(path) as temporary, temporary.open("wb") as file:
-            np.save(file, self.counts.numpy())
+            np.save(file, self.counts.cpu().numpy())
 
     @classmethod
     def load(cls, path: Path, vocabulary_size: int) -> Lexicon:
@@ -105,8 +110,9 @@ class Lexicon:
 def _prior(batch: Batch) -> Tensor:
     """Return the closeness of each cell to the diagonal, (B, Ty, Tx), 0 for padding; rows sum to 1."""
     target_mask, source_mask = batch.target != PAD, batch.source != PAD
-    down = torch.arange(batch.target.shape[1]) / target_mask.sum(1, keepdim=True)
-    across = torch.arange(batch.source.shape[1]) / source_mask.sum(1, keepdim=True)
+    device = batch.target.device
+    down = torch.arange(batch.target.shape[1], device=device) / target_mask.sum(1, keepdim=True)
+    across = torch.arange(batch.source.shape[1], device=device) / source_mask.sum(1, keepdim=True)
     nearness = torch.exp(-_DIAGONAL * (down[:, :, None] - across[:, None, :]).abs())
     nearness = nearness * target_mask[:, :, None] * source_mask[:, None, :]
     return nearness / nearness.sum(2, keepdim=True).clamp_min(1e-9)

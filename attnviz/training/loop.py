@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
@@ -38,6 +38,8 @@ from attnviz.training.warm_start import start_from
 MOMENTS = "moments"
 """Subfolder of a run with the models saved during training, each named after its update."""
 _LOG_EVERY = 50
+_READ_EVERY = 10
+"""Updates on a GPU between two readings of the losses."""
 _TRIM_EVERY = 5
 """Updates between two returns of free memory: sentences of varying length leave blocks that later ones do not fit."""
 
@@ -80,11 +82,13 @@ class _Run:
             self.objective = DistributedDataParallel(self.objective)
         self.optimizers = make_optimizers(self.network, config)
         self.progress, self.pace = Progress(), Pace()
+        self.unread: list[tuple[int, Tensor]] = []
+        """Loss terms and the two losses, (2,), of the updates whose losses have not been read."""
         self.moments = snapshot_moments(config)
         if self.checkpoint.exists():
             self.progress = load_state(self.checkpoint, self.network, self.optimizers)
         self.window = Window(self.progress.since_row)
-        self.validation = self.task.validation(members.device) if members.leads else None
+        self.validation = self.task.validation() if members.leads else None
         self.log = Log(self.output / "log.csv", self.progress.update) if members.leads else None
         self.copies = Copies(self.output / "copies", config.average) if config.average and members.leads else None
         self.bar: tqdm[NoReturn] = tqdm(
@@ -97,7 +101,7 @@ class _Run:
 
     def _prepare(self) -> None:
         self.tokenizer, self.corpus = prepare(self.config)
-        self.task = task_of(self.config, self.corpus, self.tokenizer)
+        self.task = task_of(self.config, self.corpus, self.tokenizer, self.members.device)
 
     def _network(self) -> AnyNetwork:
         """Return a network of the run's sizes, with the weights of update 0: random ones, or those of `start_from`.
@@ -141,11 +145,7 @@ class _Run:
             self._stop_when_asked()
             ready = time.perf_counter()
             for inputs, terms in self._rest_of_epoch():
-                tokens, loss, likelihood = self._update(inputs, terms)
-                self.progress.since_row.add(tokens, loss, likelihood)
-                self.progress.update += 1
-                self.progress.batch += 1
-                self.progress.tokens += tokens
+                self._update(inputs, terms)
                 now = time.perf_counter()
                 self.progress.seconds = now - begun
                 self.pace.add(now - ready)
@@ -156,6 +156,7 @@ class _Run:
                 ready = time.perf_counter()
             else:
                 self.progress.epoch, self.progress.batch = self.progress.epoch + 1, 0
+        self._read_losses()
         if self.members.leads:
             self._checkpoint()
             try:
@@ -168,6 +169,7 @@ class _Run:
         """Save the state and raise Stopped where any process of the run was asked to stop."""
         if not self.members.any(self.stop.requested):
             return
+        self._read_losses()
         if self.members.leads and self.progress.update:
             self._save_state()
         self.members.wait()  # torchrun kills the other processes when one exits
@@ -183,6 +185,7 @@ class _Run:
         if update % _TRIM_EVERY == 0:
             return_memory()
         if update % _LOG_EVERY == 0:
+            self._read_losses()
             self.bar.set_postfix(self.window.report())
             if self.log:
                 self.log.write(self.progress, self.window.row(), rate=learning_rate(config, update - 1))
@@ -194,8 +197,10 @@ class _Run:
         self._validate_when_due()
         if self.pace.updates in (FORECAST_AFTER, FORECAST_AGAIN) and update < config.updates:
             self.report(self.pace.left(config, update))
-        if update % config.checkpoint_every == 0 and self.members.leads:
-            self._checkpoint()
+        if update % config.checkpoint_every == 0:
+            self._read_losses()
+            if self.members.leads:
+                self._checkpoint()
 
     def report(self, remark: str) -> None:
         """Print `remark` above the progress bar, from the leading process only."""
@@ -220,27 +225,40 @@ class _Run:
         own = batches[members.rank :: members.size][: len(batches) // members.size]
         for number, indices in enumerate(own[progress.batch :], progress.batch):
             seed = (self.config.seed, progress.epoch, number * members.size + members.rank)
-            yield self.task.inputs(indices, seed, members.device)
+            yield self.task.inputs(indices, seed)
 
-    def _update(self, inputs: tuple[Any, ...], terms: int) -> tuple[int, float, float]:
-        """Update the weights once; return the number of loss terms and the two losses per term, over all processes.
-
-        Terms are target pieces or, for a detector, pairs.
-        """
+    def _update(self, inputs: tuple[Any, ...], terms: int) -> None:
+        """Update the weights once, with inputs of as many loss `terms`: target pieces or, for a detector, pairs."""
         config, progress, members = self.config, self.progress, self.members
         torch.manual_seed((config.seed * 1_000_003 + progress.update) * members.size + members.rank)
         set_rate(self.optimizers, learning_rate(config, progress.update), config)
         device = members.device.type
         with torch.autocast(device, dtype=torch.bfloat16, enabled=config.precision == "bf16"):
             loss, likelihood = self.objective(*inputs)
-        total, losses = members.total(terms, float(loss.detach()), float(likelihood))
+        total = members.count(terms)
         # DistributedDataParallel averages gradients over processes; the factor turns that into a sum over terms.
         (loss * (members.size / total)).backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), config.clip)
         for optimizer in self.optimizers:
             optimizer.step()
             optimizer.zero_grad()
-        return total, losses[0] / total, losses[1] / total
+        self.unread.append((total, torch.stack([loss.detach(), likelihood])))
+        progress.update += 1
+        progress.batch += 1
+        progress.tokens += total
+        if device == "cpu" or len(self.unread) >= _READ_EVERY or self.pace.updates < FORECAST_AFTER:
+            self._read_losses()
+
+    def _read_losses(self) -> None:
+        """Add the losses of the last updates to the sums; every process of the run must call this.
+
+        Reading a number from a GPU waits for its work to finish, so the losses of several updates are read at once.
+        """
+        if self.unread:
+            losses = self.members.total(torch.stack([losses for _, losses in self.unread])).tolist()
+            for (tokens, _), (loss, likelihood) in zip(self.unread, losses, strict=True):
+                self.progress.since_row.add(tokens, loss, likelihood)
+            self.unread.clear()
 
     def _validate_when_due(self) -> None:
         """Validate where it is due; a validation that a stop interrupts is due again when the run resumes."""

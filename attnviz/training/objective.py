@@ -1,7 +1,7 @@
 """The training objective: label-smoothed cross-entropy over the vocabulary, computed in chunks, and guided alignment.
 
-The logits of a whole batch would be by far the largest tensor. They are computed for a few hundred positions at a time:
-each chunk's loss and gradient are computed together, and its logits discarded.
+The logits of a whole batch would be by far the largest tensor. They are computed for some positions at a time: each
+chunk's loss and gradient are computed together, and its logits discarded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from attnviz.network import Trainable
 from attnviz.text import PAD
 from attnviz.training.batches import Batch
 
-_CHUNK = 512
+_CHUNK, _GPU_CHUNK = 512, 16_384
+"""Positions whose logits are computed together: few enough for a processor's cache, enough to occupy a GPU."""
 _TILE = 32
 _LEAST_WEIGHT = 1e-9
 """Lower bound on weights inside a logarithm, which keeps it finite."""
@@ -49,8 +50,9 @@ class SmoothedCrossEntropy(torch.autograd.Function):
             loss = torch.zeros((), dtype=weight.dtype, device=weight.device)
             likelihood = torch.zeros_like(loss)
             floor = torch.finfo(weight.dtype).tiny
-            for start in range(0, count, _CHUNK):
-                part, target = inputs[start : start + _CHUNK], targets[start : start + _CHUNK]
+            chunk = _CHUNK if readouts.device.type == "cpu" else _GPU_CHUNK
+            for start in range(0, count, chunk):
+                part, target = inputs[start : start + chunk], targets[start : start + chunk]
                 own = torch.arange(len(part), device=part.device), target
                 logits = part @ matrix.t()
                 chosen = logits[own].to(weight.dtype)
@@ -63,7 +65,7 @@ class SmoothedCrossEntropy(torch.autograd.Function):
                 if needs_grad:
                     # Indexed assignment, since scatter_ would copy the whole matrix twice.
                     probabilities[own] = share - (1 - smoothing)
-                    torch.mm(probabilities, matrix[:, :size], out=grad_readouts[start : start + _CHUNK])
+                    torch.mm(probabilities, matrix[:, :size], out=grad_readouts[start : start + chunk])
                     grad_matrix += probabilities.t() @ part
             grad_readouts -= (smoothing * mean_row).to(readouts.dtype)
             grad_weight, grad_bias = grad_matrix[:, :size], grad_matrix[:, size]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from tqdm import tqdm
 
 from attnviz.checkpoint import load_model
@@ -106,11 +107,16 @@ def _tokenizer(config: TrainingConfig, pairs: list[Pair], weights: list[float]) 
     return Tokenizer.train(_sample(pairs, weights, config.seed), pieces, config.seed)
 
 
-def prepare_guidance(config: TrainingConfig, corpus: Corpus, vocabulary_size: int) -> Lexicon:
-    """Return the lexicon that guides attention, learnt in the first call for this output folder."""
+def prepare_guidance(
+    config: TrainingConfig, corpus: Corpus, vocabulary_size: int, device: torch.device | str = "cpu"
+) -> Lexicon:
+    """Return the lexicon that guides attention, on the CPU.
+
+    The first call for this output folder learns it, on `device`.
+    """
     path = Path(config.output) / LEXICON
     if not path.exists():
-        Lexicon.learn(corpus, vocabulary_size, config.seed).save(path)
+        Lexicon.learn(corpus, vocabulary_size, config.seed, device).save(path)
     return Lexicon.load(path, vocabulary_size)
 
 

@@ -42,10 +42,10 @@ class Sums:
     """Negative log likelihood in nats, without label smoothing, summed over the terms."""
 
     def add(self, tokens: int, loss: float, likelihood: float) -> None:
-        """Add an update with `tokens` loss terms and its two losses per term."""
+        """Add an update with `tokens` loss terms and its two losses, summed over the terms."""
         self.tokens += tokens
-        self.loss += loss * tokens
-        self.likelihood += likelihood * tokens
+        self.loss += loss
+        self.likelihood += likelihood
 
 
 @dataclass

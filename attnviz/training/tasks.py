@@ -55,8 +55,8 @@ class Validating(Protocol):
 class Task(ABC):
     """Training task: batches, objective and validation."""
 
-    def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
-        self.config, self.corpus, self.tokenizer = config, corpus, tokenizer
+    def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> None:
+        self.config, self.corpus, self.tokenizer, self.device = config, corpus, tokenizer, device
 
     @abstractmethod
     def begin(self, network: Any) -> None:
@@ -67,14 +67,14 @@ class Task(ABC):
         """Return the module that maps the inputs of a batch to its loss and likelihood, sums over its terms in nats."""
 
     @abstractmethod
-    def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:
-        """Return the objective's inputs for the pairs at `indices` (B,), on `device`, and the number of loss terms.
+    def inputs(self, indices: NDArray[np.int64], seed: Sequence[int]) -> Inputs:
+        """Return the objective's inputs for the pairs at `indices` (B,), on the device, and the number of loss terms.
 
         Random draws depend on `seed` alone.
         """
 
     @abstractmethod
-    def validation(self, device: torch.device) -> Validating:
+    def validation(self) -> Validating:
         """Return the validation of the run."""
 
     @abstractmethod
@@ -85,9 +85,10 @@ class Task(ABC):
 class Translating(Task):
     """Translation; the loss is a sum over target pieces."""
 
-    def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
-        super().__init__(config, corpus, tokenizer)
-        self.lexicon = prepare_guidance(config, corpus, len(tokenizer)) if config.guidance > 0 else None
+    def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> None:
+        super().__init__(config, corpus, tokenizer, device)
+        guided = config.guidance > 0
+        self.lexicon = prepare_guidance(config, corpus, len(tokenizer), device).to(device) if guided else None
 
     def begin(self, network: Any) -> None:
         """Do nothing."""
@@ -96,16 +97,16 @@ class Translating(Task):
         """Return the cross-entropy of the next piece."""
         return Objective(network, self.config.label_smoothing, self.config.guidance)
 
-    def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:  # noqa: ARG002
+    def inputs(self, indices: NDArray[np.int64], seed: Sequence[int]) -> Inputs:  # noqa: ARG002
         """Return the pairs at `indices` (B,) and, for guidance, their links; nothing is random."""
         batch = make_batch(self.corpus, indices)
-        links = self.lexicon.links(batch) if self.lexicon else None
-        links = links if links is None else links.to(device, non_blocking=True)
-        return (batch.to(device), links), batch.target_tokens
+        terms = batch.target_tokens  # counted on the CPU: on a GPU it would synchronise
+        batch = batch.to(self.device)
+        return (batch, self.lexicon.links(batch) if self.lexicon else None), terms
 
-    def validation(self, device: torch.device) -> Validation:
+    def validation(self) -> Validation:
         """Return the validation of loss and BLEU."""
-        return Validation(self.config, self.tokenizer, device)
+        return Validation(self.config, self.tokenizer, self.device)
 
     def finish(self, folder: Path) -> None:
         """Add nothing."""
@@ -114,11 +115,11 @@ class Translating(Task):
 class Detecting(Task):
     """Detection of translations; the loss is a sum over pairs, half of them negatives."""
 
-    def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
-        super().__init__(config, corpus, tokenizer)
+    def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> None:
+        super().__init__(config, corpus, tokenizer, device)
         self.links, self.exchanges = prepare_lexicon(config, corpus, tokenizer)
         self.negatives = Negatives(self.exchanges, tokenizer)
-        self.lexicon = self.links if config.guidance > 0 else None
+        self.lexicon = self.links.to(device) if config.guidance > 0 else None
 
     def begin(self, network: Any) -> None:
         """Initialise the embeddings by the links of pieces."""
@@ -128,24 +129,24 @@ class Detecting(Task):
         """Return the cross-entropy of the two classes."""
         return Verdict(network, self.config.label_smoothing, self.config.guidance)
 
-    def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:
+    def inputs(self, indices: NDArray[np.int64], seed: Sequence[int]) -> Inputs:
         """Return each pair at `indices` (B,) and a negative of it; for guidance also the links of the pairs."""
-        links = self.lexicon.links(make_batch(self.corpus, indices)).to(device) if self.lexicon else None
+        links = self.lexicon.links(make_batch(self.corpus, indices).to(self.device)) if self.lexicon else None
         pairs = pairs_at(self.corpus, indices)
         drawn = self.negatives.draw(pairs, np.random.default_rng(seed))
         batch = pair_batch(pairs, [negative.pair for negative in drawn])
-        return (batch.to(device), links), len(batch.labels)
+        return (batch.to(self.device), links), len(batch.labels)
 
-    def validation(self, device: torch.device) -> DetectorValidation:
+    def validation(self) -> DetectorValidation:
         """Return the validation of loss and of accuracy by kind of negative."""
-        return DetectorValidation(self.config, self.tokenizer, self.negatives, device)
+        return DetectorValidation(self.config, self.tokenizer, self.negatives, self.device)
 
     def finish(self, folder: Path) -> None:
         """Write the exchangeable words, which make the same kinds of negatives for evaluation."""
         save_exchanges(folder / EXCHANGES, self.exchanges)
 
 
-def task_of(config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> Task:
-    """Return the prepared task of this architecture."""
+def task_of(config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> Task:
+    """Return the prepared task of this architecture, whose batches are on `device`."""
     kind = Detecting if config.architecture == "decomposable" else Translating
-    return kind(config, corpus, tokenizer)
+    return kind(config, corpus, tokenizer, device)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
+from torch import Tensor
 
 from attnviz.devices import resolve_device
 from attnviz.training.config import TrainingConfig
@@ -32,22 +33,24 @@ class Team:
         if self.size > 1:
             dist.barrier()
 
-    def total(self, count: int, *amounts: float) -> tuple[int, list[float]]:
-        """Return the sums over all processes of `count`, exactly, and of `amounts`, in float32.
-
-        The count is an integer, because float32 is exact only up to 2^24 and not every device has float64.
-        """
+    def count(self, number: int) -> int:
+        """Return the sum of `number` over all processes."""
         if self.size == 1:
-            return count, list(amounts)
-        counts = torch.tensor([count], dtype=torch.int64, device=self.device)
-        shared = torch.tensor(amounts, dtype=torch.float32, device=self.device)
-        dist.all_reduce(counts)
-        dist.all_reduce(shared)
-        return int(counts), shared.tolist()
+            return number
+        total = torch.tensor([number], dtype=torch.int64, device=self.device)
+        dist.all_reduce(total)
+        return int(total)
+
+    def total(self, amounts: Tensor) -> Tensor:
+        """Return the sums of `amounts`, any shape, over all processes."""
+        if self.size > 1:
+            amounts = amounts.clone()
+            dist.all_reduce(amounts)
+        return amounts
 
     def any(self, flag: bool) -> bool:
         """Return whether `flag` is set in any process, the same value in all of them."""
-        return self.total(int(flag))[0] > 0
+        return self.count(int(flag)) > 0
 
     def broadcast(self, value: float) -> float:
         """Return the leading process's `value`, in float32, in every process."""

@@ -66,8 +66,11 @@ def test_pieces_are_counted_exactly_over_processes(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(dist, "all_reduce", reduce)
     monkeypatch.setattr(dist, "broadcast", lambda tensor, _: sent.append(tensor.dtype))
     two = Team(0, 2, torch.device("cpu"))
-    count, amounts = two.total(2**24 + 1, 0.5, 3.0)
-    assert (count, amounts) == (2**25 + 2, [1.0, 6.0])
+    assert two.count(2**24 + 1) == 2**25 + 2
+    amounts = torch.tensor([[0.5, 3.0]])
+    assert two.total(amounts).tolist() == [[1.0, 6.0]]
+    assert amounts.tolist() == [[0.5, 3.0]]
     assert two.broadcast(-41.5) == -41.5
     assert set(sent) == {torch.int64, torch.float32}
-    assert Team(0, 1, torch.device("cpu")).total(2**24 + 1, 0.1) == (2**24 + 1, [0.1])
+    alone = Team(0, 1, torch.device("cpu"))
+    assert (alone.count(2**24 + 1), alone.total(amounts).tolist()) == (2**24 + 1, [[0.5, 3.0]])
