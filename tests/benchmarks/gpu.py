@@ -45,7 +45,7 @@ SENTENCES = (
     "The children were playing in the park while their parents sat on a bench and looked at the photographs.",
     "She gave him the book because he had asked for it.",
 )
-REPEATS = 5
+REPEATS = 3
 
 
 def main() -> None:
@@ -95,7 +95,7 @@ def compare_devices(folder: str, device: str) -> None:
 def measure_translation(folder: str, device: str) -> None:
     """Print the speeds of translation and of the corpus analysis on a device."""
     translator: Translator[Any] = Translator.load(folder, device)
-    batch = [*SENTENCES] * 20
+    batch = [*SENTENCES] * 10
     for beam in (1, 5):
         one = _seconds(lambda: [translator.translate(s, beam=beam) for s in SENTENCES]) / len(SENTENCES)  # noqa: B023
         many = len(batch) / _seconds(lambda: translator.translate_batch(batch, beam=beam))  # noqa: B023
@@ -133,7 +133,7 @@ def training_speed(folder: str, device: torch.device, precision: str, batch_toke
             for optimizer in optimizers:
                 optimizer.step()
                 optimizer.zero_grad()
-        float(loss)
+        float(loss.detach())
 
     return pieces / _seconds(turn)
 
