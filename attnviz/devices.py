@@ -23,5 +23,5 @@ def resolve_device(name: str) -> torch.device:
     names = available_devices()
     full_name = {"auto": names[0], "cuda": "cuda:0"}.get(name, name)
     if full_name not in names:
-        raise AttnvizError(f"There is no device {name!r} here. Choose one of: auto, {', '.join(names)}.")
+        raise AttnvizError(f"This machine has no device {name!r}. Choose one of: auto, {', '.join(names)}.")
     return torch.device(full_name)

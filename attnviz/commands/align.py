@@ -28,34 +28,39 @@ from attnviz.commands.shared import (
 
 _TOGETHER = 200
 """Number of pairs computed and printed together."""
-SUMMARY = "link the words of sentence pairs, by what attention turned out to be about"
+SUMMARY = "link the words of sentence pairs by attention"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    command.add_argument("file", nargs="?", default="-", help="source<TAB>target a line; - or nothing: standard input")
+    command.add_argument(
+        "file",
+        nargs="?",
+        default="-",
+        help="file with one source<TAB>target per line; “-” or no file means standard input",
+    )
     when = command.add_mutually_exclusive_group()
     when.add_argument(
         "--after",
         dest="after",
         action="store_true",
         default=None,
-        help="link by posterior attention, computed once the target word is known: the default for RNNsearch models, "
-        "not available for transformers and imported models",
+        help="link words by posterior attention, the attention once the target word is known (the default for "
+        "RNNsearch models; not possible for transformers and imported models)",
     )
     when.add_argument(
         "--before",
         dest="after",
         action="store_false",
-        help="link by attention, computed before the target word is known: the default for other models",
+        help="link words by attention, as computed before the target word is known (the default for all other models)",
     )
     command.add_argument(
         "--threshold",
         type=share,
-        help="link all words with at least this share of the posterior (or, with --before, of attention)",
+        help="link every pair of words whose posterior attention (with --before: attention) is at least this share",
     )
     command.add_argument(
-        "--words", action="store_true", help="print the words that the numbers count, before the links"
+        "--words", action="store_true", help="before the links, print the words that the link numbers refer to"
     )
     add_head_options(command)
     add_model_options(command, beam=False)
@@ -68,17 +73,17 @@ def run(options: argparse.Namespace) -> None:
     lines = list(numbered(input_lines() if options.file == "-" else read_text_lines(Path(options.file))))
     pairs = [(number, *_pair(number, line)) for number, line in lines]
     if not pairs:
-        raise AttnvizError("There is no sentence pair to align. Give source<TAB>target a line.")
+        raise AttnvizError("There is no sentence pair to align. Write one source<TAB>target per line.")
     translator = load_translator(options)
     if not translator.network.attends:
         raise AttnvizError(
-            f"The model {options.model} has no attention, so it aligns nothing. Name another with --model."
+            f"The model {options.model} has no attention, so it cannot align words. Choose another model with --model."
         )
     once = translator.network.attends_once
     if options.after and not once:
         raise AttnvizError(
-            f"Posterior attention needs an RNNsearch model; {options.model} is a transformer, or was imported from "
-            "another toolkit: leave out --after."
+            f"Posterior attention needs an RNNsearch model, but {options.model} is a transformer or was imported "
+            "from another toolkit. Leave out --after."
         )
     after = once if options.after is None else options.after
     # Attention of chosen heads is computed from traces, one pair at a time.
@@ -133,5 +138,5 @@ def _pharaoh(words: Words, threshold: float | None, named: bool) -> str:
 def _pair(number: int, line: str) -> tuple[str, str]:
     columns = line.split("\t")
     if len(columns) != 2:
-        raise AttnvizError(f"Line {number} must be source<TAB>target, with exactly one tab.")
+        raise AttnvizError(f"Line {number} must have the form source<TAB>target, with exactly one tab.")
     return columns[0], columns[1]

@@ -26,24 +26,31 @@ VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    command.add_argument("--port", type=positive, help="port of the page (8501 unless given)")
+    command.add_argument("--port", type=positive, help="port of the page (default: 8501)")
     command.add_argument(
-        "--address", help="address to listen on: 0.0.0.0 for other machines too (127.0.0.1 unless given)"
+        "--address", help="address to listen on; 0.0.0.0 also lets other machines connect (default: 127.0.0.1)"
     )
     command.add_argument(
         "--host",
         action="append",
         default=[],
         metavar="NAME",
-        help="name by which visitors reach the page, such as example.org or *.example.org, besides this machine's own "
-        "names; may be given more than once, and * allows any",
+        help="additional host name under which visitors open the page, such as example.org or *.example.org; may "
+        "be repeated; * allows every name",
     )
-    command.add_argument("--base-path", metavar="PATH", help="path of the page behind a proxy, such as attnviz")
+    command.add_argument("--base-path", metavar="PATH", help="path of the page behind a reverse proxy, such as attnviz")
     command.add_argument(
-        "--visitors", type=positive, metavar="N", help="visitors at the same time; others wait and see their place"
+        "--visitors",
+        type=positive,
+        metavar="N",
+        help="largest number of visitors at the same time; further visitors wait in a queue",
     )
-    command.add_argument("--runs", type=Path, help="folder of runs of train that visitors may watch learning")
-    command.add_argument("--corpora", type=Path, help="folder of tables of corpus that visitors may look at")
+    command.add_argument(
+        "--runs", type=Path, help="folder with the training runs (of attnviz train) that visitors may watch"
+    )
+    command.add_argument(
+        "--corpora", type=Path, help="folder with the tables (of attnviz corpus) that visitors may open"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -54,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
     check_streamlit()
     script = next((folder / "app.py" for folder in (Path.cwd(), ROOT) if (folder / "attnviz" / "ui").is_dir()), None)
     if script is None or not script.is_file():
-        raise AttnvizError("The page's app.py is not there. Run the command in the project's folder.")
+        raise AttnvizError("The page's app.py was not found. Run this command in the folder of the project.")
     command = [sys.executable, "-m", "streamlit", "run", script.name]
     for host in _hosts(options):
         command += ["--server.allowedHosts", host]
@@ -68,11 +75,16 @@ def run(options: argparse.Namespace) -> None:
         environment[VISITORS_VARIABLE] = str(options.visitors)
     if options.runs:
         if not options.runs.is_dir():
-            raise AttnvizError(f"There is no folder {options.runs} of runs. Name the one that holds their folders.")
+            raise AttnvizError(
+                f"There is no folder {options.runs}. Give --runs the folder that contains the folders of the "
+                "training runs."
+            )
         environment[RUNS_VARIABLE] = str(options.runs.resolve())
     if options.corpora:
         if not options.corpora.is_dir():
-            raise AttnvizError(f"There is no folder {options.corpora} of tables. Name the one that holds them.")
+            raise AttnvizError(
+                f"There is no folder {options.corpora}. Give --corpora the folder that contains the tables."
+            )
         environment[CORPORA_VARIABLE] = str(options.corpora.resolve())
     # Streamlit reads its settings, and the page its models, from the working directory.
     os.chdir(script.parent)

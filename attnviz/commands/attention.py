@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from attnviz.importing.records import AttentionRecords
     from attnviz.trace import Attention
 
-SUMMARY = "read another program's attention or links: say what it is, draw it or convert it"
+SUMMARY = "read the attention or word links of another program: describe, draw or convert them"
 _DRAWN = ("svg", "png", "pdf", "html", "csv", "tex")
 """File suffixes of outputs with one pair."""
 _SHOWN = 3
@@ -24,30 +24,57 @@ _SHOWN = 3
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    command.add_argument("file", type=Path, metavar="FILE", help="attention or links in a known format; also .gz")
+    command.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="file of attention or word links, in any known format; it may be compressed as .gz",
+    )
     add_file_options(command)
-    command.add_argument("--sentence", type=positive, metavar="N", help="which sentence pair of the file, from 1")
+    command.add_argument(
+        "--sentence", type=positive, metavar="N", help="number of the sentence pair in the file, counted from 1"
+    )
     command.add_argument(
         "-o",
         "--output",
         type=Path,
         metavar="FILE",
-        help=".svg, .png, .pdf, .html, .csv, .tex: one pair; .json, .pharaoh, .parquet: all pairs or one",
+        help="file to write: .svg, .png, .pdf, .html, .csv and .tex hold one pair; .json, .pharaoh and .parquet "
+        "hold one or all pairs",
     )
 
 
 def add_file_options(command: argparse.ArgumentParser) -> None:
     """Add the options of reading an attention file."""
     add = command.add_argument
-    add("--source-file", type=Path, metavar="FILE", help="the source sentences, a line a pair, where the file has none")
-    add("--target-file", type=Path, metavar="FILE", help="the target sentences, likewise")
-    add("--format", metavar="NAME", help="the format of the file, instead of the one its structure tells")
-    add("--layer", type=positive, metavar="L", help="of an array of several layers: layer L, from 1")
-    add("--head", type=positive, metavar="H", help="of an array of several heads: head H, from 1; else their mean")
-    add("--normalise", action="store_true", help="scale rows that do not add up to 1")
-    add("--transpose", action="store_true", help="turn matrices that have a row for each source token")
-    add("--unescape", action="store_true", help="undo the escapes of Moses' tokenizer: &apos; and @-@")
-    add("--encoding", metavar="NAME", help="of text that is not in UTF-8, as latin-1 or utf-16")
+    add(
+        "--source-file",
+        type=Path,
+        metavar="FILE",
+        help="file with the source sentences, one per line, if FILE contains none",
+    )
+    add(
+        "--target-file",
+        type=Path,
+        metavar="FILE",
+        help="file with the target sentences, one per line, if FILE contains none",
+    )
+    add("--format", metavar="NAME", help="format of the file, if the detected format is wrong")
+    add("--layer", type=positive, metavar="L", help="layer to read from an array with several layers, counted from 1")
+    add(
+        "--head",
+        type=positive,
+        metavar="H",
+        help="head to read from an array with several heads, counted from 1 (default: the mean of the heads)",
+    )
+    add("--normalise", action="store_true", help="scale every row so that it adds up to 1")
+    add("--transpose", action="store_true", help="transpose matrices that have one row for each source token")
+    add(
+        "--unescape",
+        action="store_true",
+        help="decode the escape sequences of Moses' tokenizer, such as &apos; and @-@",
+    )
+    add("--encoding", metavar="NAME", help="encoding of the text if it is not UTF-8, such as latin-1 or utf-16")
 
 
 def open_records(options: argparse.Namespace) -> AttentionRecords:
@@ -88,7 +115,7 @@ def run(options: argparse.Namespace) -> None:
         try:
             options.output.write_bytes(attention_file_content(chosen, ending))
         except OSError as error:
-            raise AttnvizError(f"{options.output} cannot be written: {error.strerror}.") from error
+            raise AttnvizError(f"The file {options.output} cannot be written: {error.strerror}.") from error
         if ending == "pharaoh":
             _print_empty(chosen)
 
@@ -126,7 +153,7 @@ def _chosen(records: AttentionRecords, options: argparse.Namespace) -> list[Atte
     ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
     if ending in _DRAWN:
         if len(records) > 1:
-            print(f"Drawn is pair 1 of {len(records)}; --sentence chooses another.", file=sys.stderr)
+            print(f"This draws pair 1 of {len(records)}; choose another with --sentence.", file=sys.stderr)
         return [records[0]]
     return list(records)
 
@@ -148,7 +175,7 @@ def _print_empty(records: list[Attention]) -> None:
     empty = sum(not links_text(record) for record in records)
     if empty:
         print(
-            f"Without links: {empty} of {len(records)} pairs. Their target words are linked to nothing, or attend most "
-            "to </s>.",
+            f"{empty} of {len(records)} pairs have no links: their target words are linked to nothing, or attend "
+            "most to </s>.",
             file=sys.stderr,
         )

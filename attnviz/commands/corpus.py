@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Show = Callable[[Progress], object]
 
-SUMMARY = "measure every pair of a file, and write a table of them (Parquet)"
+SUMMARY = "measure every sentence pair of a file and write a Parquet table, one row for each pair"
 _MOST_WORKERS = 8
 DEFAULT_VECTORS = 50_000
 _SHOWN = 5
@@ -38,63 +38,71 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add(
         "file",
         type=Path,
-        help="a sentence or source<TAB>target a line (.tsv, .txt, with .gz or .xz after it), gold "
-        "links (.jsonl), or columns source and target (.parquet)",
+        help="file to measure: .tsv or .txt (also .gz or .xz) with a sentence or source<TAB>target per line; "
+        ".jsonl with gold links; or .parquet with columns source and target",
     )
-    add("-o", "--output", type=Path, required=True, metavar="FILE", help="the table, .parquet")
+    add("-o", "--output", type=Path, required=True, metavar="FILE", help="table to write, a .parquet file")
     add(
         "--translate",
         action="store_true",
-        help="translate the sources, and measure the translations by the targets; "
-        "otherwise the decoder is led through the targets",
+        help="let the model translate each source, and compare its translation with the target; without this "
+        "option, the model must write the target (forced decoding)",
     )
     add(
         "--kind",
         choices=[*KINDS, "none"],
         default=DEFAULT,
-        help="what links after the word are drawn by: fit is quicker, none leaves them out",
+        help="variant of posterior attention for the word links; fit is faster than balanced, none writes no such "
+        "links",
     )
     add(
         "--threshold",
         type=share,
         default=default.threshold,
-        help="keep the links of at least this share, and the largest of each word",
+        help="for each target word, keep its strongest link and all links of at least this weight",
     )
     add(
         "--gold",
         type=Path,
         metavar="FILE",
-        help="links that people drew, those of a pair a line: i-j (sure) and "
-        "i?j (possible), of words divided by blanks, from 0",
+        help="file with links marked by hand, one line per pair, words counted from 0: i-j is a sure link, i?j a "
+        "possible link",
     )
-    add("--batch-size", type=positive, default=default.batch_size, metavar="N", help="pairs computed together, at most")
+    add(
+        "--batch-size",
+        type=positive,
+        default=default.batch_size,
+        metavar="N",
+        help="largest number of pairs that are computed together",
+    )
     add(
         "--skip-malformed",
         action="store_true",
-        help="leave out lines that are no sentence or pair, also where these are more than 1 %% of the file",
+        help="leave out malformed lines, even if they are more than 1 %% of the file",
     )
-    add("--limit", type=positive, metavar="N", help="take the first so many lines")
+    add("--limit", type=positive, metavar="N", help="use only the first N lines")
     add(
         "--vectors",
         type=_count,
         nargs="?",
         const=DEFAULT_VECTORS,
         metavar="N",
-        help="beside the table (.vectors.npz) also states, contexts and annotations of pairs drawn by lot, at most N "
-        f"of each ({DEFAULT_VECTORS:,} unless said, at most {MOST_VECTORS:,}), to find neighbours in",
+        help="also write states, context vectors and annotations of random pairs to a file .vectors.npz, to search "
+        f"for neighbours; at most N of each kind (default: {DEFAULT_VECTORS:,}, largest: {MOST_VECTORS:,})",
     )
     add(
         "--workers",
         type=positive,
         metavar="N",
         default=argparse.SUPPRESS,
-        help="processes that share the work (default: as many as processor cores; one on a GPU)",
+        help="number of processes (default: one for each processor core, or one on a GPU)",
     )
     add_model_options(command, beam=True)
     _add_cluster_options(
         command.add_argument_group(
-            "on a Ray cluster",
-            "a folder of files in, a folder of tables out, at paths that all machines see, and the model too",
+            "options for a Ray cluster",
+            "Ray reads a folder of files and writes a folder of tables. All machines must see both folders and "
+            "the model under the same paths.",
         )
     )
 
@@ -102,24 +110,30 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def _add_cluster_options(group: argparse._ArgumentGroup) -> None:
     add, absent = group.add_argument, argparse.SUPPRESS
     add(
-        "--ray", action="store_true", help="have actors compute: those of this machine, unless --address says otherwise"
+        "--ray",
+        action="store_true",
+        help="compute with Ray actors: on this machine, or on the cluster given by --address",
     )
     add(
-        "--address", default=absent, help="of a cluster that runs, as host:port, or auto where one does on this machine"
+        "--address",
+        default=absent,
+        help="address of a running Ray cluster, as host:port; auto finds one on this machine",
     )
     add(
         "--actors",
         type=positive,
         default=absent,
         metavar="N",
-        help="each with the model (default: as many as the cluster has processor cores, or graphics cards, for)",
+        help="number of Ray actors, each of which loads the model (default: as many as the processor cores or GPUs "
+        "of the cluster allow)",
     )
     add(
         "--num-gpus-per-actor",
         type=float,
         default=absent,
         metavar="X",
-        help="graphics cards of an actor, or its share of one; where left out, it has a processor core",
+        help="number of GPUs for each actor, or a fraction of one GPU (default: none, one processor core for each "
+        "actor)",
     )
 
 
@@ -154,9 +168,9 @@ def run(options: argparse.Namespace) -> None:
     rows, lines, skipped = (
         sum(getattr(about_table, name) for about_table in tables.values()) for name in ("rows", "lines", "skipped")
     )
-    print(f"{rows} rows of {lines} lines, {skipped} skipped: {options.output}")
+    print(f"{options.output}: {rows} rows from {lines} lines, {skipped} lines skipped")
     if not options.translate and (alone := sum(map(_own_translations, tables))):
-        print(f"{alone} of them have a translation of the model's own: their lines are of English alone.")
+        print(f"{alone} of these rows hold a translation by the model, because their lines have no French sentence.")
     if not rows:
         raise AttnvizError(f"No line of {options.file} could be used: the table is empty.")
     if options.vectors:
@@ -176,9 +190,11 @@ def _on_this_machine(options: argparse.Namespace, settings: Settings, show: Show
     from attnviz.corpora import analyse_file
 
     if cluster_options := [name for name in _OF_CLUSTER if name in options]:
-        raise AttnvizError(f"--{cluster_options[0].replace('_', '-')} says how actors compute: give --ray with it.")
+        raise AttnvizError(f"The option --{cluster_options[0].replace('_', '-')} is only for Ray. Add --ray.")
     if options.file.is_dir():
-        raise AttnvizError(f"{options.file} is a folder: give one file, or --ray, by which each becomes a table.")
+        raise AttnvizError(
+            f"{options.file} is a folder. Give one file, or add --ray to write one table for each file in the folder."
+        )
     if options.output.suffix != ".parquet":
         raise AttnvizError(f"The table must be a .parquet file, not {options.output}.")
     about = analyse_file(
@@ -207,7 +223,7 @@ def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> d
         ("vectors", options.vectors),
     ):
         if given:
-            raise AttnvizError(f"--{name} is of a file that this machine computes alone: leave it out, or --ray.")
+            raise AttnvizError(f"The options --{name} and --ray cannot be combined. Leave out one of them.")
     chosen = {name: getattr(options, option) for option, name in _OF_CLUSTER.items() if option in options}
     return analyse_folder(
         options.file,
@@ -237,7 +253,7 @@ def _write_vectors(options: argparse.Namespace) -> None:
             lambda done: bar.update(done - bar.n),
         )
     counts = ", ".join(f"{len(array)} {kind}s" for kind, array in vectors.arrays.items())
-    print(f"{counts} of {len(vectors.pairs)} pairs: {vectors_path(options.output)}")
+    print(f"{vectors_path(options.output)}: {counts} from {len(vectors.pairs)} pairs")
 
 
 def _count(text: str) -> int:

@@ -44,48 +44,79 @@ def add_options(command: argparse.ArgumentParser) -> None:
         return tuple(dict.fromkeys(beam_width(part) for part in text.split(",")))
 
     add = command.add_argument
-    add("files", nargs="*", type=Path, help="pairs, source<TAB>reference a line (.tsv, .tsv.xz); gold links (.jsonl)")
+    add(
+        "files",
+        nargs="*",
+        type=Path,
+        help="files to evaluate on: .tsv or .tsv.xz with one source<TAB>reference per line, or .jsonl with gold links",
+    )
     add(
         "--model",
         dest="models",
         type=Path,
         action="append",
         metavar="FOLDER",
-        help=f"folder of a model; give it once for each model ({default_model()} where left out)",
+        help=f"folder of a model; repeat the option for several models (default: {default_model()})",
     )
-    add("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
-    add("--beam", dest="beams", type=beams, default="1,5", metavar="N,N", help="widths of the searches; 1 is greedy")
+    add("--device", default="auto", help="device: auto, cpu, cuda, cuda:1 or mps")
+    add(
+        "--beam",
+        dest="beams",
+        type=beams,
+        default="1,5",
+        metavar="N,N",
+        help="beam widths to evaluate; width 1 is greedy search",
+    )
     add(
         "--length-penalty",
         type=_penalty,
         default=1.0,
         metavar="X",
-        help="hypotheses are compared by log probability divided by length to this power",
+        help="length penalty: the score of a hypothesis is its log probability divided by its length to the power X",
     )
-    add("--limit", type=positive, metavar="N", help="use the first so many pairs of each file")
+    add("--limit", type=positive, metavar="N", help="use only the first N pairs of each file")
     add(
         "--skip-malformed",
         action="store_true",
-        help="leave out lines that are no source<TAB>target, also where these are more than 1 %% of a file",
+        help="leave out malformed lines, even if they are more than 1 %% of a file",
     )
-    add("--by-length", action="store_true", help="BLEU by source length too, all files together, by the widest beam")
-    add("--csv", type=Path, metavar="FILE", help="write the table by length to this file")
-    add("--figure", type=Path, metavar="FILE", help="draw the table by length: .html, or .json for Plotly")
+    add(
+        "--by-length",
+        action="store_true",
+        help="also report BLEU by source length, over all files together, with the largest beam width",
+    )
+    add("--csv", type=Path, metavar="FILE", help="write the table of BLEU by length to this file")
+    add(
+        "--figure",
+        type=Path,
+        metavar="FILE",
+        help="draw the table of BLEU by length to this file: .html, or .json for Plotly",
+    )
     add(
         "--threshold-from",
         type=Path,
         action="append",
         default=[],
         metavar="FILE",
-        help="gold links (.jsonl) to choose a threshold of attention on; may be given more than once",
+        help="file of gold links (.jsonl) on which the best threshold for attention links is chosen; may be repeated",
     )
-    add("--heads", action="store_true", help="the alignment error of every head of a transformer too")
-    add("--heads-csv", type=Path, metavar="FILE", help="write the table of the heads to this file")
-    add("--tune", action="store_true", help="try out widths and length penalties on the files instead")
-    add("--sentences", action="store_true", help="translate the paper's sentences and long ones too")
+    add("--heads", action="store_true", help="also report the alignment error rate of every head of a transformer")
+    add("--heads-csv", type=Path, metavar="FILE", help="write the table of all heads to this file")
+    add(
+        "--tune",
+        action="store_true",
+        help="instead of the report, compare beam widths and length penalties on the files",
+    )
+    add(
+        "--sentences",
+        action="store_true",
+        help="also translate the sentences of the paper (Bahdanau et al.) and some long sentences",
+    )
     form = command.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON object of all numbers")
-    form.add_argument("--markdown", action="store_true", help="headings, and over each table the command for it")
+    form.add_argument("--json", action="store_true", help="print all numbers as one JSON object")
+    form.add_argument(
+        "--markdown", action="store_true", help="print Markdown, with a heading and the command above each table"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -95,7 +126,9 @@ def run(options: argparse.Namespace) -> None:
     with progress("sentence") as bar:
         models, judges = _load(options.models or [default_model()], options.device)
         if judges and (options.tune or options.by_length or options.sentences):
-            raise AttnvizError(f"{judges[0].folder} translates nothing: leave out --tune, --by-length and --sentences.")
+            raise AttnvizError(
+                f"The model {judges[0].folder} does not translate. Leave out --tune, --by-length and --sentences."
+            )
         if options.tune:
             from attnviz.evaluation.report import tuning_section
 
@@ -126,19 +159,23 @@ def _is_gold(path: Path) -> bool:
 def _check(options: argparse.Namespace) -> None:
     paired = any(not _is_gold(path) for path in options.files)
     if not options.files and not options.sentences:
-        raise AttnvizError("There is no file to evaluate on. Give one of sentence pairs (.tsv) or gold links (.jsonl).")
+        raise AttnvizError(
+            "There is no file to evaluate on. Give a file of sentence pairs (.tsv) or gold links (.jsonl)."
+        )
     if (options.by_length or options.tune) and not paired:
-        raise AttnvizError("--by-length and --tune need a file of sentence pairs.")
+        raise AttnvizError("The options --by-length and --tune need a file of sentence pairs. Add such a file.")
     if (options.csv or options.figure) and not options.by_length:
-        raise AttnvizError("--csv and --figure hold the table by length: give --by-length with them.")
+        raise AttnvizError("The options --csv and --figure write the table of BLEU by length. Add --by-length.")
     if options.figure and options.figure.suffix not in (".html", ".json"):
         raise AttnvizError(f"The figure must be a .html or .json file, not {options.figure}.")
     if options.heads and not any(map(_is_gold, options.files)):
-        raise AttnvizError("--heads needs a .jsonl file of gold links to report on.")
+        raise AttnvizError("The option --heads needs a file of gold links (.jsonl). Add such a file.")
     if options.heads_csv and not options.heads:
-        raise AttnvizError("--heads-csv holds the table of the heads: give --heads with it.")
+        raise AttnvizError("The option --heads-csv writes the table of the heads. Add --heads.")
     if options.threshold_from and not any(map(_is_gold, options.files)):
-        raise AttnvizError("--threshold-from needs a .jsonl file of gold links to report on as well.")
+        raise AttnvizError(
+            "The option --threshold-from also needs a file of gold links (.jsonl) to evaluate on. Add such a file."
+        )
 
 
 def _read(options: argparse.Namespace) -> tuple[Corpora, SkippedLines, Gold, Gold]:

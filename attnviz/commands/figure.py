@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from attnviz.trace import Attention, Trace, WhatIfs
 
 
-SUMMARY = "save a sentence's alignment, or a step, or another program's attention, as a file"
+SUMMARY = "save the alignment of a sentence, one of its steps, or the attention of another program as a file"
 
 WITHOUT_THE_MODEL = {
-    "html": "The page has no logit attribution",
-    "pharaoh": "The links are by attention, not by what it turned out to be about once the word was known",
+    "html": "The page gets no logit attribution",
+    "pharaoh": "The links come from attention, not from posterior attention",
 }
 """Message for each output format that is incomplete where the model's weights are missing."""
 
@@ -39,86 +39,109 @@ WITHOUT_THE_MODEL = {
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add = command.add_argument
-    add("text", nargs="?", help="the sentence; left out, --trace says what to draw")
-    add("--trace", type=Path, metavar="FILE", help="a saved trace to draw, without any model")
+    add("text", nargs="?", help="sentence to translate; omit the sentence with --trace or --attention")
+    add("--trace", type=Path, metavar="FILE", help="saved trace to draw; this needs no model")
     add(
         "--attention",
         type=Path,
         metavar="FILE",
-        help="attention or links of another program to draw, in any format that `attnviz attention` reads",
+        help="file of another program’s attention or links to draw, in any format that `attnviz attention` reads",
     )
     add(
         "--checkpoint",
         type=Path,
         metavar="FOLDER",
-        help="a checkpoint of the seq2seq tutorial or of Joey NMT (see the README) that translates the sentence, given "
-        "in its tokens with blanks between them, in the place of --model",
+        help="with a sentence: folder of a checkpoint (PyTorch seq2seq tutorial or Joey NMT) that translates it in "
+        "place of --model; separate the tokens of the sentence by spaces",
     )
-    add("--sentence", type=positive, default=1, metavar="N", help="of --attention: which of the file's, from 1")
+    add(
+        "--sentence",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="with --attention: number of the sentence pair in the file, counted from 1",
+    )
     add(
         "--source-tokens",
         metavar="TEXT",
-        help="of --attention: the source's tokens with blanks between them, where the file has none; those of the "
-        "target are given by --target",
+        help="with --attention: source tokens, separated by spaces, if the file contains none; give the target "
+        "tokens with --target",
     )
-    add("--normalise", action="store_true", help="of --attention: scale rows that do not add up to 1")
+    add("--normalise", action="store_true", help="with --attention: scale every row so that it adds up to 1")
     add(
         "-o",
         "--output",
         type=Path,
         required=True,
         metavar="FILE",
-        help=".png, .svg, .pdf: the picture; .csv: its numbers; .html: all steps, for a lecture; .tex: TikZ; "
-        ".json: the trace; .pharaoh: word links",
+        help="file to write: .png, .svg and .pdf hold the picture, .csv its numbers, .html all steps for a "
+        "lecture, .tex the heatmap in TikZ, .json the trace, .pharaoh the word links",
     )
     add(
         "--target",
         metavar="TEXT",
-        help="a translation to lead the decoder through, instead of a search; of --attention, the target's tokens",
+        help="translation that the decoder must write (forced decoding); with --attention: the target tokens",
     )
     add(
         "--picture",
         default="heatmap",
         metavar="NAME",
-        help="heatmap, or a picture of the step: attention, energy, energy-decomposition, softmax, context, state, "
-        "maxout, candidates, posterior, logit-attribution, perturbation-tests; of a transformer scores, weights, "
-        "values, stream, candidates",
+        help="heatmap, or a picture of one step: attention, energy, energy-decomposition, softmax, context, state, "
+        "maxout, candidates, posterior, logit-attribution or perturbation-tests; for a transformer: scores, "
+        "weights, values, stream or candidates",
     )
-    add("--step", type=positive, metavar="N", help="the step, from 1: framed in the heatmap, shown first in .html")
+    add(
+        "--step",
+        type=positive,
+        metavar="N",
+        help="number of the step, counted from 1: it gets a frame in the heatmap and is shown first in .html",
+    )
     add(
         "--source",
         type=positive,
         metavar="N",
-        help="the source piece, from 1, of the energy decomposition and in the rows of the logit attribution; else the "
-        "strongest",
+        help="number of the source piece, counted from 1, for the energy decomposition and the logit attribution "
+        "(default: the piece with the largest weight)",
     )
-    add("--by", choices=("words", "pieces"), default="words", help="rows and columns")
+    add(
+        "--by",
+        choices=("words", "pieces"),
+        default="words",
+        help="what each row and column of the heatmap stands for: a word or a piece",
+    )
     add(
         "--face",
         choices=("before", "after", "difference"),
-        help="of the heatmap: attention, before the word is known (the default); its posterior, after (that of links); "
-        "their difference",
+        help="what the heatmap shows: attention before the word is known (default), posterior attention after it "
+        "(default for word links), or the difference",
     )
-    add("--colours", choices=("paper", "cividis"), default="paper", help="black to white, or safe for colour blindness")
-    add("--root", action="store_true", help="colour by the square root, so that small weights are seen")
-    add("--no-end", action="store_true", help="leave out </s>")
+    add(
+        "--colours",
+        choices=("paper", "cividis"),
+        default="paper",
+        help="colours of the heatmap: paper goes from black to white, cividis is safe for colour blindness",
+    )
+    add(
+        "--root", action="store_true", help="colour by the square root of the weight, so that small weights are visible"
+    )
+    add("--no-end", action="store_true", help="leave out the end mark </s>")
     add(
         "--margins",
         action="store_true",
-        help="coverage of the columns and entropy of the rows beside the heatmap; not in .tex",
+        help="show the coverage of each column and the entropy of each row beside the heatmap; not possible in .tex",
     )
     add(
         "--gold",
         metavar="LINKS",
-        help="links that people drew, marked on the heatmap: 0-0 1?2, a source word before a target word, both from 0, "
-        "- where sure and ? where only possible; of --attention, those of the file are marked anyhow",
+        help="links marked by hand, to draw on the heatmap, such as 0-0 1?2: source word, sign, target word, "
+        "counted from 0; the sign is - for a sure link, ? for a possible link",
     )
     add(
         "--no-title",
         action="store_true",
-        help="no title above the picture in .png, .svg and .pdf: for a paper, which has captions",
+        help="draw no title in .png, .svg and .pdf, for a paper that has its own captions",
     )
-    add("--theme", choices=("light", "dark"), default="light", help="of .png, .svg and .pdf")
+    add("--theme", choices=("light", "dark"), default="light", help="colour theme of .png, .svg and .pdf")
     add_head_options(command)
     add_model_options(command, beam=True)
 
@@ -131,7 +154,10 @@ def run(options: argparse.Namespace) -> None:
     ending = check_ending(options.output)  # check before loading a model
     face: Face = options.face or "before"
     if ending == "pharaoh" and face == "difference":
-        raise AttnvizError("Links are drawn before or after the word: there are none of the difference.")
+        raise AttnvizError(
+            "Word links come from the attention before or after the word. Choose --face before or --face after, "
+            "not difference."
+        )
     figure_options = FigureOptions(
         picture=options.picture,
         step=_from_0(options.step),
@@ -163,13 +189,13 @@ def run(options: argparse.Namespace) -> None:
     weights = _weights(trace, options.model) if needed and not by_attention else None
     if weights is None and face != "before" and trace.attends:
         raise AttnvizError(
-            f"--face {face} needs the model that made the trace, {trace.model}, and {options.model} is not it. "
-            "Name its folder with --model."
+            f"The option --face {face} needs the model that made the trace, {trace.model}, but --model is "
+            f"{options.model}. Give the folder of {trace.model} with --model."
         )
     if weights is None and ending in WITHOUT_THE_MODEL and not by_attention:
         print(
-            f"{WITHOUT_THE_MODEL[ending]}: this needs the model that made the trace, {trace.model}, and "
-            f"{options.model} is not it. Name its folder with --model.",
+            f"{WITHOUT_THE_MODEL[ending]}, which needs the model {trace.model} that made the trace; --model is "
+            f"{options.model}. Give the folder of this model with --model.",
             file=sys.stderr,
         )
     save(trace, options.output, figure_options, weights, what_ifs)
@@ -177,15 +203,20 @@ def run(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     if sum(given is not None for given in (options.text, options.trace, options.attention)) != 1:
-        raise AttnvizError("Give a sentence, --trace FILE or --attention FILE, one of the three.")
+        raise AttnvizError("Give exactly one of these: a sentence, --trace FILE or --attention FILE.")
     if options.trace and options.target:
-        raise AttnvizError("A saved trace has its translation: --target goes with a sentence.")
+        raise AttnvizError(
+            "A saved trace already holds a translation, so --target cannot be used with --trace. Leave out --target."
+        )
     if options.attention and options.model != default_model():
-        raise AttnvizError("Attention of another program is drawn without a model: leave out --model.")
+        raise AttnvizError("The attention of another program is drawn without a model. Leave out --model.")
     if options.checkpoint and options.model != default_model():
-        raise AttnvizError("Give --checkpoint or --model, one of the two.")
+        raise AttnvizError("The options --checkpoint and --model cannot be combined. Leave out one of them.")
     if options.checkpoint and options.text is None:
-        raise AttnvizError("A checkpoint translates a sentence: give its tokens.")
+        raise AttnvizError(
+            "The option --checkpoint needs a sentence to translate. Give the tokens of the sentence, separated by "
+            "spaces."
+        )
 
 
 def _drawn_objects(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
@@ -209,7 +240,7 @@ def _attention(options: argparse.Namespace) -> Attention:
     from attnviz.wording.imported_attention import remark_sentences
 
     if options.face not in (None, "before"):
-        raise AttnvizError("Attention alone has one face: posterior attention needs the whole model.")
+        raise AttnvizError("Posterior attention cannot be computed from attention weights alone. Leave out --face.")
     if options.checkpoint:
         from attnviz.importing.family import load_checkpoint
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attnviz.errors import AttnvizError
 
-SUMMARY = "make a checkpoint of the seq2seq tutorial or of Joey NMT a model of this program"
+SUMMARY = "convert a checkpoint of the PyTorch seq2seq tutorial or of Joey NMT into a model folder"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -19,8 +19,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "folder",
         type=Path,
         metavar="FOLDER",
-        help="what torch.save(model.state_dict(), …) wrote with source.txt and target.txt, a token a line in the order "
-        "of their ids; or what Joey NMT's trainer wrote",
+        help="folder of the checkpoint, as Joey NMT’s trainer wrote it; or with the file of "
+        "torch.save(model.state_dict(), …) and the vocabularies source.txt and target.txt (one token per "
+        "line, in the order of the ids)",
     )
     command.add_argument(
         "-o",
@@ -28,9 +29,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         required=True,
-        help="the model folder to write; in models/ the page offers it by its name",
+        help="model folder to write; the page offers all models in models/",
     )
-    command.add_argument("--half", action="store_true", help="store the weights in float16, rounded, in half the space")
+    command.add_argument(
+        "--half", action="store_true", help="store the weights in float16, rounded, which halves the size"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -40,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
     from attnviz.model_folder import CONFIG, IMPORTED, architecture
 
     if (options.output / CONFIG).exists() and architecture(options.output) != IMPORTED:
-        raise AttnvizError(f"{options.output} holds a model that was not imported. Name another folder.")
+        raise AttnvizError(f"{options.output} already holds a model that was not imported. Choose another folder.")
     checkpoint = load_checkpoint(options.folder)
     write_checkpoint(checkpoint, options.output, half=options.half)
     weights = sum(array.size for array in checkpoint.weights.values())

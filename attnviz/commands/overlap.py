@@ -8,19 +8,23 @@ from pathlib import Path
 from attnviz import AttnvizError
 from attnviz.files import replace_text
 
-SUMMARY = "count the test pairs that occur in training data, by either side"
+SUMMARY = "count the test pairs whose source or target sentence also occurs in the training data"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     command.add_argument(
-        "tests", nargs="+", type=Path, metavar="TEST", help=".tsv of source<TAB>target, or .jsonl of gold links"
+        "tests",
+        nargs="+",
+        type=Path,
+        metavar="TEST",
+        help="test files: .tsv with source<TAB>target, or .jsonl with gold links",
     )
     command.add_argument(
         "--data", nargs="+", type=Path, required=True, metavar="TRAINING", help="training files, .tsv or .tsv.xz"
     )
     command.add_argument(
-        "-o", "--output", type=Path, metavar="FOLDER", help="write the .tsv files anew there, without those pairs"
+        "-o", "--output", type=Path, metavar="FOLDER", help="folder for copies of the .tsv files without these pairs"
     )
 
 
@@ -57,5 +61,5 @@ def _write(path: Path, pairs: list[tuple[str, str]]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise AttnvizError(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise AttnvizError(f"The file {path} cannot be written: {error.strerror or error}.") from error
     replace_text(path, "".join(f"{source}\t{target}\n" for source, target in pairs))

@@ -98,7 +98,7 @@ def register_scorers(options: argparse.Namespace) -> None:
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    parser = _Parser(prog="attnviz", description="Translate with attention, and see how.")
+    parser = _Parser(prog="attnviz", description="Translate with a neural network and show its attention.")
     parser.add_argument("--version", action="version", version=f"attnviz {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
     for name, module in COMMANDS.items():
@@ -116,7 +116,8 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
             action="append",
             default=argparse.SUPPRESS,
             metavar="MODULE:CLASS",
-            help="import this class of yours, a kind of attention: to train with it, and to open models that have it",
+            help="your own scorer class (a kind of attention), as package.module:Class, for training or for "
+            "opening models that use this class",
         )
         # Only for the called command, because some option lists import slow modules.
         if name in arguments[:1]:

@@ -24,12 +24,17 @@ _PRINTED = 20
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add = command.add_argument
-    add("file", type=Path, metavar="LINKS", help="links or attention in any format that `attnviz attention` reads")
-    add("--gold", type=Path, required=True, metavar="GOLD", help="gold links in any such format")
+    add(
+        "file",
+        type=Path,
+        metavar="LINKS",
+        help="file of links or attention, in any format that `attnviz attention` reads",
+    )
+    add("--gold", type=Path, required=True, metavar="GOLD", help="file of gold links, in any of the same formats")
     add_file_options(command)
-    add("--gold-format", metavar="NAME", help="the format of GOLD, instead of the one its structure tells")
-    add("--samples", type=positive, default=1000, help="resampled corpora of the bootstrap interval")
-    add("-o", "--output", type=Path, metavar="FILE", help=".csv, .json: the scores of every pair")
+    add("--gold-format", metavar="NAME", help="format of GOLD, if the detected format is wrong")
+    add("--samples", type=positive, default=1000, help="number of resampled corpora for the bootstrap interval")
+    add("-o", "--output", type=Path, metavar="FILE", help="file for the scores of every pair, .csv or .json")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -39,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
     from attnviz.importing.reading import read_attention
 
     if options.output is not None and options.output.suffix not in (".csv", ".json"):
-        raise AttnvizError(f"{options.output} must end in .csv or .json.")
+        raise AttnvizError(f"The name of the file {options.output} must end in .csv or .json.")
     links = open_records(options)
     gold = read_attention(options.gold, format=options.gold_format, encoding=options.encoding)
     print_format(links, str(options.file))
@@ -51,9 +56,12 @@ def run(options: argparse.Namespace) -> None:
     rows = [_row(str(number), sentence) for number, sentence in enumerate(error.sentences[:_PRINTED], 1)]
     print(markdown_table(list(_COLUMNS), [*rows, _row("all", error)], 1))
     if len(error.sentences) > _PRINTED:
-        print(f"… {len(error.sentences) - _PRINTED} more pairs; -o writes all.", file=sys.stderr)
+        print(f"… and {len(error.sentences) - _PRINTED} more pairs; -o FILE writes all of them.", file=sys.stderr)
     low, high = error.interval
-    print(f"\nAER {error.aer:.3f}; {error.confidence:.0%} bootstrap interval {low:.3f} to {high:.3f}.")
+    print(
+        f"\nAlignment error rate (AER): {error.aer:.3f}; {error.confidence:.0%} bootstrap interval: {low:.3f} to "
+        f"{high:.3f}."
+    )
     if options.output is not None:
         _write(options.output, error)
 
@@ -92,4 +100,4 @@ def _write(path: Path, error: AlignmentError) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as failure:
-        raise AttnvizError(f"{path} cannot be written: {failure.strerror}.") from failure
+        raise AttnvizError(f"The file {path} cannot be written: {failure.strerror}.") from failure

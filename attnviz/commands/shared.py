@@ -27,15 +27,16 @@ ROOT = Path(__file__).resolve().parents[2]
 def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
     """Add options for model, device and precision and, if `beam`, for the beam width."""
     command.add_argument("--model", type=Path, default=default_model(), help="folder of the model")
-    command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
+    command.add_argument("--device", default="auto", help="device: auto, cpu, cuda, cuda:1 or mps")
     command.add_argument(
         "--precision",
         choices=PRECISIONS,
         default="auto",
-        help="of what is sifted before exact numbers are computed, on a CPU; auto: the faster here",
+        help="number format on a CPU for finding the likeliest pieces, whose exact numbers are then computed; auto "
+        "chooses the faster one on this machine",
     )
     if beam:
-        command.add_argument("--beam", type=beam_width, default=5, help="width of the search; 1 is greedy")
+        command.add_argument("--beam", type=beam_width, default=5, help="beam width; 1 is greedy search")
 
 
 def add_head_options(command: argparse.ArgumentParser) -> None:
@@ -45,15 +46,15 @@ def add_head_options(command: argparse.ArgumentParser) -> None:
         type=_layer,
         default=argparse.SUPPRESS,
         metavar="L",
-        help="of a transformer: by the cross-attention of layer L, from 1, the mean of its heads; the mean of all "
-        "layers' heads where left out, or for all",
+        help="for a transformer: use the mean of the heads of layer L, counted from 1, in the cross-attention; all "
+        "(the default) uses all layers",
     )
     command.add_argument(
         "--head",
         type=positive,
         default=argparse.SUPPRESS,
         metavar="H",
-        help="of a transformer: by head H of that layer, from 1",
+        help="for a transformer: use head H of the layer given by --layer, counted from 1",
     )
 
 
@@ -70,13 +71,15 @@ def with_heads(trace: Any, options: argparse.Namespace) -> Any:
     if not chosen:
         return trace
     if not trace.translated:
-        raise AttnvizError("Attention of another program is that of its file: leave out --layer and --head.")
+        raise AttnvizError(
+            "The attention of another program has no layers and heads to choose from. Leave out --layer and --head."
+        )
     if not trace.has_heads:
         raise AttnvizError(
-            f"The model {trace.model} is a recurrent translator, which has no heads: leave out --layer and --head."
+            f"The model {trace.model} is a recurrent translator and has no heads. Leave out --layer and --head."
         )
     if "layer" not in chosen:
-        raise AttnvizError("A head is one of a layer: give --layer with --head.")
+        raise AttnvizError("A head belongs to a layer, so --head needs --layer. Add --layer.")
     return trace.seen_by(chosen["layer"], chosen["head"] - 1 if "head" in chosen else None)
 
 

@@ -12,30 +12,37 @@ from attnviz.commands.shared import positive, progress
 if TYPE_CHECKING:
     from attnviz.trace.snapshots import Snapshots
 
-SUMMARY = "measure the models that a run kept on its way, for the page on how it learns"
+SUMMARY = "measure the models that a training run saved, for the page “How it learns”"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    command.add_argument("run_folder", metavar="RUN", type=Path, help="folder of a run of train --keep-at")
+    command.add_argument(
+        "run_folder", metavar="RUN", type=Path, help="folder of a training run made with train --keep-at"
+    )
     command.add_argument(
         "-o",
         "--output",
         type=Path,
         required=True,
-        help="file to write, .json; what it holds of this run already is not measured again",
+        help=".json file to write; models that it already contains are not measured again",
     )
     command.add_argument(
         "--sentences",
         type=Path,
-        help="source<TAB>translation a line, whose alignments are kept (default: those of the run's own snapshots)",
+        help="file with one source<TAB>translation per line, whose alignments are stored (default: the sentences "
+        "of the run’s own snapshots)",
     )
     command.add_argument(
-        "--links", type=Path, nargs="+", default=[], help="gold links, .jsonl, for AER and for what is learnt when"
+        "--links",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="files of gold links (.jsonl), for the alignment error rate and for what the model learns when",
     )
-    command.add_argument("--limit", type=positive, default=300, help="validation pairs for loss and BLEU")
-    command.add_argument("--name", default="", help="name of the run on the page (default: that of its folder)")
-    command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
+    command.add_argument("--limit", type=positive, default=300, help="number of validation pairs for loss and BLEU")
+    command.add_argument("--name", default="", help="name of the run on the page (default: the name of its folder)")
+    command.add_argument("--device", default="auto", help="device: auto, cpu, cuda, cuda:1 or mps")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -55,7 +62,10 @@ def run(options: argparse.Namespace) -> None:
     data = evaluation_data(options.run_folder, options.name, fixed, gold, options.limit)
     known = Snapshots.load(options.output) if options.output.exists() else None
     if known and not was_measured_on(known, data):
-        raise AttnvizError(f"{options.output} was measured on something else. Give another output, or delete it.")
+        raise AttnvizError(
+            f"{options.output} was measured on other sentences, links or validation pairs. Choose another output, "
+            "or delete this file."
+        )
     snapshots = known
     with progress("moment", len(saved_moments(options.run_folder))) as bar:
         for snapshots in measured(options.run_folder, data, known, options.device):

@@ -55,5 +55,5 @@ def run(options: argparse.Namespace) -> None:
     try:
         config = training.TrainingConfig(**fields)
     except ValueError as error:
-        raise AttnvizError(f"The training options do not make sense: {error}.") from error
+        raise AttnvizError(f"The training options are invalid: {error}.") from error
     print(training.run(config, kill=True))

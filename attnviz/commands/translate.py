@@ -22,13 +22,15 @@ _BLOCK = 100
 """Number of sentences read, translated and printed together."""
 
 
-SUMMARY = "translate a sentence, or one a line from standard input"
+SUMMARY = "translate one sentence, or each line of standard input"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    command.add_argument("text", nargs="?", help="the sentence; left out, standard input is read")
-    command.add_argument("--json", action="store_true", help="one JSON object a line: pieces and alignment too")
+    command.add_argument("text", nargs="?", help="sentence to translate (default: each line of standard input)")
+    command.add_argument(
+        "--json", action="store_true", help="print one JSON object per line, which also holds pieces and alignment"
+    )
     add_model_options(command, beam=True)
 
 
@@ -40,11 +42,13 @@ def run(options: argparse.Namespace) -> None:
         return
     at_once = 1 if options.json or sys.stdin.isatty() else _BLOCK
     if sys.stdin.isatty():
-        print("Type one sentence a line; Ctrl+D ends.", file=sys.stderr)
+        print("Type one sentence per line; Ctrl+D ends the input.", file=sys.stderr)
     blocks = _blocks(numbered(input_lines()), at_once)
     first = next(blocks, None)
     if first is None:
-        raise AttnvizError("There is no sentence on standard input. Give one a line, or one as the argument.")
+        raise AttnvizError(
+            "There is no sentence on standard input. Write one sentence per line, or give the sentence as an argument."
+        )
     translator = load_translator(options)
     with progress("sentence", hidden=sys.stdout.isatty()) as bar:
         for block in chain([first], blocks):

@@ -48,7 +48,10 @@ class Cluster:
     def check(self) -> None:
         """Raise AttnvizError unless the GPUs per actor are 0, a fraction of one, or a whole number."""
         if self.gpus_per_actor < 0 or (self.gpus_per_actor > 1 and self.gpus_per_actor % 1):
-            raise AttnvizError(f"An actor has a share of a graphics card, or whole ones, not {self.gpus_per_actor}.")
+            raise AttnvizError(
+                "The number of GPUs for each actor must be a fraction of one GPU or a whole number, not "
+                f"{self.gpus_per_actor}."
+            )
 
 
 def analyse_folder(
@@ -103,17 +106,23 @@ def analyse_folder(
 def _tables(path: Path, output: Path) -> list[tuple[Path, Path]]:
     """Return each file with its table, by name; raise AttnvizError without files, or where two share a table."""
     if output.is_file():
-        raise AttnvizError(f"With --ray the output is a folder, and {output} is a file.")
+        raise AttnvizError(
+            f"With --ray, the output must be a folder, but {output} is a file. Give the path of a folder."
+        )
     files = sorted(file for file in path.iterdir() if readable(file)) if path.is_dir() else [path]
     if not files:
-        raise AttnvizError(f"There is no file in {path} that ends in {extensions_text()}.")
+        raise AttnvizError(f"The folder {path} has no file whose name ends in {extensions_text()}.")
     tables: dict[Path, Path] = {}
     for file in files:
         table = output / f"{name_without_extensions(file)}.parquet"
         if table in tables:
-            raise AttnvizError(f"The files {tables[table]} and {file} would have the same table: name one otherwise.")
+            raise AttnvizError(
+                f"The files {tables[table]} and {file} would be written to the same table. Rename one of the files."
+            )
         if table.resolve() in {input_file.resolve() for input_file in files}:
-            raise AttnvizError(f"The table of {file} would take its place: choose another folder than {output}.")
+            raise AttnvizError(
+                f"The table of {file} would overwrite an input file. Choose another output folder than {output}."
+            )
         tables[table] = file
     return [(file, table) for table, file in tables.items()]
 
@@ -188,7 +197,9 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
         import ray
         import ray.data
     except ImportError as error:
-        raise AttnvizError("Ray is not installed here. Install it with: pip install 'attnviz[ray]'") from error
+        raise AttnvizError(
+            "Ray is not installed on this machine. Install it with: pip install 'attnviz[ray]'"
+        ) from error
     starts_ray = not ray.is_initialized()
     if starts_ray:
         local: dict[str, Any] = {} if cluster.address else {"include_dashboard": False}
@@ -197,7 +208,7 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
                 # Without an address, Ray would join any cluster that runs on this machine.
                 ray.init(cluster.address or "local", log_to_driver=False, logging_level=logging.ERROR, **local)
         except (ConnectionError, RuntimeError, ValueError) as error:
-            raise AttnvizError(f"There is no Ray cluster at {cluster.address}: {error}") from error
+            raise AttnvizError(f"No Ray cluster was found at {cluster.address}: {error}") from error
     # Hide Ray's progress and tracebacks among the command's output, but keep warnings about resources.
     for name, level in (("data", "WARNING"), ("data._internal.progress", "ERROR"), ("data.exceptions", "CRITICAL")):
         logging.getLogger(f"ray.{name}").setLevel(level)
@@ -233,7 +244,7 @@ def _actor_count(ray: Any, cluster: Cluster) -> int:
     resources = ray.cluster_resources()
     count = resources.get("GPU", 0) / cluster.gpus_per_actor if cluster.gpus_per_actor else resources.get("CPU", 0)
     if count < 1:
-        raise AttnvizError(f"The cluster has {resources.get('GPU', 0):g} graphics cards: too few for an actor.")
+        raise AttnvizError(f"The cluster has {resources.get('GPU', 0):g} GPUs, which are too few for one actor.")
     return int(count)
 
 

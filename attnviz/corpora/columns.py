@@ -21,28 +21,28 @@ class Measure:
 MEASURES = (
     Measure(
         "log_probability_per_word",
-        "sum of log p over the pieces of the target, `</s>` included, for each of its words; nats, <= 0",
+        "log probability of the target, `</s>` included, divided by its number of words; in nats, at most 0",
     ),
-    Measure("perplexity", "exp of the mean of -log p over the pieces of the target; >= 1"),
+    Measure("perplexity", "perplexity per target piece: exp of the mean of -log p; at least 1"),
     Measure("entropy", "mean over the target pieces of -sum_j alpha_ij log2 alpha_ij; bits, 0 to log2 Tx"),
     Measure("largest_weight", "mean over the target pieces of max_j alpha_ij; 1/Tx to 1"),
     Measure(
         "least_coverage",
-        "attention that the content word of the source looked at least got from all target words together; >= 0",
+        "total attention, from all target words, on the content word of the source that gets least; at least 0",
     ),
-    Measure("end_share", "share of the attention of the target's words that `</s>` got; 0 to 1"),
-    Measure("length_ratio", "words of the target for one of the source; > 0"),
-    Measure("copied_words", "words of the target, of two letters or digits at least, that the source has too", True),
-    Measure("copied_share", "the same as a share of the words of the target with a letter or digit; 0 to 1"),
-    Measure("unknown_words", "words of both sides with a piece that the tokenizer does not know", True),
+    Measure("end_share", "share of the attention of all target words that goes to `</s>`; 0 to 1"),
+    Measure("length_ratio", "number of target words divided by number of source words; above 0"),
+    Measure("copied_words", "target words of at least two letters or digits that also occur in the source", True),
+    Measure("copied_share", "copied words as a share of the target words with a letter or digit; 0 to 1"),
+    Measure("unknown_words", "words of source and target with a piece that the tokenizer does not know", True),
     Measure("chrf", "chrF2 of the translation against the reference; 0 to 100"),
-    Measure("bleu", "BLEU of the translation against the reference, a sentence alone; 0 to 100"),
-    Measure("aer_before", "alignment error rate of the links by attention; 0 to 1"),
-    Measure("aer_after", "alignment error rate of the links after the word; 0 to 1"),
-    Measure("omitted", "stretches of the source that nobody looked at", True),
-    Measure("repeated", "words that were written again", True),
-    Measure("source_length", "words of the source", True),
-    Measure("target_length", "words of the target", True),
+    Measure("bleu", "BLEU of this one translation against the reference; 0 to 100"),
+    Measure("aer_before", "alignment error rate of the links by attention (links_before); 0 to 1"),
+    Measure("aer_after", "alignment error rate of the links by posterior attention (links_after); 0 to 1"),
+    Measure("omitted", "runs of source words with almost no attention", True),
+    Measure("repeated", "target words that repeat an earlier target word", True),
+    Measure("source_length", "number of source words", True),
+    Measure("target_length", "number of target words", True),
 )
 """All measures; null where there is nothing to measure: no attention, no reference, no links."""
 
@@ -50,21 +50,21 @@ _LINKS = pa.list_(pa.struct([("i", pa.int16()), ("j", pa.int16()), ("weight", pa
 _GOLD = pa.list_(pa.struct([("i", pa.int16()), ("j", pa.int16()), ("sure", pa.bool_())]))
 _REMARKS = pa.list_(pa.struct([("kind", pa.string()), ("strong", pa.bool_()), ("remark", pa.string())]))
 _MEANINGS = {
-    "number": "of the line or row it was read from, from 1",
-    "source": "as it was read",
-    "target": "the translation: given, or the model's own",
-    "reference": "what the translation is measured against",
-    "model": "name of its folder",
-    "search": "forced where the target was given, greedy or beam where the model found it",
-    "source_words": "what j counts, from 0; without `</s>`",
-    "target_words": "what i counts, from 0; without `</s>`",
-    "coverage": "attention that each source word got, sum_i alpha_ij; with that of `</s>` it adds up to the target's "
-    "words and `</s>`",
-    "links_before": "alpha_ij between words, before word i was known: those above the threshold, and the largest of "
-    "each i",
-    "links_after": "what the look of word i turned out to be about, once it was known",
-    "gold": "links that people drew, between the same words; not sure where one of theirs is several of these",
-    "remarks": "of the reading, in words",
+    "number": "number of the line or row in the file, counted from 1",
+    "source": "source sentence as in the file",
+    "target": "translation: given in the file, or written by the model",
+    "reference": "reference translation that the translation is compared with",
+    "model": "name of the model’s folder",
+    "search": "forced if the file gave the target; greedy or beam if the model wrote it",
+    "source_words": "source words, without `</s>`; j counts them from 0",
+    "target_words": "target words, without `</s>`; i counts them from 0",
+    "coverage": "total attention on each source word, sum_i alpha_ij; with that on `</s>`, the sum is the number of "
+    "target words plus one",
+    "links_before": "attention alpha_ij between words, computed before word i is known: all links of at least the "
+    "threshold, and the largest of each i",
+    "links_after": "posterior attention between words, computed once word i is known",
+    "gold": "links marked by hand, between the same words; a link is not sure if it merges several links of the file",
+    "remarks": "findings on this pair, in words",
 }
 _TYPES = {
     "number": pa.int64(),

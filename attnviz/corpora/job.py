@@ -54,7 +54,8 @@ class Job:
         self.settings.check()
         if self.gold is not None and self.settings.translate:
             raise AttnvizError(
-                "Links that people drew are those of the translation that is given: leave out --translate."
+                "Links marked by hand belong to the given translations, so they cannot be combined with "
+                "--translate. Leave out --translate."
             )
 
     @property

@@ -35,11 +35,11 @@ class Settings:
         check_beam(self.beam)
         if self.kind is not None and self.kind not in KINDS:
             raise AttnvizError(
-                f"There is no reading {self.kind!r} of a corpus. Choose one of {', '.join(KINDS)}, or none."
+                f"There is no variant {self.kind!r} of posterior attention. Choose one of {', '.join(KINDS)}, or none."
             )
         if not 0 < self.threshold <= 1:
             raise AttnvizError(f"The threshold must be above 0 and at most 1, not {self.threshold}.")
         if self.precision not in PRECISIONS:
             raise AttnvizError(f"There is no precision {self.precision!r}. Choose one of {', '.join(PRECISIONS)}.")
         if self.batch_size < 1:
-            raise AttnvizError(f"A batch has at least one pair, not {self.batch_size}.")
+            raise AttnvizError(f"The batch size must be at least 1, not {self.batch_size}.")

@@ -78,7 +78,10 @@ def vectors_of_pairs(
     Pairs that are blank or too long are skipped. Raise AttnvizError for a model without states and contexts.
     """
     if not isinstance(translator.network, RNNsearch):
-        raise AttnvizError(f"The model {translator.name} is a transformer: it has no states and contexts to compare.")
+        raise AttnvizError(
+            f"The model {translator.name} is a transformer, so it has no recurrent states or context vectors to "
+            "compare."
+        )
     collected = _Collected()
     for batch in _batches(translator, pairs):
         for pair, arrays in _vectors_of_batch(translator, batch):

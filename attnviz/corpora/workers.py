@@ -56,8 +56,8 @@ def _compute_in_pool(
             yield from (future.result() for future in done)
     except BrokenProcessPool as error:
         raise AttnvizError(
-            "A process of the run was ended from outside, maybe for its memory. Give the same command "
-            "again, with fewer --workers: it goes on from what was done."
+            "A worker process was ended from outside, perhaps because the memory was full. Give the same command "
+            "again with fewer --workers: it continues where the run stopped."
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)

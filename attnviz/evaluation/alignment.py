@@ -83,8 +83,8 @@ def _base(path: Path, pairs: Sequence[GoldAlignment]) -> int:
             from_zero &= 0 <= j < len(pair.source) and 0 <= i < len(pair.target)
             from_one &= 1 <= j <= len(pair.source) and 1 <= i <= len(pair.target)
     if from_zero == from_one:
-        reason = "may count words from 0 or from 1" if from_zero else "point outside their sentences"
-        raise AttnvizError(f"The links of {path} {reason}: no error rate can be computed from them.")
+        reason = "can be counted from 0 as well as from 1" if from_zero else "name words outside their sentences"
+        raise AttnvizError(f"The alignment error rate cannot be computed: the links of {path} {reason}.")
     return 0 if from_zero else 1
 
 

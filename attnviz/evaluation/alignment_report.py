@@ -49,17 +49,17 @@ HEADS_COLUMNS = (
 DIGITS = 12
 """Digits of the weights' digest in that file, which identifies the measured model."""
 _NOTE = (
-    "AER = 1 − (|A∩S| + |A∩(S∪P)|) / (|A| + |S|), lower is better; under forced decoding, between words. Before the "
-    "word: attention, α. After the word: its posterior, once the piece written is known (`analysis.posterior`). Argmax "
-    "links each target word to the source word with the largest share; mutual argmax keeps the links that are also the "
-    "largest of their source word."
+    "AER = 1 − (|A∩S| + |A∩(S∪P)|) / (|A| + |S|); lower is better. The links are between words, under forced "
+    "decoding. Before the word: attention, α. After the word: posterior attention, once the written piece is "
+    "known (`analysis.posterior`). Argmax links each target word to the source word with the largest share. "
+    "Mutual argmax keeps only the links that are also the largest of their source word."
 )
 
 
 _BEFORE_ALONE = {
-    Transformer: "its cross-attention, mean of all heads of all layers. It has no one attention that a posterior after "
-    "the word could be of.",
-    Seq2Seq: "it was imported; its alignment is that before the word.",
+    Transformer: "the alignment is the mean cross-attention of all heads of all layers. A transformer has many "
+    "attention distributions per step, so it has no posterior attention.",
+    Seq2Seq: "the model was imported, so its alignment is the attention before the word.",
 }
 """What is measured for models without posterior attention."""
 
@@ -82,7 +82,7 @@ def alignment_section(
     for model in models:
         network = model.translator.network
         if not network.attends:
-            notes.append(f"{model.name} has no attention, hence no alignment.")
+            notes.append(f"{model.name} has no attention, so it has no alignment.")
             continue
         if not network.attends_once:
             notes.append(f"{model.name}: {_BEFORE_ALONE[type(network)]}")
@@ -98,8 +98,8 @@ def alignment_section(
             find = partial(detected_alignments, judge.detector, both=direction == DIRECTIONS[1])
             records += _error_rates(judge.name, direction, find, gold, choosing)
         notes.append(
-            f"{judge.name}, a detector, sees both sentences at once. Target looks: where each target piece looks in "
-            "the source. Both look: that times how much the source piece looks back."
+            f"{judge.name} is a detector and reads both sentences at once. “Target looks” is the attention of each "
+            "target piece over the source. “Both look” is this attention times the attention in the other direction."
         )
     records.sort(key=lambda record: list(gold).index(record["file"]))
     rows = [

@@ -22,10 +22,10 @@ from attnviz.training.negatives import KINDS, SWAPPED, Negatives, Sentences
 
 Pairs = Sequence[tuple[str, str]]
 _NOTE = (
-    "Share of the pairs of each kind that are judged right: above one half, a translation, else none. Negatives are "
-    f"made of the pairs of the file, one of each kind where it can be had, always the same ones. “{SWAPPED}”: to a "
-    "network that knows of no order this is the pair itself, and taken for a translation exactly where that is; right "
-    "would be none."
+    "The table gives, for each kind, the share of the pairs that the detector judges right: above one half means "
+    "a translation. The pairs that are not translations are made from the pairs of the file, one of each kind if "
+    f"possible, and always the same ones. A network that ignores order cannot tell a pair of the kind “{SWAPPED}” "
+    "from the pair it was made from: it judges both alike, and one of the two judgements is wrong."
 )
 
 
@@ -103,7 +103,7 @@ def detection_section(judges: Sequence[Judge], corpora: Mapping[str, Pairs], pro
     columns = ["file", "detector", "pairs of each kind", *(f"{kind}, %" for kind in (TRANSLATION, *KINDS)), "ms a pair"]
     notes = [
         _NOTE,
-        f"Speed in batches on {judges[0].detector.device}, {torch.get_num_threads()} threads.",
+        f"Speed was measured in batches on {judges[0].detector.device}, with {torch.get_num_threads()} threads.",
     ]
     return Section("detection", "Translations detected", records, markdown_table(columns, rows, 3), "pairs", (), notes)
 

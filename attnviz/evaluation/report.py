@@ -136,8 +136,9 @@ def score_section(
     note = (
         "Detokenised and cased, by sacrebleu: "
         + "; ".join(f"{metric} `{signature}`" for metric, signature in signatures.items())
-        + ". Perplexity is per piece of the model's own tokenizer and compares models that share one; bits a character "
-        f"compare all. Speed in batches on {models[0].translator.device}, {torch.get_num_threads()} threads."
+        + ". Perplexity is per piece, so it compares only models with the same tokenizer; bits a character compare all "
+        f"models. Speed was measured in batches on {models[0].translator.device}, with {torch.get_num_threads()} "
+        "threads."
     )
     return Section("scores", "Scores", records, markdown_table(columns, rows, 2), "pairs", notes=[note])
 
@@ -167,9 +168,9 @@ def length_section(
             )
     columns = ["source words", "pairs", *translations, *(f"{name} {MINUS} {first}" for name in others)]
     columns += [f"bits a character, {name}" for name in translations]
-    note = "Behind ±, half of the 95% interval of 1,000 resamplings of the sentences"
-    note += "; of differences, the 95% interval of the paired bootstrap in brackets" if others else ""
-    note += f"; neither for fewer than {FEWEST} sentences."
+    note = "The number after ± is half of the 95% interval of 1,000 resamplings of the sentences"
+    note += "; brackets hold the 95% interval of the paired bootstrap" if others else ""
+    note += f". Rows with fewer than {FEWEST} sentences have no interval."
     section = Section(
         "by_length",
         f"BLEU by source length, {search_name(beam)}",

@@ -63,11 +63,11 @@ def evaluation_data(
     try:
         config = TrainingConfig.from_json(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise AttnvizError(f"{run} is not the folder of a run: its {SETTINGS} cannot be read.") from error
+        raise AttnvizError(f"{run} is not the folder of a training run: its file {SETTINGS} cannot be read.") from error
     except (ValueError, RecursionError) as error:
         raise AttnvizError(f"{path} is damaged ({error}). Restore it.") from error
     if config.architecture == "decomposable":
-        raise AttnvizError(f"{run} trains a detector, which makes no translation to look into.")
+        raise AttnvizError(f"{run} trains a detector, which does not translate. Give a run that trains a translator.")
     pairs = validation_pairs(config)
     drawn = [pairs[i] for i in np.random.default_rng(0).permutation(len(pairs))[:count]]
     return EvaluationData(name or run.resolve().name, config.guidance, fixed or fixed_pairs(config, pairs), drawn, gold)
@@ -81,7 +81,10 @@ def saved_moments(run: Path) -> dict[int, Path]:
         if path.parent.name.isdecimal()
     }
     if not folders:
-        raise AttnvizError(f"{run} kept no models on the way. Train with --keep-at 0 10 25 50 100, say.")
+        raise AttnvizError(
+            f"{run} saved no models during training. Train with the option --keep-at, for example --keep-at 0 10 "
+            "25 50 100."
+        )
     return dict(sorted(folders.items()))
 
 

@@ -96,7 +96,9 @@ def check_ending(path: Path) -> str:
     """Return a file's extension without the dot; raise AttnvizError where it is unknown."""
     ending = path.suffix.removeprefix(".").lower()
     if ending not in ENDINGS:
-        raise AttnvizError(f"{path} must end in one of {', '.join('.' + known for known in ENDINGS)}.")
+        raise AttnvizError(
+            f"The name of the file {path} must end in one of {', '.join('.' + known for known in ENDINGS)}."
+        )
     return ending
 
 
@@ -224,21 +226,28 @@ def _check_available(trace: Any, ending: str, options: FigureOptions, weights: W
         raise AttnvizError(f"There is no source piece {options.source + 1}: this sentence has pieces 1 to {pieces}.")
     if not trace.attends and (options.margins or ending in ("tex", "pharaoh")):
         what = "margins" if options.margins else f"a .{ending} file"
-        raise AttnvizError(f"The model {trace.model} has no attention, so no alignment, of which {what} would tell.")
+        raise AttnvizError(f"The model {trace.model} has no attention, so there is no alignment for {what}.")
     if options.margins and ending in ("tex", "json", "pharaoh"):
-        raise AttnvizError(f"A .{ending} file has no margins: leave them out, or save .svg, .pdf, .png, .html or .csv.")
+        raise AttnvizError(
+            f"A .{ending} file has no margins. Leave out the margins, or save .svg, .pdf, .png, .html or .csv."
+        )
     if options.gold and (options.picture != HEATMAP or ending not in (*IMAGES, "html")):
-        raise AttnvizError("Links that people drew are marked on the heatmap, in .png, .svg, .pdf and .html files.")
+        raise AttnvizError(
+            "Links marked by hand can be drawn only on the heatmap, in .png, .svg, .pdf and .html files."
+        )
     if options.picture == HEATMAP:
         return
     step_figure(_subject(trace, options, weights), options.picture)
     if options.face != "before":
         raise AttnvizError(
-            f"Before and after the word are faces of the heatmap; the picture {options.picture!r} has one."
+            "Only the heatmap can show attention after the word or the difference; the picture "
+            f"{options.picture!r} cannot."
         )
     if options.margins:
-        raise AttnvizError(f"Margins belong to the heatmap; the picture {options.picture!r} has none.")
+        raise AttnvizError(f"Only the heatmap has margins; the picture {options.picture!r} has none.")
     if options.step is None:
-        raise AttnvizError(f"The picture {options.picture!r} is of one step: say which.")
+        raise AttnvizError(f"The picture {options.picture!r} shows one step. Name the step.")
     if ending in ("html", "tex", "json", "pharaoh"):
-        raise AttnvizError(f"A .{ending} file is of the whole translation, not of the picture {options.picture!r}.")
+        raise AttnvizError(
+            f"A .{ending} file shows the whole translation, so it cannot hold the picture {options.picture!r}."
+        )

@@ -38,8 +38,8 @@ def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
         import kaleido
     except ImportError as error:
         raise AttnvizError(
-            f"PNG, SVG and PDF are drawn with the Python package kaleido, which is not installed: pip install kaleido. "
-            f"{_OTHER_FORMATS}"
+            "To draw PNG, SVG and PDF, attnviz needs the Python package kaleido, which is not installed: pip "
+            f"install kaleido. {_OTHER_FORMATS}"
         ) from error
     size = {
         "width": figure.layout.width,
@@ -53,8 +53,8 @@ def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
         )
     except Exception as error:  # report every failure of the browser in one sentence
         raise AttnvizError(
-            f"The browser {browser} could not draw the figure ({type(error).__name__}). Name another in "
-            f"{BROWSER_VARIABLE}. {_OTHER_FORMATS}"
+            f"The browser {browser} could not draw the figure ({type(error).__name__}). Name another browser in "
+            f"the environment variable {BROWSER_VARIABLE}. {_OTHER_FORMATS}"
         ) from error
 
 
@@ -84,12 +84,15 @@ def find_browser() -> str:
     if browser_name:
         path = shutil.which(browser_name)
         if not path:
-            raise AttnvizError(f"{BROWSER_VARIABLE} names {browser_name}, which is no program. {_OTHER_FORMATS}")
+            raise AttnvizError(
+                f"The environment variable {BROWSER_VARIABLE} names {browser_name}, which is not a program. "
+                f"{_OTHER_FORMATS}"
+            )
         return path
     path = Chromium.find_browser(skip_local=False)
     if not path:
         raise AttnvizError(
-            "PNG, SVG and PDF are drawn by Chrome or Chromium, and none is found here. Install one, or name it in the "
-            f"environment variable {BROWSER_VARIABLE}. {_OTHER_FORMATS}"
+            "To draw PNG, SVG and PDF, attnviz needs Chrome or Chromium, which was not found. Install one of "
+            f"them, or name it in the environment variable {BROWSER_VARIABLE}. {_OTHER_FORMATS}"
         )
     return path

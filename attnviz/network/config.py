@@ -52,8 +52,8 @@ class ModelConfig:
         check_known(self.attention)
         if kind_of(self.attention).halves and self.hidden_size % 2:
             raise ValueError(
-                f"hidden_size must be even, for attention {self.attention} halves it between the directions of the "
-                f"encoder, not {self.hidden_size}"
+                f"hidden_size must be even for the attention {self.attention}, because each direction of the "
+                f"encoder gets half of it, not {self.hidden_size}"
             )
         bounds.one_of("readout_state", self.readout_state, READOUT_STATES)
         bounds.real("guidance", self.guidance or 0.0, 0, bounds.LARGEST_GUIDANCE)
@@ -94,9 +94,13 @@ class TransformerConfig:
         """Raise ValueError, naming the field, unless every field is in range."""
         bounds.check_model(dataclasses.asdict(self))
         if self.model_size % self.heads:
-            raise ValueError(f"model_size must be a multiple of heads, {self.heads}, not {self.model_size}")
+            raise ValueError(
+                f"model_size must be a multiple of the number of heads, {self.heads}, not {self.model_size}"
+            )
         if self.model_size % 2:
-            raise ValueError(f"model_size must be even, for the sines and cosines of positions, not {self.model_size}")
+            raise ValueError(
+                f"model_size must be even, because positions are pairs of sine and cosine, not {self.model_size}"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields and the architecture as a dictionary for JSON."""

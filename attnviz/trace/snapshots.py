@@ -114,16 +114,17 @@ class Snapshots:
         try:
             fields = json.loads(Path(path).read_text(encoding="utf-8"))
             if not isinstance(fields, dict) or fields.get("format") != MARK:
-                raise ValueError("it is not marked as snapshots of a training")
+                raise ValueError("it is not marked as snapshots of a training run")
             if fields.get("version") != VERSION:
                 raise ValueError(
-                    f"it has format version {bounds.shown(fields.get('version'))}, this program reads {VERSION}"
+                    f"it has format version {bounds.shown(fields.get('version'))}, but this program reads version "
+                    f"{VERSION}"
                 )
             return _read(fields)
         except OSError as error:
             raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
         except _DAMAGED as error:
-            raise AttnvizError(f"{path} holds no snapshots, or is damaged ({error}).") from error
+            raise AttnvizError(f"{path} contains no snapshots of a training run, or is damaged ({error}).") from error
 
 
 def _read(fields: Mapping[str, Any]) -> Snapshots:
@@ -152,13 +153,13 @@ def _check(snapshots: Snapshots) -> None:
     bounds.real("guidance", snapshots.guidance, 0, 1000)
     _check_order(snapshots.updates)
     if not snapshots.updates or not snapshots.sentences:
-        raise ValueError("it holds no moment, or no sentence")
+        raise ValueError("it contains no moment or no sentence")
     for sentence, alignment in zip(snapshots.sentences, snapshots.alignments, strict=True):
         check_characters(*(vars(sentence)[name] for name in vars(sentence)))
         if alignment.shape != (len(snapshots.updates), len(sentence.target_pieces), len(sentence.source_pieces)):
             raise ValueError("an alignment does not fit its sentence")
         if alignment.dtype != np.float32 or not alignment.size or not ((alignment >= 0) & (alignment <= 1.001)).all():
-            raise ValueError("an alignment holds what is no share")
+            raise ValueError("an alignment contains a weight that is not between 0 and 1")
     if [len(translations) for translations in snapshots.translations] != [len(snapshots.sentences)] * len(
         snapshots.updates
     ):
@@ -169,7 +170,7 @@ def _check(snapshots: Snapshots) -> None:
     numbers = [value for curve in snapshots.curves.values() for _, value in curve]
     numbers += [value for level in snapshots.levels.values() for value in level.values()] + [*snapshots.counts.values()]
     if not all(type(number) in (int, float) and math.isfinite(number) for number in numbers):
-        raise ValueError("it holds numbers that are none")
+        raise ValueError("it contains values that are not numbers")
 
 
 def _check_order(updates: Sequence[int]) -> None:

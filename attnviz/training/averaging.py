@@ -54,4 +54,7 @@ class Copies:
                     for name, parameter in network.named_parameters():
                         parameter.add_(file.get_tensor(name).to(parameter.device), alpha=1 / len(updates))
             except (SafetensorError, OSError, RuntimeError) as error:
-                raise AttnvizError(f"The copy {path} is damaged ({error}). Delete it to average without it.") from error
+                raise AttnvizError(
+                    f"The stored copy of the weights {path} is damaged ({error}). Delete it to average without "
+                    "this copy."
+                ) from error

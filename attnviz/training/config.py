@@ -39,126 +39,143 @@ class TrainingConfig:
     """Settings of a training run; the same config, files and machine give the same weights."""
 
     data: tuple[str, ...] = _option(
-        "training pairs, .tsv or .tsv.xz, source<TAB>target; PATH=WEIGHT shows a pair WEIGHT times an epoch on average"
+        "files of training pairs, .tsv or .tsv.xz, one source<TAB>target per line; with PATH=WEIGHT, each pair of "
+        "the file is used WEIGHT times per epoch on average"
     )
-    validation: tuple[str, ...] = _option("validation pairs, files of the same kind")
-    output: str = _option("folder of the run: checkpoints, log, snapshots, and the finished model in model/")
+    validation: tuple[str, ...] = _option("files of validation pairs, of the same form")
+    output: str = _option(
+        "folder of the training run, for checkpoints, the log, snapshots, and the finished model (in model/)"
+    )
 
     skip_malformed: bool = _option(
-        "leave out lines that are no source<TAB>target, also where these are more than 1 % of a file", False
+        "leave out lines that are not source<TAB>target, even if they are more than 1 % of a file", False
     )
 
     start_from: str = _option(
-        "folder of a model whose weights, sizes and attention the run begins with, instead of random weights and the "
-        "sizes below; its tokenizer too, unless vocabulary_size or tokenizer ask for another",
+        "folder of a model to continue from, with its weights, sizes, attention and tokenizer; the sizes below "
+        "are then ignored; vocabulary_size or tokenizer choose another tokenizer",
         "",
     )
     vocabulary_size: int = _option(
-        "pieces of the shared SentencePiece vocabulary, K; 0: 8000, or with start_from those of that model",
+        "number of pieces of the SentencePiece vocabulary that both languages share, K; 0 means 8000, or with "
+        "start_from the vocabulary of that model",
         0,
         (0, LARGEST_VOCABULARY),
     )
-    tokenizer: str = _option("use this tokenizer.model instead of training one", "")
+    tokenizer: str = _option("file tokenizer.model to use, instead of training a tokenizer", "")
     architecture: str = _option(
-        "rnnsearch, whose sizes are the six options that follow; transformer, whose sizes are the four after them; or "
-        "decomposable, a detector of translations, whose sizes are embedding_size and model_size",
+        "architecture: rnnsearch, with the sizes of the next six options; transformer, with the sizes of the four "
+        "options after those; or decomposable (a detector of translations), with embedding_size and model_size",
         "rnnsearch",
         ARCHITECTURES,
     )
     embedding_size: int = _option("size of word embeddings, m", 256, (1, LARGEST_SIZE))
     hidden_size: int = _option(
-        "size of the decoder and of each encoder direction, n; with attention dot each direction has n / 2, so that an "
-        "annotation is as long as a state",
+        "units of the decoder and of each direction of the encoder, n; with attention dot, each direction has "
+        "only n / 2 units",
         512,
         (1, LARGEST_SIZE),
     )
     alignment_size: int = _option(
-        "units of the additive energy, n'; with attention location the places in a sentence that can be attended to",
+        "units of the additive energy, n'; with attention location, the number of positions in a sentence that "
+        "can get attention",
         512,
         (1, LARGEST_SIZE),
     )
-    maxout_size: int = _option("units of the maxout readout, l", 256, (1, LARGEST_SIZE))
+    maxout_size: int = _option("units of the maxout readout (the layer before the output), l", 256, (1, LARGEST_SIZE))
     attention: str = _option(
-        f"{', '.join(ATTENTION_KINDS)}, or package.module:Class of a scorer of your own", "additive"
+        f"kind of attention: {', '.join(ATTENTION_KINDS)}, or package.module:Class for a scorer class of your own",
+        "additive",
     )
     readout_state: str = _option(
-        "state the readout sees: previous (s_{i-1}) or current (s_i)", "previous", ("previous", "current")
+        "decoder state that the output is computed from: previous (s_{i-1}) or current (s_i)",
+        "previous",
+        ("previous", "current"),
     )
     model_size: int = _option(
-        "units of a transformer's residual stream, or of the layers of a detector, d", 256, (1, LARGEST_SIZE)
+        "units of the residual stream of a transformer, or of the layers of a detector, d", 256, (1, LARGEST_SIZE)
     )
-    heads: int = _option("heads of each attention of a transformer; d is a multiple of them", 4, (1, MOST_LAYERS))
-    layers: int = _option("layers of a transformer's encoder, and as many of its decoder", 3, (1, MOST_LAYERS))
-    feedforward_size: int = _option("units inside a transformer's feed-forward blocks", 1024, (1, LARGEST_SIZE))
+    heads: int = _option(
+        "heads in each layer of a transformer; d must be a multiple of this number", 4, (1, MOST_LAYERS)
+    )
+    layers: int = _option("layers of the encoder of a transformer, and also of its decoder", 3, (1, MOST_LAYERS))
+    feedforward_size: int = _option("hidden units of the feed-forward blocks of a transformer", 1024, (1, LARGEST_SIZE))
     dropout: float = _option(
-        "dropout on embeddings and readouts, and on annotations or on what each block of a transformer adds",
+        "dropout rate: on embeddings, readouts and annotations, or on the output of each block of a transformer",
         0.1,
         (0, 1),
         without=1,
     )
 
-    max_words: int = _option("leave out pairs with a longer side, in words", 50, (1, 10_000))
+    max_words: int = _option("leave out pairs with a sentence of more words than this", 50, (1, 10_000))
     batch_tokens: int = _option(
-        "size of a batch: its pairs times the longest of their sides, in pieces, padding included", 2400, (1, _MANY)
+        "size of a batch: the number of pairs times the length of the longest sentence, in pieces, padding included",
+        2400,
+        (1, _MANY),
     )
-    updates: int = _option("updates of the weights after which training ends", 20000, (1, _MANY))
+    updates: int = _option("number of updates of the weights; training then ends", 20000, (1, _MANY))
     learning_rate: float = _option("peak learning rate of Adam", 5e-3, (0, 10), without=0)
     matrix_rate: float = _option(
-        "rate of Muon, which moves the matrices that are neither embeddings nor output layer, as a share of the "
-        "learning rate; 0 leaves them to Adam",
+        "learning rate of the optimiser Muon, as a share of learning_rate; Muon updates all matrices except "
+        "embeddings and output layer; with 0, Adam updates them too",
         0.5,
         (0, 100),
     )
-    warmup: int = _option("updates over which the learning rate rises from 0", 500, (0, _MANY))
-    final_rate: float = _option("share of the peak that the learning rate decays to", 0.02, (0, 1))
+    warmup: int = _option("number of updates during which the learning rate rises from 0", 500, (0, _MANY))
+    final_rate: float = _option("final learning rate, as a share of the peak", 0.02, (0, 1))
     decay_updates: int = _option(
-        "keep the peak rate and let it fall in a straight line over this many last updates, so that a run can be made "
-        "longer before they begin; 0 lets it fall along a cosine from the end of the warmup",
+        "number of last updates during which the learning rate falls linearly from its peak; 0 means that it "
+        "falls along a cosine after the warmup",
         0,
         (0, _MANY),
     )
-    label_smoothing: float = _option("probability spread evenly over the vocabulary", 0.1, (0, 1), without=1)
+    label_smoothing: float = _option(
+        "label smoothing: probability that is spread evenly over the vocabulary", 0.1, (0, 1), without=1
+    )
     guidance: float = _option(
-        "weight of the pull of attention towards word links learnt from the same pairs (guided alignment); 0: none",
+        "weight of the loss that guides attention towards word links learnt from the same pairs (guided "
+        "alignment); 0 means no guidance",
         0.0,
         (0, LARGEST_GUIDANCE),
     )
-    clip: float = _option("largest norm of the gradient", 1.0, (0, 1e6), without=0)
+    clip: float = _option("largest norm of the gradient; longer gradients are scaled down", 1.0, (0, 1e6), without=0)
     seed: int = _option("seed of the weights, the order of the data and dropout", 1, (0, _LARGEST_SEED))
 
     validate_every: int = _option("updates between validations", 1000, (1, _MANY))
-    patience: int = _option(
-        "stop after this many validations without a better BLEU; 0 never stops early", 5, (0, _MANY)
+    patience: int = _option("stop after this many validations without a better BLEU; 0 means never", 5, (0, _MANY))
+    bleu_sentences: int = _option(
+        "number of validation sentences translated for BLEU at each validation", 300, (0, _MANY)
     )
-    bleu_sentences: int = _option("validation sentences translated for BLEU at each validation", 300, (0, _MANY))
     checkpoint_every: int = _option("updates between checkpoints", 250, (1, _MANY))
     average: int = _option(
-        "let the finished model be the mean of the weights at the last N checkpoints, the end of the run included, "
-        "instead of the weights that validated best; 0: those",
+        "for the finished model, average the weights of the last N checkpoints and of the end; 0 takes the "
+        "weights with the best validation instead",
         0,
         (0, 100),
     )
     keep_at: tuple[int, ...] = _option(
-        "updates whose weights are kept, in float16, each as a model folder in moments/; 0 is before the first",
+        "updates after which the weights are saved, in float16, as a model folder in moments/; 0 means before the "
+        "first update",
         (),
         (0, _MANY),
     )
     snapshots: int = _option(
-        "moments, evenly spaced in log time and the beginning besides, of which is kept where the model looks in fixed "
-        "sentences, and what it makes of them",
+        "number of snapshots after the beginning, evenly spaced in log time; a snapshot stores attention and "
+        "translations of fixed sentences",
         12,
         (0, 1000),
     )
     snapshot_sentences: tuple[str, ...] = _option(
-        "source<TAB>translation pairs in whose words the snapshots see where the model looks; none: ten short ones of "
-        "the validation pairs",
+        "source<TAB>translation pairs for the snapshots (default: ten short validation pairs)",
         (),
     )
-    device: str = _option("auto, cpu, cuda, cuda:N or mps", "auto")
+    device: str = _option("device: auto, cpu, cuda, cuda:N or mps", "auto")
     precision: str = _option(
-        "bf16 (autocast), fp32, or auto: the faster of the two on this machine", "auto", bounds.PRECISIONS
+        "number format: bf16 (autocast), fp32, or auto, which chooses the faster one on this machine",
+        "auto",
+        bounds.PRECISIONS,
     )
-    threads: int = _option("threads of the CPU; 0 leaves torch's choice", 0, (0, 1024))
+    threads: int = _option("number of CPU threads; 0 leaves the choice to PyTorch", 0, (0, 1024))
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the field, unless every value has its type and is within its bounds."""
@@ -168,13 +185,19 @@ class TrainingConfig:
             if not getattr(self, name):
                 raise ValueError(f"{name} must name at least one file")
         if self.guidance and self.architecture == "transformer":
-            raise ValueError("guidance pulls one attention, and a transformer has many: set it to 0")
+            raise ValueError(
+                "guidance needs a model with one attention distribution per step, and a transformer has many: set "
+                "guidance to 0"
+            )
         if self.architecture == "decomposable" and self.start_from:
-            raise ValueError("start_from is for translators: a detector is trained from random weights")
+            raise ValueError(
+                "start_from is only for translators; a detector is always trained from random weights: leave out "
+                "start_from"
+            )
         if self.guidance and self.attention == "none":
-            raise ValueError("guidance needs an attention to guide")
+            raise ValueError("guidance needs a model with attention: set guidance to 0")
         if self.start_from and Path(self.start_from).resolve() == Path(self.output).resolve() / "model":
-            raise ValueError("start_from is where the finished model goes: give another output")
+            raise ValueError("start_from is the folder that the finished model would overwrite: give another output")
         self.model_config(self.vocabulary_size or DEFAULT_VOCABULARY)
 
     def model_config(self, vocabulary_size: int) -> TrainableConfig:

@@ -94,7 +94,8 @@ class Corpus:
             corpus.check(vocabulary_size)
         except DAMAGED as error:
             raise AttnvizError(
-                f"The corpus {path} is damaged ({error}). Delete it, and it is made again from the training files."
+                f"The prepared corpus {path} is damaged ({error}). Delete this file: attnviz then makes it again "
+                "from the training files."
             ) from error
         return corpus
 

@@ -167,7 +167,7 @@ def load_exchanges(path: Path, vocabulary_size: int) -> tuple[Exchanges, Exchang
         for side in (source, target):
             _check(side, vocabulary_size)
     except DAMAGED as error:
-        raise AttnvizError(f"The words to exchange, {path}, cannot be read ({error}). Restore the file.") from error
+        raise AttnvizError(f"The file of word exchanges {path} cannot be read ({error}). Restore the file.") from error
     return source, target
 
 

@@ -118,8 +118,11 @@ class _Run:
             return network
         network = start_from(config.start_from, self.tokenizer, config.dropout, config.guidance)
         if config.guidance and not network.attends_once:
-            which = "many attentions" if network.attends else "no attention"
-            raise AttnvizError(f"{config.start_from} has {which} to guide. Set guidance to 0.")
+            which = "many" if network.attends else "no attention"
+            raise AttnvizError(
+                f"Guidance needs a model with one attention distribution per step, but {config.start_from} has "
+                f"{which}. Set guidance to 0."
+            )
         return network
 
     @property
@@ -220,7 +223,8 @@ class _Run:
         batches = epoch_batches(self.corpus, self.config.batch_tokens, self.config.seed, progress.epoch)
         if len(batches) < members.size:
             raise AttnvizError(
-                f"The data fills {len(batches)} batches, too few for {members.size} processes. Lower batch_tokens."
+                f"The training data fills {len(batches)} batches, which are too few for {members.size} processes. "
+                "Lower batch_tokens."
             )
         own = batches[members.rank :: members.size][: len(batches) // members.size]
         for number, indices in enumerate(own[progress.batch :], progress.batch):

@@ -62,7 +62,7 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise AttnvizError(f"The output folder {output} cannot be made: {error.strerror}.") from error
+        raise AttnvizError(f"The output folder {output} cannot be created: {error.strerror}.") from error
     tokenizer_path, corpus_path, config_path = output / TOKENIZER, output / CORPUS, output / SETTINGS
     begun = config_path.exists()
     if not begun:
@@ -93,7 +93,8 @@ def _refuse_foreign_files(output: Path) -> None:
     if foreign:
         more = f" and {len(foreign) - 1:,} more" if len(foreign) > 1 else ""
         raise AttnvizError(
-            f"The output folder {output} holds no run, but {foreign[0]}{more}. Give a new or an empty folder."
+            f"The output folder {output} contains no training run, but the file {foreign[0]}{more}. Give a new or "
+            "empty folder."
         )
 
 
@@ -131,7 +132,9 @@ def _compare(path: Path, config: TrainingConfig) -> None:
     try:
         previous_config = TrainingConfig.from_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise AttnvizError(f"{path} is damaged ({error}). Restore it, or give another output folder.") from error
+        raise AttnvizError(
+            f"The file {path} is damaged ({error}). Restore it, or give another output folder."
+        ) from error
     names = [each.name for each in dataclasses.fields(config)]
     changed = [
         name
@@ -151,8 +154,8 @@ def _compare(path: Path, config: TrainingConfig) -> None:
             return
     if changed:
         raise AttnvizError(
-            f"{path.parent} holds a run with another {', '.join(changed)}. Give another output folder, or the same "
-            "settings to resume."
+            f"The folder {path.parent} contains a run with other values of {', '.join(changed)}. Give another "
+            "output folder, or the same settings to resume that run."
         )
 
 
@@ -200,6 +203,6 @@ def _read(config: TrainingConfig) -> tuple[list[Pair], list[float]]:
             }
         )
     if not pairs:
-        raise AttnvizError(f"No training pair is within {config.max_words} words. Raise max_words.")
+        raise AttnvizError(f"No training pair has at most {config.max_words} words on both sides. Raise max_words.")
     replace_text(Path(config.output) / DATA, json.dumps(files, indent=2, ensure_ascii=False) + "\n")
     return pairs, weights

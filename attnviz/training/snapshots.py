@@ -24,7 +24,7 @@ def fixed_pairs(config: TrainingConfig, validation: Sequence[Pair]) -> list[Pair
     named = [tuple(entry.split("\t")) for entry in config.snapshot_sentences]
     for entry, sides in zip(config.snapshot_sentences, named, strict=True):
         if len(sides) != 2 or not all(side.strip() for side in sides):
-            raise AttnvizError(f"The snapshot sentence {entry!r} is not source<TAB>translation.")
+            raise AttnvizError(f"The snapshot sentence {entry!r} does not have the form source<TAB>translation.")
     if named:
         return [(source, target) for source, target in named]
     drawn = [validation[i] for i in np.random.default_rng(0).permutation(len(validation))]

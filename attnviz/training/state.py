@@ -148,6 +148,6 @@ def _naming(path: Path) -> Iterator[None]:
         yield
     except (SafetensorError, OSError, ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
         raise AttnvizError(
-            f"The checkpoint {path} is damaged or of another model ({error}). Give another output folder, or delete it "
-            "to start afresh."
+            f"The checkpoint {path} is damaged or belongs to another model ({error}). Delete it to start again, "
+            "or give another output folder."
         ) from error

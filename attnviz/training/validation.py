@@ -54,7 +54,7 @@ def validation_pairs(config: TrainingConfig) -> list[Pair]:
     pairs = [pair for path in paths for pair in read_pairs(path, skip_malformed=config.skip_malformed).pairs]
     pairs = [pair for pair in pairs if max(len(side.split()) for side in pair) <= config.max_words]
     if not pairs:
-        raise AttnvizError(f"No validation pair is within {config.max_words} words. Raise max_words.")
+        raise AttnvizError(f"No validation pair has at most {config.max_words} words on both sides. Raise max_words.")
     return pairs
 
 

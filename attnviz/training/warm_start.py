@@ -38,7 +38,7 @@ def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float, guidanc
     """
     old, old_tokenizer = load_model(folder)
     if isinstance(old, Seq2Seq):
-        raise AttnvizError(f"{folder} was imported: it cannot be trained on here.")
+        raise AttnvizError(f"The model {folder} was imported, and attnviz cannot continue its training.")
     weights = old.state_dict()
     if tokenizer.model != old_tokenizer.model:
         shares = _shares(tokenizer, old_tokenizer)

@@ -106,7 +106,7 @@ def test_options_for_translators_are_refused(
     folder: Path, pairs: Path, capfd: pytest.CaptureFixture[str], option: str
 ) -> None:
     assert main(["evaluate", str(pairs), option, "--model", str(folder), "--device", "cpu"]) == 2
-    assert "translates nothing" in capfd.readouterr().err
+    assert "does not translate" in capfd.readouterr().err
 
 
 def test_folder_without_exchanges_is_refused(

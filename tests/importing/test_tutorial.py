@@ -126,5 +126,5 @@ def test_figure_command_draws_checkpoint(peer: Seq2Seq, tmp_path: Path, capsys: 
     assert main(["figure", "ein", "--checkpoint", str(tmp_path / "none"), "-o", str(made)]) == 2
     assert main(["figure", "ein", "--checkpoint", str(tmp_path), "--model", str(tmp_path), "-o", str(made)]) == 2
     errors = capsys.readouterr().err
-    assert "--checkpoint or --model" in errors
+    assert "--checkpoint and --model" in errors
     assert "Traceback" not in errors

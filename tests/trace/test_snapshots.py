@@ -137,5 +137,5 @@ def test_negative_weights_are_refused(tmp_path: Path) -> None:
     wrong = snapshots((0, 10))
     wrong.alignments[0][0, 0, 0] = -0.5
     wrong.save(tmp_path / "damaged.json")
-    with pytest.raises(AttnvizError, match="no share"):
+    with pytest.raises(AttnvizError, match="not between 0 and 1"):
         Snapshots.load(tmp_path / "damaged.json")

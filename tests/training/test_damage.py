@@ -89,7 +89,7 @@ def test_missing_settings_of_older_version_get_defaults(config: TrainingConfig) 
     edit_json(lambda settings: {n: v for n, v in settings.items() if n not in drop})(
         Path(config.output) / "training.json"
     )
-    with pytest.raises(AttnvizError, match="another decay_updates"):
+    with pytest.raises(AttnvizError, match="other values of decay_updates"):
         prepare(config)
     prepare(dataclasses.replace(config, decay_updates=0))
 
@@ -107,7 +107,7 @@ def test_mutated_corpus_is_read_or_named(config: TrainingConfig) -> None:
             Corpus.load(path, size)
         except AttnvizError as error:
             refused += 1
-            if not str(error).startswith(f"The corpus {path} is damaged"):
+            if not str(error).startswith(f"The prepared corpus {path} is damaged"):
                 pytest.fail(f"seed {seed}: {error}")
         except Exception as error:  # noqa: BLE001  it is the very thing that must not be
             pytest.fail(f"seed {seed}: {error!r}")
