@@ -89,8 +89,8 @@ def kind_of(name: str) -> Kind:
     if name not in registered():
         raise AttnvizError(
             gettext(
-                "The scorer “{name}” is a class from outside attnviz. To allow attnviz to import it, give "
-                "--scorer {name}, or set the environment variable {variable}={name}.",
+                "The scorer “{name}” is a class from outside attnviz, so attnviz imports it only with your "
+                "permission. Give --scorer {name}, or set the environment variable {variable}={name}.",
                 name=name,
                 variable=VARIABLE,
             )

@@ -60,7 +60,7 @@ def save_model(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise AttnvizError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+        raise AttnvizError(f"The folder {folder} cannot be created: {error.strerror}.") from error
     fields = {"format": FORMAT, "version": VERSION, "model": network.config.to_dict()}
     weights = {name: tensor.detach().to("cpu", dtype).contiguous() for name, tensor in network.state_dict().items()}
     imported = isinstance(tokenizer, WordTokenizer)
@@ -90,8 +90,8 @@ def load_model(folder: str | Path) -> tuple[Network, Tokenizer]:
     if isinstance(config, DecomposableConfig):
         raise AttnvizError(
             gettext(
-                "The model in {folder} does not translate: it tells whether a sentence is the translation of another. "
-                "Give the folder of a translator.",
+                "The model in {folder} does not translate: it tells whether one sentence is the translation of "
+                "another sentence. Give the folder of a translator.",
                 folder=folder,
             )
         )
@@ -107,8 +107,8 @@ def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
     if not isinstance(config, DecomposableConfig):
         raise AttnvizError(
             gettext(
-                "The model in {folder} is a translator: it cannot tell whether a sentence is the translation of "
-                "another. Give the folder of a detector.",
+                "The model in {folder} is a translator: it cannot tell whether one sentence is the translation "
+                "of another sentence. Give the folder of a detector.",
                 folder=folder,
             )
         )
@@ -202,14 +202,17 @@ def _read_weights(folder: Path, expected: dict[str, Tensor]) -> dict[str, Tensor
         odd = ", ".join(sorted(set(weights) ^ set(expected))[:3])
         raise AttnvizError(
             gettext(
-                "The model's {path} does not match its config: {names} is missing or unexpected.", path=path, names=odd
+                "The tensors in the model’s {path} do not match its config. Missing or unexpected: {names}.",
+                path=path,
+                names=odd,
             )
         )
     for name, values in weights.items():
         if values.shape != expected[name].shape:
             raise AttnvizError(
                 gettext(
-                    "The model's {path} does not match its config: {name} has shape {found}, not {expected}.",
+                    "The tensors in the model’s {path} do not match its config: {name} has shape {found}, not "
+                    "{expected}.",
                     path=path,
                     name=name,
                     found=values.shape,

@@ -178,7 +178,7 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
             path=path,
         )
     if sum(_is_csv(line) for line in samples) >= most:
-        return gettext("The file looks like CSV. Save it with tabs between the columns (TSV).")
+        return gettext("The file looks like CSV. Save the file with tabs between the columns (TSV).")
     if count >= most and columns == 1:
         return gettext(
             "The file has one column. Join the source and target files, for example with: paste SOURCE TARGET."
@@ -282,8 +282,8 @@ def _other_encoding(name: str, number: int, line: bytes, further: Iterable[bytes
     letters = sum(chr(byte).isalpha() for byte in line if byte < 0x80)
     if len(high) > letters:
         return gettext(
-            "The file {path} is not UTF-8: see line {number}. It seems to use an encoding for non-Latin scripts, "
-            "such as GB18030, Shift_JIS or KOI8-R. Convert the file: iconv -f ENCODING -t UTF-8.",
+            "The file {path} is not UTF-8: see line {number}. The file seems to use an encoding for non-Latin "
+            "scripts, such as GB18030, Shift_JIS or KOI8-R. Convert the file: iconv -f ENCODING -t UTF-8.",
             path=name,
             number=number,
         )
@@ -295,8 +295,8 @@ def _other_encoding(name: str, number: int, line: bytes, further: Iterable[bytes
 
 def _convert(name: str, encoding: str, number: int, reads: str) -> str:
     message = gettext(
-        "The file {path} is not UTF-8, but seems to be {encoding}: see line {number}. Convert it: iconv -f {encoding} "
-        "-t UTF-8 {path}.",
+        "The file {path} is not UTF-8, but seems to be {encoding}: see line {number}. Convert the file: iconv -f "
+        "{encoding} -t UTF-8 {path}.",
         path=name,
         encoding=encoding,
         number=number,
@@ -329,7 +329,7 @@ def unpacked(content: bytes, name: str, most: int) -> tuple[bytes, str]:
     with reading(path), openers[path.suffix](io.BytesIO(content), "rb") as file:
         data: bytes = file.read(most + 1)
     if len(data) > most:
-        raise AttnvizError(gettext("{name} unpacks to more than {most} MB.", name=name, most=most >> 20))
+        raise AttnvizError(gettext("{name} unpacks to more than {most} MB.", name=name, most=most // 10**6))
     return data, str(path.with_suffix(""))
 
 

@@ -204,7 +204,12 @@ class Translator(Generic[RecordT]):
             target_ids(self.tokenizer, target)
         check_beam(beam)
         if target is not None and beam != 1:
-            raise AttnvizError(gettext("Forced decoding of a target uses no beam: leave out the beam or the target."))
+            raise AttnvizError(
+                gettext(
+                    "Forced decoding writes the given translation, so it uses no beam. Leave out the beam or the "
+                    "translation."
+                )
+            )
         check_number(gettext("length penalty"), length_penalty, 0, MOST_PENALTY)
         self.prepared.check(interventions, len(source))
 

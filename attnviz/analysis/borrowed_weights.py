@@ -24,6 +24,9 @@ def weights_from_links(trace: Trace, step: int, links: Collection[tuple[int, int
     words = trace.words()
     # </s>, the last word of both sides, has no links.
     ends = len(words.source) - 1, len(words.target) - 1
+    word = next(i for i, group in enumerate(words.target_groups) if step in group)
+    if word == ends[1]:
+        raise AttnvizError(gettext("This step writes the end mark </s>, which has no word links. Choose another step."))
     for j, i in links:
         if not (0 <= j < ends[0] and 0 <= i < ends[1]):
             raise AttnvizError(
@@ -35,12 +38,12 @@ def weights_from_links(trace: Trace, step: int, links: Collection[tuple[int, int
                     target=ends[1],
                 )
             )
-    word = next(i for i, group in enumerate(words.target_groups) if step in group)
     linked = sorted({j for j, i in links if i == word})
     if not linked:
         raise AttnvizError(
             gettext(
-                "None of these links belongs to the word “{name}”: they give no attention for it.",
+                "None of the links given ends at the target word “{name}”, so the links give no weights for this "
+                "word. Add a link to this word.",
                 name=words.target[word],
             )
         )
@@ -57,26 +60,37 @@ def weights_from_trace(trace: Trace, step: int, other: Trace) -> Array:
     `other` is the same translation of the same sentence by another model. A piece of one model shares its weight among
     those of the other by characters, spaces not counted; weights sum to 1. Raise AttnvizError where the texts differ.
     """
-    rows = _overlaps(other.target_pieces, trace.target_pieces)[:, step]
+    rows = _overlaps(other.target_pieces, trace.target_pieces)
+    if rows is None:
+        raise AttnvizError(
+            gettext(
+                "The two models split the translation into pieces that do not spell the same text. So this model "
+                "cannot use the attention of the other model."
+            )
+        )
     columns = _overlaps(trace.source_surfaces, other.source_surfaces)
-    shares = columns @ (rows @ other.alignment.astype(np.float64))
+    if columns is None:
+        raise AttnvizError(
+            gettext(
+                "The two models split the sentence into pieces that do not spell the same text. So this model "
+                "cannot use the attention of the other model."
+            )
+        )
+    shares = columns @ (rows[:, step] @ other.alignment.astype(np.float64))
     weights: Array = shares / shares.sum()
     return weights
 
 
-def _overlaps(pieces: Sequence[str], other_pieces: Sequence[str]) -> Array:
+def _overlaps(pieces: Sequence[str], other_pieces: Sequence[str]) -> Array | None:
     """Return the share of each of `other_pieces` in each of `pieces`, (pieces, other pieces); columns sum to 1.
+
+    It is None where the pieces do not spell the same text.
 
     The last piece of both is `</s>`. A piece that is only a space belongs to the next.
     """
     texts = [[piece.replace(SPACE, "") for piece in side[:-1]] + ["\0"] for side in (pieces, other_pieces)]
     if "".join(texts[0]) != "".join(texts[1]):
-        raise AttnvizError(
-            gettext(
-                "The pieces of the two models do not spell the same text. So the attention of one model cannot "
-                "be used in the other."
-            )
-        )
+        return None
     owners = [index for index, text in enumerate(texts[0]) for _ in text]
     shares, offset = np.zeros((len(pieces), len(other_pieces))), 0
     for column, text in enumerate(texts[1]):

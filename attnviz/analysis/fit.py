@@ -43,14 +43,23 @@ def check_weight_shapes(
     trace: Computation, weights: Mapping[str, NDArray[Any]], expected: Mapping[str, tuple[int, ...]]
 ) -> None:
     """Raise MisfitError, naming a difference, unless `weights` have exactly the `expected` names and shapes."""
-    unexpected = sorted(set(expected) ^ set(weights))
-    unexpected += [name for name, shape in expected.items() if name in weights and np.shape(weights[name]) != shape]
-    if unexpected:
-        raise MisfitError(misfit_message(trace, unexpected[0]))
+    for name in sorted(set(expected) | set(weights)):
+        if name not in weights:
+            raise MisfitError(misfit_message(trace, gettext("the weight {name} is missing", name=name)))
+        if name not in expected:
+            raise MisfitError(misfit_message(trace, gettext("the weight {name} is unexpected", name=name)))
+        found = np.shape(weights[name])
+        if found != expected[name]:
+            reason = gettext(
+                "the weight {name} has shape {found}, not {expected}", name=name, found=found, expected=expected[name]
+            )
+            raise MisfitError(misfit_message(trace, reason))
 
 
 def misfit_message(trace: Computation, reason: object) -> str:
-    """Return the message that a trace does not fit the weights, with the `reason`."""
+    """Return the message that a trace does not fit the weights, with the `reason`; a KeyError names what is missing."""
+    if isinstance(reason, KeyError):
+        reason = gettext("{name} is missing", name=reason.args[0])
     return gettext("This translation does not fit the weights of “{model}”: {what}.", model=trace.model, what=reason)
 
 

@@ -126,13 +126,14 @@ def _piece_values(
     if not isinstance(trace, Record):
         raise AttnvizError(
             gettext(
-                "This alignment has attention weights only. Posterior attention (after the word) needs the whole model."
+                "This alignment holds only attention weights. Posterior attention (the attention once the word "
+                "is known) cannot be computed from weights alone."
             )
         )
     if posterior is None:
         message = gettext(
-            "Posterior attention (after the word) is computed from the weights of the model {model}. Give them, "
-            "or show the alignment before the word.",
+            "Posterior attention (the attention once the word is known) is computed from the weights of the "
+            "model {model}. Give this model too, or show the attention before the word.",
             model=trace.model,
         )
         raise AttnvizError(message)

@@ -42,8 +42,8 @@ class Readouts:
         if not trace.attends:
             raise AttnvizError(
                 gettext(
-                    "This model has no attention: it writes all its words from one context vector. So it has no "
-                    "weights to try and no posterior attention."
+                    "This model has no attention: it writes all its words from one context vector. So this model "
+                    "has no attention weights to change and no posterior attention."
                 )
             )
         if not isinstance(trace, Trace):

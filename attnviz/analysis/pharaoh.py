@@ -68,7 +68,7 @@ def read_gold_links(text: str) -> tuple[frozenset[tuple[int, int]], frozenset[tu
             raise AttnvizError(
                 gettext(
                     "“{found}” is not a link. Write links as 0-0 1?2: the source word, then the target word, "
-                    "both counted from 0. The sign - marks a sure link and ? a possible one.",
+                    "both counted from 0. The sign - marks a sure link, the sign ? a possible link.",
                     found=item[:40],
                 )
             )

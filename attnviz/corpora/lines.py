@@ -70,11 +70,22 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
     for line, gold_line in zip(_lines(path), links, strict=False):
         if gold_line is None:
             raise AttnvizError(
-                f"The file {gold} has fewer lines than {path}: give one for each pair, empty where no links were drawn."
+                gettext(
+                    "The file {gold} has fewer lines than {path}. A gold file must have one line for each pair, "
+                    "empty if the pair has no links.",
+                    gold=gold,
+                    path=path,
+                )
             )
         yield _with_gold(line, gold_line)
     if next(links) is not None:
-        raise AttnvizError(f"The file {gold} has more lines than {path}: one must stand for each pair.")
+        raise AttnvizError(
+            gettext(
+                "The file {gold} has more lines than {path}. A gold file must have one line for each pair.",
+                gold=gold,
+                path=path,
+            )
+        )
 
 
 def check_lines(path: Path, limit: int | None = None) -> None:
@@ -98,9 +109,11 @@ def check_lines(path: Path, limit: int | None = None) -> None:
 def check_name(path: Path) -> None:
     """Raise AttnvizError unless the file exists and has a readable extension."""
     if not readable(path):
-        raise AttnvizError(f"The file {path} must end in {extensions_text()}.")
+        raise AttnvizError(
+            gettext("The name of the file {path} must end in {endings}.", path=path, endings=extensions_text())
+        )
     if not path.is_file():
-        raise AttnvizError(f"There is no file {path}.")
+        raise AttnvizError(gettext("There is no file {path}.", path=path))
 
 
 def extensions_text() -> str:
@@ -180,7 +193,7 @@ def _parquet_rows(path: Path) -> Iterator[Line | Skipped]:
         file = parquet.ParquetFile(path)
         names = [next((name for name in known if name in file.schema_arrow.names), None) for known in _COLUMN_NAMES]
         if names[0] is None:
-            raise AttnvizError(f"The file {path} has no column “source”.")
+            raise AttnvizError(gettext("The file {path} has no column “source”.", path=path))
         numbers = itertools.count(1)
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[name for name in names if name is not None]):
             for values in zip(*map(_cells, batch.columns), strict=True):
@@ -250,4 +263,4 @@ def _reading(path: Path) -> Iterator[None]:
         with reading(path):
             yield
     except (UnicodeDecodeError, pa.ArrowException) as error:
-        raise AttnvizError(f"The file {path} cannot be read: {error}.") from error
+        raise AttnvizError(gettext("The file {path} cannot be read: {reason}.", path=path, reason=error)) from error

@@ -52,7 +52,7 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
     if len(ids) > _LONGEST_PIECES + 1:
         raise AttnvizError(
             gettext(
-                "The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
+                "The {what} splits into {count} pieces; at most {most} can be shown. Shorten the {what}.",
                 what=what,
                 count=len(ids),
                 most=_LONGEST_PIECES,
@@ -76,7 +76,7 @@ def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
     if words > LONGEST_SENTENCE:
         raise AttnvizError(
             gettext(
-                "The {what} has {count} words; at most {most} can be shown. Shorten it.",
+                "The {what} has {count} words; at most {most} can be shown. Shorten the {what}.",
                 what=what,
                 count=words,
                 most=LONGEST_SENTENCE,
@@ -85,7 +85,7 @@ def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
     if len(text) > 20 * LONGEST_SENTENCE:
         raise AttnvizError(
             gettext(
-                "The {what} has {count} characters; at most {most} can be shown. Shorten it.",
+                "The {what} has {count} characters; at most {most} can be shown. Shorten the {what}.",
                 what=what,
                 count=len(text),
                 most=20 * LONGEST_SENTENCE,
@@ -93,11 +93,11 @@ def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
         )
     ids = tokenizer.encode(text)
     if not ids:
-        raise AttnvizError(gettext("The {what} is empty. Type one.", what=what))
+        raise AttnvizError(gettext("The {what} is empty. Type a {what}.", what=what))
     if len(ids) > _LONGEST_PIECES:
         raise AttnvizError(
             gettext(
-                "The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
+                "The {what} splits into {count} pieces; at most {most} can be shown. Shorten the {what}.",
                 what=what,
                 count=len(ids),
                 most=_LONGEST_PIECES,

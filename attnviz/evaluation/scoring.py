@@ -20,7 +20,7 @@ from attnviz.importing.index_base import CountingError
 from attnviz.importing.link_text import Links
 from attnviz.importing.reading import read_attention
 from attnviz.importing.records import AttentionRecords
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned, Attention
 from attnviz.trace.tokens import to_pieces
 
@@ -222,13 +222,17 @@ def _same_length(predicted: _Side, reference: _Side, remarks: list[str]) -> tupl
         count = len(reference.pairs)
         predicted = predicted._replace(pairs=predicted.pairs[:count], words=predicted.words[:count])
         remarks.append(
-            gettext("The last {count} sentence pairs are not scored: the gold file does not contain them.", count=extra)
+            ngettext(
+                "The last sentence pair is not scored: the gold file does not contain this pair.",
+                "The last {count} sentence pairs are not scored: the gold file does not contain these pairs.",
+                extra,
+            )
         )
     elif extra:
         raise AttnvizError(
             gettext(
-                "The links cover {links} sentence pairs, but the gold links cover {gold}. Both must cover the "
-                "same pairs, in the same order.",
+                "Your file has links for {links} sentence pairs, but the gold file has links for {gold}. Both "
+                "files must hold the same pairs, in the same order.",
                 links=len(predicted.pairs),
                 gold=len(reference.pairs),
             )
@@ -291,15 +295,19 @@ def _best(predicted: _Side, reference: _Side, remarks: list[str]) -> Turn:
     if best.swapped:
         remarks.append(
             gettext(
-                "The links name the target word first. With source and target swapped, their AER is {aer:.3f} "
-                "instead of {other:.3f}.",
+                "Your links seem to name the target word first, so source and target were swapped. The alignment "
+                "error rate (AER) is now {aer:.3f}; before the swap it was {other:.3f}.",
                 **rate_texts,
             )
         )
     links_base = best.links_base if predicted.counted is None else predicted.counted
     gold_base = best.gold_base if reference.counted is None else reference.counted
     remarks.append(
-        gettext("Links count words from {links}, gold links count them from {gold}.", links=links_base, gold=gold_base)
+        gettext(
+            "Your links count words from {links}; the gold links count words from {gold}.",
+            links=links_base,
+            gold=gold_base,
+        )
     )
     return best
 

@@ -191,7 +191,8 @@ def _legend(ink: Palette) -> list[Spec]:
 def _alt(attentions: list[str], decays: list[GradientDecay]) -> str:
     texts = [
         gettext(
-            "{name}: by the recurrence alone {start} (near) and {end} (far), by the contexts {near} and {far}",
+            "{name}: through the recurrence alone {start} (near) and {end} (far); through the contexts {near} "
+            "(near) and {far} (far)",
             name=attention_name(kind),
             start=small_length(decay.near[0]),
             end=small_length(decay.far[0]),
@@ -201,7 +202,7 @@ def _alt(attentions: list[str], decays: list[GradientDecay]) -> str:
         for kind, decay in zip(attentions, decays, strict=True)
     ]
     return gettext(
-        "Gradient lengths for pairs of a target piece and a source piece: the nearest quarter of the pairs, then "
-        "the farthest quarter. {told}.",
+        "Lengths of gradients between target and source pieces. “Near” is the quarter of the pairs with the "
+        "fewest steps between them, “far” the quarter with the most steps. {told}.",
         told="; ".join(texts),
     )

@@ -51,8 +51,9 @@ def compared_values(judgement: Judgement, step: int) -> Values:
         [judgement.target_projected[step], judgement.target_aligned[step], judgement.target_comparisons[step]]
     )
     alt = gettext(
-        "Strips of {count} units for French piece {number}, {name}: its own vector, its attention-weighted mean "
-        "of the English, and the comparison of these two. The comparison has length {length}.",
+        "Strips of {count} units for French piece {number}, {name}. The strips show the vector of this piece, "
+        "the mean of the English vectors weighted by the attention of this piece, and the comparison of these "
+        "two. The comparison is a vector of length {length}.",
         count=rows.shape[1],
         number=step + 1,
         name=piece_name(judgement.target_pieces[step]),
@@ -85,9 +86,9 @@ def compared_sentence(judgement: Judgement, step: int) -> str:
     best = weight_order(attention, step)[0]
     lengths = np.linalg.norm(judgement.target_comparisons, axis=1)
     return gettext(
-        "{name} attends most to {other}, with weight {weight}. b is its own vector, α its attention-weighted "
-        "mean of the English. G compares b with α and returns v, of length {length}. The vectors v of all "
-        "{count} pieces are added up.",
+        "{name} attends most to {other}, with weight {weight}. b is the vector of {name}. α is the mean of the "
+        "English vectors, weighted by the attention of {name}. The network G compares b with α and returns v, of "
+        "length {length}. The vectors v of all {count} pieces are added up.",
         name=quoted_name(judgement.target_pieces[step]),
         other=quoted_name(judgement.source_pieces[best]),
         weight=decimal(float(attention.alignment[step, best])),

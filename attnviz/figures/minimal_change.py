@@ -74,7 +74,7 @@ def minimal_change_figure(
             "tickvals": [0, 0.5, 1, 1.5, 2],
             "zerolinecolor": ink.quiet,
             "title": {
-                "text": gettext("change needed, |α′ − α|"),
+                "text": gettext("change needed, Σ |Δα|"),
                 "font": {"size": 12, "color": ink.quiet},
                 "standoff": 2,
             },
@@ -101,7 +101,7 @@ def minimal_change_table(trace: Trace, changes: MinimalChange, spelling: Spellin
         gettext("target piece"): list(trace.target_pieces),
         gettext("likeliest piece"): [spelling(int(piece)) for piece in changes.first_ids],
         "|α′ − α|": changes.distances,
-        gettext("then"): [
+        gettext("new piece"): [
             "" if np.isinf(distance) else spelling(int(piece))
             for piece, distance in zip(changes.second_ids, changes.distances, strict=True)
         ],

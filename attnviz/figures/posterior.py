@@ -135,9 +135,10 @@ def _axis_end(largest: float) -> float:
 def _alt(trace: Trace, attention: PosteriorAttention, step: int) -> str:
     first, last = int(attention.prior[step].argmax()), int(attention.posterior[step].argmax())
     return gettext(
-        "Step {step}, before and after its word. For each source piece, the weight α times the likelihood of the "
-        "word with that annotation alone gives the posterior. The largest weight, {weight:.2f}, is that of "
-        "{piece}. The largest posterior, {posterior:.2f}, is that of {other}, whose likelihood is {likelihood}.",
+        "Attention of step {step}, before and after its word is known. The posterior of a source piece is its "
+        "weight α times the likelihood of the word with the annotation of this piece alone. The largest weight, "
+        "{weight:.2f}, is that of {piece}. The largest posterior, {posterior:.2f}, is that of {other}, whose "
+        "likelihood is {likelihood}.",
         step=step + 1,
         weight=attention.prior[step, first],
         piece=short_name(trace, first),

@@ -338,7 +338,13 @@ def step_figure(subject: Subject, name: str) -> StepFigure:
     name = figure_name(name)
     if name not in STEP_FIGURES:
         offered = ", ".join(step_figures(subject))
-        raise AttnvizError(f"There is no picture {name!r} of this translation's steps. There are {offered}.")
+        raise AttnvizError(
+            gettext(
+                "There is no figure “{name}” for the steps of this translation. Choose from: {names}.",
+                name=name,
+                names=offered,
+            )
+        )
     reason = STEP_FIGURES[name].missing(subject)
     if reason:
         raise AttnvizError(reason)

@@ -67,8 +67,8 @@ UNIT_LAYER = Requirement(
     RECURRENT.is_met,
     _reason(
         lambda: gettext(
-            "This model is a transformer: its score is the product of query and key, shown above. It has no "
-            "layer of units to decompose."
+            "This model is a transformer: its score is the product of query and key, shown above. A transformer "
+            "has no layer of units to decompose."
         )
     ),
 )
@@ -77,7 +77,8 @@ LINEAR_READOUT = Requirement(
     _reason(
         lambda: gettext(
             "This model is a transformer, so logit attribution is not possible. Feed-forward networks and "
-            "normalisations lie between its heads and the logit: the logit does not split into parts."
+            "normalisations come between its heads and the logit, so the logit does not split into one part per "
+            "word."
         ),
         no_logit_attribution,
     ),
@@ -98,7 +99,7 @@ SINGLE_ATTENTION = Requirement(
 
 
 def _headless_reason() -> str:
-    return gettext("This figure shows attention heads. This model is a recurrent translator and has none.")
+    return gettext("This figure shows attention heads. This model is a recurrent translator and has no heads.")
 
 
 HEADS = Requirement(
@@ -125,39 +126,39 @@ DECOMPOSABLE_SCORER = Requirement(
 SCORE_VECTOR = Requirement(
     _has_score_vector,
     lambda subject: gettext(
-        "The energy cannot be decomposed. This trace lacks the vector v_a, and the model that made it, "
-        "“{model}”, is not available. Put the model in the folder of models.",
+        "The energy cannot be decomposed: this trace lacks the vector v_a. The model “{model}”, which made this "
+        "trace, is not available. Put this model in the folder of models.",
         model=subject.trace.model,
     ),
 )
 WEIGHTS = Requirement(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
-        "Logit attribution needs the weights of “{model}”, the model that made this translation. It is not "
-        "available. Put it in the folder of models and open the translation again.",
+        "Logit attribution needs the weights of “{model}”, the model that made this translation. This model is "
+        "not available. Put the model in the folder of models and open the translation again.",
         model=subject.trace.model,
     ),
 )
 PERTURBATION_WEIGHTS = Requirement(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
-        "Attributions and perturbation tests need “{model}”, the model that made this translation. It is not "
-        "available. Put it in the folder of models and open the translation again.",
+        "Attributions and perturbation tests need “{model}”, the model that made this translation. This model is "
+        "not available. Put the model in the folder of models and open the translation again.",
         model=subject.trace.model,
     ),
 )
 ATTENTION_FOR_POSTERIOR = Requirement(
     lambda subject: subject.trace.attends,
     lambda _: gettext(
-        "This model has no attention: it writes all its words from one context vector. So it has no weights to "
-        "try and no posterior attention."
+        "This model has no attention: it writes all its words from one context vector. So this model has no "
+        "attention weights to change and no posterior attention."
     ),
 )
 POSTERIOR_WEIGHTS = Requirement(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
-        "Posterior attention needs the weights of “{model}”, the model that made this translation. It is not "
-        "available. Put it in the folder of models and open the translation again.",
+        "Posterior attention needs the weights of “{model}”, the model that made this translation. This model is "
+        "not available. Put the model in the folder of models and open the translation again.",
         model=subject.trace.model,
     ),
 )

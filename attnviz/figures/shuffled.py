@@ -131,7 +131,7 @@ def _point_labels(shuffled: Shuffled, names: list[str]) -> list[str]:
 def _alt(shuffled: Shuffled) -> str:
     return gettext(
         "One point for each of {count} steps. The largest weight of a step lies between {least} and {most}. "
-        "Shuffling its weights changes the probabilities by {small} to {large}. {told}",
+        "Shuffling the weights of a step changes the probabilities by {small} to {large}. {told}",
         count=len(shuffled.change),
         least=decimal(float(shuffled.largest.min())),
         most=decimal(float(shuffled.largest.max())),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 
-LARGEST = 4 << 30
+LARGEST = 4 * 10**9
 """Largest checkpoint that is read, in bytes."""
 MOST_TOKENS = 1_000_000
 _NESTED = ("model_state_dict", "state_dict", "model_state", "model")
@@ -67,13 +67,14 @@ def read_tensors(folder: Path) -> dict[str, Array]:
     if len(files) != 1:
         raise AttnvizError(
             gettext(
-                "{folder} must contain one checkpoint, a file that ends in .pt, .pth or .ckpt; it contains {count}.",
+                "{folder} must contain exactly one checkpoint (a file that ends in .pt, .pth or .ckpt), but it "
+                "contains {count}.",
                 folder=folder,
                 count=len(files),
             )
         )
     if files[0].stat().st_size > LARGEST:
-        raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST >> 20))
+        raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST // 10**6))
     try:
         content = torch.load(files[0], map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged file makes torch.load raise nearly any exception
@@ -122,10 +123,9 @@ def read_vocabulary(folder: Path, side: str) -> Vocabulary:
     if path is None:
         raise AttnvizError(
             gettext(
-                "{folder} lacks the {side} vocabulary. Add a file {side}.txt with one token a line, in the order "
-                "of their ids.",
+                "{folder} has no vocabulary {file}. Add this file, with one token a line, in the order of the ids.",
                 folder=folder,
-                side=side,
+                file=names[0],
             )
         )
     try:

@@ -50,8 +50,8 @@ def _settings(path: Path) -> Mapping[str, Any]:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         message = gettext(
-            "{path} cannot be read ({kind}). Joey NMT's configuration gives the activation and the first decoder "
-            "state, which its tensors do not contain.",
+            "{path} cannot be read ({kind}). This Joey NMT configuration must name the activation and the first "
+            "decoder state, which the checkpoint does not contain.",
             path=path,
             kind=type(error).__name__,
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 
-LARGEST_FILE = 64 << 20
+LARGEST_FILE = 64 * 10**6
 """Largest file that is read, in bytes after decompression."""
 NPY, ZIP, GZIP = b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b"
 """First bytes of the files of each kind."""
@@ -105,7 +105,7 @@ def _unpacked(data: bytes) -> bytes:
 
 
 def _too_large() -> AttnvizError:
-    return AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST_FILE >> 20))
+    return AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST_FILE // 10**6))
 
 
 def decoded(data: bytes, encoding: str | None = None) -> str:
@@ -116,7 +116,10 @@ def decoded(data: bytes, encoding: str | None = None) -> str:
     for start, kind in _OTHER_KINDS.items():
         if data.startswith(start):
             raise AttnvizError(
-                gettext("This is a {kind} file, not text. Unpack or export it as text, .npy, .npz or JSON.", kind=kind)
+                gettext(
+                    "This is a {kind} file, not text. Unpack the file, or export it as text, .npy, .npz or JSON.",
+                    kind=kind,
+                )
             )
     if encoding is not None:
         return _decoded_as(data, encoding)
@@ -176,12 +179,13 @@ def _raise_not_utf8(data: bytes, start: int) -> str:
 def _encoding_message(encoding: str, number: int, line: str) -> str:
     if not line:
         return gettext(
-            "The text is not in UTF-8; it seems to be {encoding}. Read it with --encoding {encoding}, or convert it.",
+            "The text is not in UTF-8; it seems to be {encoding}. Read the file with --encoding {encoding}, or "
+            "convert the file.",
             encoding=encoding,
         )
     return gettext(
-        "The text is not in UTF-8; it seems to be {encoding}. In that encoding, line {number} reads “{line}”. "
-        "Read the file with --encoding {encoding}, or convert it.",
+        "The text is not in UTF-8; it seems to be {encoding}. If the file is read in this encoding, line "
+        "{number} reads “{line}”. Read the file with --encoding {encoding}, or convert it.",
         encoding=encoding,
         number=number,
         line=line,

@@ -110,7 +110,7 @@ def _select(array: Array, index: int | None, axis: int, shape: str) -> Array:
     if not -count <= index < count:
         raise AttnvizError(
             gettext(
-                "Layer or head {number} does not exist: the array has shape {shape}. Numbers start at 0.",
+                "The array of shape {shape} has no layer or head {number}. Numbers start at 0.",
                 number=index,
                 shape=shape,
             )

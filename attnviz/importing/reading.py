@@ -126,14 +126,14 @@ def _unknown(content: Content) -> str:
     head = content.text.lstrip()[:200].lower()
     if head.startswith(("<!doctype", "<html", "<?xml", "<svg", "<tmx")):
         return gettext(
-            "The file is a web page or XML, from which no attention is read. Save the attention weights as JSON "
-            "with the fields source, target and matrix."
+            "The file is a web page or XML; attnviz reads no attention from such files. Save the attention "
+            "weights as JSON with the fields source, target and matrix."
         )
     return gettext(
         "The file looks like plain sentences: it has no attention. attnviz reads links such as 0-0 1-2, one line "
-        "per sentence pair. It reads tables, JSON and arrays with a row of weights for each target token. It "
-        "also reads the output of translation toolkits, run with their option that prints alignments: "
-        "marian-decoder --alignment soft, fairseq-generate --print-alignment."
+        "per sentence pair. attnviz also reads tables, JSON and arrays with a row of weights for each target "
+        "token. For translation toolkits, run them with the option that prints alignments and give attnviz their "
+        "output: marian-decoder --alignment soft, fairseq-generate --print-alignment."
     )
 
 

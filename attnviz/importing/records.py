@@ -68,7 +68,11 @@ class AttentionRecords(Sequence[Attention]):
         """Return the pair with `number`, from 1, as read from the file; raise AttnvizError where there is none."""
         if not 1 <= number <= len(self):
             raise AttnvizError(
-                gettext("There is no sentence {number}: the file has {count}.", number=number, count=len(self))
+                gettext(
+                    "There is no sentence {number}: the number of sentences in the file is {count}.",
+                    number=number,
+                    count=len(self),
+                )
             )
         return self._pair(number - 1)
 

@@ -166,9 +166,9 @@ class SentencePair:
         if len(sides) == 2:
             message = gettext("The file has no tokens. Give the source and target tokens, separated by spaces.")
         elif sides[0] == "source":
-            message = gettext("The file has no source tokens: give them, separated by spaces.")
+            message = gettext("The file has no source tokens. Give the source tokens, separated by spaces.")
         else:
-            message = gettext("The file has no target tokens: give them, separated by spaces.")
+            message = gettext("The file has no target tokens. Give the target tokens, separated by spaces.")
         if len(shape) != 2:
             return message
         size = gettext(

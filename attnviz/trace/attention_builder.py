@@ -148,8 +148,8 @@ def _tokens_with_end(
     if (rows, columns) == (len(source), len(target)):
         raise AttnvizError(
             gettext(
-                "The matrix looks transposed. It has {rows}, one per source token, and {columns}, one per target "
-                "token. Transpose it, so that each row is a target token.",
+                "The matrix looks transposed. The matrix has {rows}, one per source token, and {columns}, one "
+                "per target token. Transpose the matrix, so that each row is a target token.",
                 **size_texts,
             )
         )

@@ -57,7 +57,7 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
             )
         )
     if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
-        raise AttnvizError(gettext("Missing from this attention object: {names}.", names=", ".join(missing)))
+        raise AttnvizError(gettext("Fields missing from this attention object: {names}.", names=", ".join(missing)))
     gold = _gold(fields.get("gold") or {})
     record = attention(
         fields["source"],

@@ -108,7 +108,7 @@ class Saved(ABC):
             zlib.error,
         ) as error:
             message = gettext(
-                "This trace is damaged ({kind}: {error}). Save it again.",
+                "This trace is damaged ({kind}: {error}). Save the trace again.",
                 kind=type(error).__name__,
                 error=str(error)[:300],
             )

@@ -49,13 +49,14 @@ Three times the size for the longest sentence with 1000 units. Without a limit, 
 the memory.
 """
 
-MARKS = {
-    "attnviz-trace": "RNNsearch",
-    "attnviz-transformer-trace": "transformer",
-    "attnviz-seq2seq-trace": "an imported translator",
-    "attnviz-judgement": "decomposable attention",
-}
-"""Architecture by format name."""
+MARKS = ("attnviz-trace", "attnviz-transformer-trace", "attnviz-seq2seq-trace", "attnviz-judgement")
+"""Format names of the traces, one for each architecture."""
+
+
+def _architecture_name(mark: str) -> str:
+    """Return in words the architecture whose traces have the format name `mark`."""
+    names = ("RNNsearch", "transformer", gettext("imported translator"), gettext("decomposable attention"))
+    return names[MARKS.index(mark)]
 
 
 def read_file(path: str | Path, read: Callable[[str], Result]) -> Result:
@@ -65,7 +66,7 @@ def read_file(path: str | Path, read: Callable[[str], Result]) -> Result:
     except OSError as error:
         raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise AttnvizError(f"{path} is not a text file, so not a saved trace.") from error
+        raise AttnvizError(f"{path} is not a text file, so it cannot be a trace file.") from error
     except AttnvizError as error:
         raise AttnvizError(f"{path}: {error}") from error
 
@@ -90,13 +91,14 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
         if isinstance(mark, str) and mark in MARKS:
             raise AttnvizError(
                 gettext(
-                    "This trace comes from another kind of network, {kind}; this page or command cannot open it.",
-                    kind=MARKS[mark],
+                    "This trace comes from another kind of model ({kind}). This page or command cannot open such "
+                    "a trace.",
+                    kind=_architecture_name(mark),
                 )
             )
         raise AttnvizError(
             gettext(
-                "This is not an attnviz trace file: its field “format” is missing or unknown. Save one with "
+                "This is not an attnviz trace file: its field “format” is missing or unknown. Save a trace with "
                 "Trace.save, or with “Whole trace, JSON” in the box “Share and save”."
             )
         )
@@ -111,7 +113,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
         )
     claimed = sum(packed_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
     if claimed > LARGEST:
-        raise ValueError("it claims more numbers than a translation has")
+        raise ValueError("it claims to have more numbers than a translation can have")
     for since, fields in saved_as.added.items():
         record |= fields if version < since else {}
     for since, change in saved_as.changed.items():
@@ -127,7 +129,7 @@ def check(record: Saved) -> None:
     """Raise ValueError unless array shapes, texts and numbers are consistent."""
     sizes = record.sizes()
     if not sizes["Tx"] or not sizes["Ty"]:
-        raise ValueError("it holds no pieces")
+        raise ValueError("it contains no pieces")
     check_shapes(record)
     record.check_origin()
     record.check_texts()
@@ -135,7 +137,7 @@ def check(record: Saved) -> None:
         array = getattr(record, quantity.name)
         # The energy of a masked position is minus infinity.
         if not np.isfinite(array[array != -np.inf]).all():
-            raise ValueError(f"{quantity.name} holds numbers that are none")
+            raise ValueError(f"{quantity.name} contains values that are not numbers")
     record.check_numbers()
 
 
@@ -149,7 +151,7 @@ def check_ids(ids: Iterable[int], size: int) -> None:
     """Raise ValueError unless all `ids` are within a vocabulary of this size."""
     distinct = {*ids}
     if min(distinct) < 0 or max(distinct) >= size:
-        raise ValueError("an id is of no piece in the vocabulary")
+        raise ValueError("a piece id is not in the vocabulary")
 
 
 def _encode(value: Any) -> Any:
@@ -181,7 +183,7 @@ def unpack(name: str, value: Mapping[str, Any]) -> NDArray[Any]:
         raise ValueError(f"{name} has an unknown number type")
     dtype, size = np.dtype(value["dtype"]).newbyteorder("<"), packed_size(value)
     if size > LARGEST:
-        raise ValueError(f"{name} claims more numbers than there can be")
+        raise ValueError(f"{name} claims to have more numbers than is possible")
     unpacker = zlib.decompressobj()
     raw = unpacker.decompress(base64.b64decode(value["zlib"], validate=True), max(size, 1))
     if len(raw) != size or unpacker.unconsumed_tail:

@@ -116,7 +116,10 @@ def _queue_page(seats: int) -> None:
     if not place:
         st.rerun()
     with st.container(key="queue"):
-        st.subheader(ngettext("The only seat is taken", "All {count} seats are taken", seats), anchor=False)
+        st.subheader(
+            ngettext("The page is full: one visitor at a time", "The page is full: {count} visitors at a time", seats),
+            anchor=False,
+        )
         if place == 1:
             st.text(gettext("You are next. The page opens by itself; keep this window open."))
         else:

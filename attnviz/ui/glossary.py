@@ -26,27 +26,28 @@ def glossary(*topics: Topic) -> Iterator[str]:
 
 def _signs() -> Iterator[str]:
     """Yield the meaning of the signs in sentences and numbers."""
-    yield gettext("**Piece**: the unit that the model reads and writes: a frequent word, or a part of a rarer one.")
+    yield gettext("**Piece**: a frequent word, or a part of a rarer word. The model reads and writes pieces.")
     yield gettext(
         "**·** before a piece, as in ·cycle: the piece continues the word before it. In the English and French "
         "sentences, a thin line separates the pieces of a word."
     )
     yield gettext(
-        "**`<s>`, `</s>`, `<unk>`**: the start of a sentence, its end, and text that the model does not know."
+        "**`<s>`, `</s>`, `<unk>`**: the start of a sentence, the end of a sentence, and text that the model "
+        "does not know."
     )
     if language() != "en":
-        yield gettext("**0.5**: this page writes numbers as your language does; files have a decimal point.")
+        yield gettext("**0.5**: numbers on this page are written as in your language; files use a decimal point.")
 
 
 def _attention() -> Iterator[str]:
     """Yield the terms of attention, from annotation to context vector."""
     yield gettext(
-        "**Encoder** and **decoder**: the half of a translator that reads the English, and the half that writes the "
-        "French."
+        "**Encoder** and **decoder**: the half of a translator that reads the English sentence, and the half "
+        "that writes the French sentence."
     )
     yield gettext(
-        "**Annotation** $h_j$: the encoder’s list of numbers for piece $j$, after reading the sentence in both "
-        "directions."
+        "**Annotation** $h_j$: the list of numbers that the encoder computes for piece $j$, after reading the "
+        "sentence in both directions."
     )
     yield gettext("**State** $s_i$: the decoder’s memory after step $i$, a list of numbers.")
     yield gettext(
@@ -54,22 +55,22 @@ def _attention() -> Iterator[str]:
         "annotation; together they give the energy."
     )
     yield gettext(
-        "**Energy** $e_{ij}$: how well the decoder’s state before step $i$ fits annotation $j$. It can be any "
-        "number, even a negative one."
+        "**Energy** $e_{ij}$: how well the decoder’s state before step $i$ fits annotation $j$. An energy can be "
+        "any number, even a negative one."
     )
     yield gettext(
-        "**Attention weight** $\\alpha_{ij}$: the share of attention that step $i$ gives piece $j$; the softmax "
-        "computes it from the energies."
+        "**Attention weight** $\\alpha_{ij}$: the share of attention that step $i$ gives to piece $j$; the "
+        "softmax computes it from the energies."
     )
     yield gettext(
         "**Prior**: the attention weight of a piece before the word is known. **Likelihood**: how likely the "
-        "word is if the context is that piece’s annotation alone. **Posterior**: their product, divided by its "
-        "sum over all pieces. It is the attention once the word is known."
+        "word is if the context is that piece’s annotation alone. **Posterior**: prior times likelihood, divided "
+        "by the sum of these products over all pieces. The posterior is the attention once the word is known."
     )
     yield gettext("**√α**: the colours show the square root of the weight, so that small weights are visible.")
     yield gettext(
-        "**Context vector** $c_i$: the sum of the annotations, each multiplied by its weight. It is what the "
-        "decoder sees of the sentence at step $i$."
+        "**Context vector** $c_i$: the sum of the annotations, each multiplied by its weight. The context vector "
+        "is what the decoder sees of the sentence at step $i$."
     )
 
 
@@ -77,46 +78,52 @@ def _heads() -> Iterator[str]:
     """Yield the terms of a transformer and of what leads to it."""
     yield gettext("**Embedding**: the list of numbers for a piece alone, before the model reads the pieces around it.")
     yield gettext(
-        "**Head**: one of the attentions that a transformer computes at each step, with its own queries, keys "
-        "and values. **Score**: how well the head’s query fits a key, before the softmax. In models other than "
-        "transformers, it is called energy."
+        "**Head**: a part of a transformer that computes one attention distribution at each step, from its own "
+        "queries, keys and values. **Score**: how well the head’s query fits a key, before the softmax. In other "
+        "models, the score is called energy."
     )
     yield gettext(
-        "**Value**: the list of numbers that a piece gives to a head. The head multiplies it by the piece’s weight."
+        "**Value**: the list of numbers that a piece gives to a head. The head multiplies this value by the "
+        "weight of the piece."
     )
     yield gettext(
-        "**Layer**: heads side by side, followed by a small network. The output of a layer is the input of the next."
+        "**Layer**: heads side by side, followed by a small network. The output of a layer is the input of the "
+        "next layer."
     )
     yield gettext(
-        "**Residual stream**: the list of numbers that runs through all layers of a transformer; each block reads it "
-        "and adds something to it."
+        "**Residual stream**: the list of numbers that runs through all layers of a transformer. Each block (an "
+        "attention or a small network) reads this list and adds something to it."
     )
-    yield gettext("**Mask**: hides the words that are not written yet from the attention.")
+    yield gettext("**Mask**: the mask gives words that are not written yet the weight 0.")
 
 
 def _writing() -> Iterator[str]:
     """Yield the terms of decoding and of measures over whole sentences."""
     yield gettext(
-        "**Gate**: for each unit, a number from 0 to 1: at 0 it blocks a value, at 1 it lets all of it through. "
-        "**Candidate**: the proposed new state. The update gate decides how much of it is used."
+        "**Gate**: a number from 0 to 1 for each unit. At 0, the gate blocks a value; at 1, it lets the whole "
+        "value through. **Candidate**: the proposed new state. The update gate decides how much of the candidate "
+        "is used."
     )
-    yield gettext("**Saturated**: so far from 0 that tanh is almost 1 or −1, and hardly changes any more.")
-    yield gettext("**Maxout**: of every two numbers, only the larger is kept.")
+    yield gettext(
+        "**Saturated** unit: a unit whose input is so far from 0 that its tanh is almost 1 or −1, and hardly "
+        "changes any more."
+    )
+    yield gettext("**Maxout**: a layer that keeps only the larger of every two numbers.")
     yield gettext(
         "**Logit**: the score of a piece, before the softmax turns all scores into probabilities. A logit larger "
-        "by 1 makes a piece 2.7 times as likely, compared with any other."
+        "by 1 makes a piece 2.7 times as likely, compared with any other piece."
     )
     yield gettext(
-        "**Entropy** $H$: how widely a step spreads its attention, in bits. It is 0 when one piece gets all the "
-        "attention. If pieces share the attention equally, twice as many pieces add 1."
+        "**Entropy** $H$: how widely a step spreads its attention, in bits. The entropy is 0 when one piece gets "
+        "all the attention. If pieces share the attention equally, twice as many pieces raise the entropy by 1."
     )
     yield gettext(
-        "**Coverage**: the attention that a source word gets in all steps together; about 1 for a word "
+        "**Coverage**: the attention that a source word gets in all steps together. It is about 1 for a word "
         "translated by one word."
     )
     yield gettext(
-        "**Greedy search**: the decoder takes the likeliest piece at each step. **Beam search**: it keeps a few "
-        "of the best partial translations at each step."
+        "**Greedy search**: the decoder takes the likeliest piece at each step. **Beam search**: the decoder "
+        "keeps a few of the best partial translations at each step."
     )
 
 
@@ -127,11 +134,11 @@ def _learning() -> Iterator[str]:
         "model without attention has nothing else to translate from."
     )
     yield gettext("**Recurrence**: reading or writing word by word, and passing a state from each word to the next.")
-    yield gettext("**Update**: one change of all parameters of a model, after it has seen some sentences.")
+    yield gettext("**Update**: one change of all parameters of a model, after the model has seen some sentences.")
     yield gettext("**Loss**: how much the right words surprise a model, on average; less is better.")
     yield gettext(
         "**Gradient**: how much a result, such as the loss, would change if one number in the model were a "
-        "little different; a model learns by it."
+        "little different. Training uses gradients to improve the model."
     )
 
 
@@ -144,8 +151,8 @@ def _scores() -> Iterator[str]:
         "**chrF2**: like BLEU, but with runs of up to six letters, so that a wrong ending costs less than a wrong word."
     )
     yield gettext(
-        "**AER**, alignment error rate: how far the attention disagrees with word alignments marked by hand: 0 "
-        "when all links agree, 1 when none do."
+        "**AER**, alignment error rate: how far the attention disagrees with word alignments marked by hand. It "
+        "is 0 when all links agree, and 1 when no link agrees."
     )
 
 

@@ -22,19 +22,19 @@ def face_explanation(face: Face) -> str:
     """Return what a face shows and how it differs from the others."""
     if face == "before":
         return gettext(
-            "Before the word: α, the attention weights of each step. The step computes them before it knows the "
-            "word it will write."
+            "Before the word: α, the attention weights of each step. The step computes these weights before it "
+            "knows the word that it will write."
         )
     if face == "after":
         return gettext(
-            "After the word: α′, the posterior attention, computed once the word is known. For each column, it "
-            "multiplies α by the probability of the word if the step looks at that column only. Where α is "
-            "wrong, the usual reason is that the step computes α before it knows the word. Neither α nor α′ is "
-            "the cause of the word. α′ also uses the other steps; “After the word” below applies Bayes’ rule to "
-            "one step."
+            "After the word: α′, the posterior attention, computed once the word is known. For each column, "
+            "Bayes’ rule multiplies α by the probability that the word would have if the step looked only at "
+            "that column. When α is wrong, the usual reason is that the step computes α before it knows the "
+            "word. Neither α nor α′ is the cause of the word. α′ also uses the other steps, unlike the stage "
+            "“After the word” below, which uses only one step."
         )
     return gettext(
         "The difference, α′ − α: blue where the word raises the weight of the column, red where it lowers it. "
-        "Where α is wrong, the usual reason is that the step computes α before it knows the word. Neither α nor "
+        "When α is wrong, the usual reason is that the step computes α before it knows the word. Neither α nor "
         "α′ is the cause of the word."
     )

@@ -35,16 +35,17 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("Attention α"),
             gettext("where the decoder looked"),
             gettext("weight"),
-            gettext("Attention shows where the decoder looked, before it knew the word."),
+            gettext("Attention shows where the decoder looked before it knew the word."),
         ),
         "posterior": MethodTexts(
             gettext("Posterior"),
             gettext("attention given the word"),
             gettext("share"),
             gettext(
-                "Posterior attention is attention once the word is known, by Bayes’ rule. It multiplies the "
-                "weight of a piece by the probability of the word if the decoder looks at that piece only. It "
-                "uses this step alone; α′ in the heatmap also uses the other steps."
+                "Posterior attention is attention once the word is known, by Bayes’ rule. Bayes’ rule multiplies "
+                "the weight of a piece by the probability that the word would have if the decoder looked only at "
+                "that piece. This posterior attention uses one step alone; α′ in the heatmap also uses the other "
+                "steps."
             ),
         ),
         "logit_attribution": MethodTexts(
@@ -52,8 +53,9 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("added to the logit"),
             gettext("logits"),
             gettext(
-                "Logit attribution is what each piece adds to the logit of the word through attention, minus "
-                "what it adds to the mean logit of all words. It leaves out what comes through the decoder state."
+                "Logit attribution is what a piece adds to the logit of the word through attention. The mean of "
+                "what the piece adds to the logits of all words is subtracted. Logit attribution leaves out what "
+                "comes through the decoder state."
             ),
         ),
         "gradient": MethodTexts(
@@ -62,7 +64,7 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("nats"),
             gettext(
                 "Gradient × input is how fast the log probability of the word changes, through encoder and "
-                "decoder, when the embedding of a piece is scaled. It describes small changes only."
+                "decoder, when the embedding of a piece is scaled. Gradient × input describes small changes only."
             ),
         ),
         "erased": MethodTexts(
@@ -71,7 +73,7 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("nats"),
             gettext(
                 "Erased from attention: how much log probability the word loses if this step cannot look at the "
-                "piece. The annotations of its neighbours still contain information about it."
+                "piece. The annotations of neighbouring pieces still contain information about the erased piece."
             ),
         ),
         "erased_input": MethodTexts(
@@ -80,7 +82,7 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("nats"),
             gettext(
                 "Erased from the input: how much log probability the word loses if the mean embedding of all "
-                "pieces replaces that of the piece. No real word has this embedding."
+                "pieces replaces the embedding of the piece. No real word has this mean embedding."
             ),
         ),
     }
@@ -119,9 +121,9 @@ def overall_agreement_sentence(pairwise: Agreement, steps: int) -> str:
     top = pairwise.top[np.triu_indices(len(pairwise.names), 1)]
     start = ngettext(
         "Over {count} step, “{one}” and “{other}” rank the same source piece first most often ({most}). “{here}” "
-        "and “{there}” do so least often ({least}).",
+        "and “{there}” rank the same piece first least often ({least}).",
         "Over {count} steps, “{one}” and “{other}” rank the same source piece first most often ({most}). "
-        "“{here}” and “{there}” do so least often ({least}).",
+        "“{here}” and “{there}” rank the same piece first least often ({least}).",
         steps,
         one=one,
         other=other,
@@ -145,7 +147,7 @@ def _orders_and_shares(pairwise: Agreement) -> Iterator[str]:
         )
     if np.isfinite(variation).any():
         yield gettext(
-            "On average, two attributions disagree about {share} of the positive credit for a word (total variation).",
+            "On average, {share} of the positive attribution of a word differs between two methods (total variation).",
             share=percent(float(np.nanmean(variation))),
         )
 
@@ -153,9 +155,9 @@ def _orders_and_shares(pairwise: Agreement) -> Iterator[str]:
 def attributions_caveat() -> str:
     """Return what a comparison of attribution methods does and does not show."""
     return gettext(
-        "The attributions answer different questions, so they can differ and all be right. Where they agree on a "
-        "piece, the word depends on it by every measure. Where they differ, do not read any single one as the "
-        "reason. Kendall’s τ is 1 for the same order and 0 for unrelated orders. It counts the many small "
-        "entries as much as the few large ones, so it is low even where all attributions rank the same piece "
-        "first."
+        "The attributions answer different questions, so they can differ and all be right. If all attributions "
+        "agree on a piece, the word depends on that piece by every measure. If the attributions differ, no "
+        "single attribution gives the reason for the word. Kendall’s τ is 1 for the same order and 0 for "
+        "unrelated orders. Kendall’s τ counts the many small values as much as the few large values. So τ can be "
+        "low even where all attributions rank the same piece first."
     )

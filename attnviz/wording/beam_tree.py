@@ -51,10 +51,10 @@ def winner_sentence(tree: BeamTree) -> str:
             winner=hypothesis_text(tree, winner),
             score=score_computation(tree, winner),
         )
-        return sentence + (" " + gettext("Greedy search keeps only one.") if tree.beam == 1 else "")
+        return sentence + (" " + gettext("Greedy search keeps only one hypothesis.") if tree.beam == 1 else "")
     sentence = gettext(
-        "{winner} won: it has the highest score of the {count} finished hypotheses, {score}. {second} comes "
-        "next, with {beaten}.",
+        "{winner} was chosen: it has the highest score of the {count} finished hypotheses, {score}. {second} "
+        "comes next, with {beaten}.",
         winner=hypothesis_text(tree, winner),
         count=len(tree.finished),
         score=score_computation(tree, winner),
@@ -69,11 +69,14 @@ def _normalisation_sentence(tree: BeamTree, winner: int, likeliest: int) -> str:
     if not tree.length_penalty:
         return gettext("The scores are not divided by the length (the length penalty is 0).")
     if likeliest == winner:
-        return gettext("The winner also has the highest log p: it wins with or without division by the length.")
+        return gettext(
+            "The chosen hypothesis also has the highest log p: it would be chosen with or without division by "
+            "the length."
+        )
     return gettext(
-        "Without division by the length, {likeliest} would win: its log p is {larger}, that of the winner "
-        "{smaller}. Each piece adds a negative number to log p, which favours short hypotheses. The division "
-        "corrects this.",
+        "Without division by the length, {likeliest} would be chosen. Its log p is {larger}; that of the chosen "
+        "hypothesis is {smaller}. Each piece adds a negative number to log p, which favours short hypotheses. "
+        "The division corrects this.",
         likeliest=hypothesis_text(tree, likeliest, winner),
         larger=decimal(tree.nodes[likeliest].total),
         smaller=decimal(tree.nodes[winner].total),
@@ -90,8 +93,8 @@ def position_sentence(tree: BeamTree, ids: Sequence[int]) -> str:
             length for length in range(len(ids), -1, -1) if not length or tree.find(ids[:length]) is not None
         )
         sentence = gettext(
-            "The translation shown leaves this tree at step {step}: the search did not consider the piece "
-            "written there.",
+            "From step {step} on, the translation shown is not in this tree: the search did not consider the "
+            "piece written at that step.",
             step=considered + 1,
         )
         last = tree.find(ids[:considered])
@@ -99,7 +102,7 @@ def position_sentence(tree: BeamTree, ids: Sequence[int]) -> str:
             return sentence
         fate = fate_sentence(tree, last)
         return f"{sentence} " + gettext(
-            "The hypothesis the translation starts with: {fate}", fate=fate[0].lower() + fate[1:]
+            "The translation starts with a hypothesis of this tree. {fate}", fate=fate[0].lower() + fate[1:]
         )
     if index in tree.finished:
         return gettext(
@@ -120,9 +123,7 @@ def search_sentence(tree: BeamTree) -> str:
         hypotheses=ngettext("{count} hypothesis", "{count} hypotheses", len(tree.nodes)),
     )
     dropped = [
-        ngettext(
-            "{count} fell out of the beam immediately", "{count} fell out of the beam immediately", counts["outside"]
-        ),
+        ngettext("{count} left the beam immediately", "{count} left the beam immediately", counts["outside"]),
         gettext("{count} a step later", count=counts["overtaken"]),
         ngettext(
             "{count} was unfinished when the search ended",
@@ -139,7 +140,7 @@ def fate_sentence(tree: BeamTree, index: int) -> str:
     node, step = tree.nodes[index], tree.nodes[index].step + 1
     match node.fate:
         case "continued":
-            return gettext("It went on.")
+            return gettext("The search continued this hypothesis.")
         case "outside":
             return gettext(
                 "Dropped at step {step}: it ranked number {rank}, and the beam keeps only {beam}.",
@@ -151,20 +152,22 @@ def fate_sentence(tree: BeamTree, index: int) -> str:
             return gettext("Dropped at step {step}: none of its continuations was among the likeliest.", step=step + 1)
         case "pruned":
             return ngettext(
-                "Unfinished when the search ended at step {step}, because {count} other had finished.",
-                "Unfinished when the search ended at step {step}, because {count} others had finished.",
+                "Unfinished when the search ended at step {step}, because {count} other hypothesis had finished.",
+                "Unfinished when the search ended at step {step}, because {count} other hypotheses had finished.",
                 tree.beam,
                 step=step,
             )
         case "late":
             return ngettext(
-                "Ended at step {step}, too late: {count} other had already finished.",
-                "Ended at step {step}, too late: {count} others had already finished.",
+                "Ended at step {step}, too late: {count} other hypothesis had already finished.",
+                "Ended at step {step}, too late: {count} other hypotheses had already finished.",
                 tree.beam,
                 step=step,
             )
     if index == tree.winner:
-        return gettext("Finished at step {step}, and won: {score}.", step=step, score=score_computation(tree, index))
+        return gettext(
+            "Finished at step {step}, and was chosen: {score}.", step=step, score=score_computation(tree, index)
+        )
     return gettext(
         "Finished at step {step}, but only in place {place}, with the score {score}.",
         step=step,

@@ -111,7 +111,7 @@ def _attention_sentence(compared: Comparison, names: Names) -> str:
         start
         + " "
         + gettext(
-            "In that row, “{first}” attends most to {one}, “{other}” to {two}.",
+            "In the row that differs most, “{first}” attends most to {one}, “{other}” to {two}.",
             first=names[0],
             one=_quoted(compared.source, one),
             other=names[1],
@@ -204,8 +204,9 @@ def _quoted(axis: SharedAxis, position: int) -> str:
 def comparison_caveat() -> str:
     """Return what a comparison of two translations does not show."""
     return gettext(
-        "A difference shows that the attention is not the same. It does not show which attention is right, or "
-        "why. Where the words before a word differ between the translations, the two decoder states differ too."
+        "A difference shows that the attention is not the same. A difference does not show which attention is "
+        "right, or why. If the words before a word differ between the translations, the two decoder states "
+        "differ too."
     )
 
 

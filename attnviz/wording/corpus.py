@@ -46,6 +46,6 @@ def preset_caption(preset: str) -> str:
         "all": gettext("Every pair, in the order of the file."),
         "omitted": gettext("Pairs with English words that get almost no attention, the least attention first."),
         "repeated": gettext("Pairs that repeat a French word, either for the same English word or close together."),
-        "unsure": gettext("One pair in ten: those that the model finds least likely (log p per word)."),
+        "unsure": gettext("The tenth of the pairs that the model finds least likely (log p per word)."),
         "copied": gettext("Pairs in which at least half of the French words also occur in the English sentence."),
     }[preset]

@@ -24,8 +24,8 @@ def no_diagram_reason(trace: Aligned) -> str:
     """Return why there is no diagram of a translator, and where its step is described."""
     if trace.imported:
         return gettext(
-            "The architecture diagram shows translators that attend before their state changes; this translator "
-            "attends after its state has changed. The stages explain this step."
+            "The architecture diagram shows only translators that attend before their state changes. This "
+            "translator attends after its state has changed. The stages explain this step."
         )
     return gettext(
         "The architecture diagram shows recurrent translators only. The stages explain what a transformer does "
@@ -36,8 +36,8 @@ def no_diagram_reason(trace: Aligned) -> str:
 def diagram_labels(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
     """Return the names of the parts, and how vectors are drawn."""
     squares = gettext(
-        "Each vector is drawn as {count} squares: the {count} numbers that change most in this sentence. Blue is "
-        "positive, red negative.",
+        "The diagram draws each vector as {count} squares: the {count} numbers that change most in this "
+        "sentence. Blue is positive, red negative.",
         count=SQUARES,
     )
     ribbons = gettext(

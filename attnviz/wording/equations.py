@@ -169,8 +169,8 @@ def _state_equation(trace: Trace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "This is the gated unit (GRU) as PyTorch computes it: z keeps the old state, while the paper's z lets "
-        "the new one in. The example is unit {unit}, which changes most.",
+        "This is the gated unit (GRU) of PyTorch. Here z keeps the old state, while the z of Bahdanau et al. "
+        "lets the new state in. The example is unit {unit}, which changes most.",
         unit="⟦unit⟧",
     )
     return Equation(4, aligned(*lines), note)
@@ -188,8 +188,8 @@ def _word_equation(trace: Trace, colours: Palette) -> Equation:
         rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({logits})_{{y_{{⟦i⟧}}}}",
         r"&= ⟦probability⟧",
     )
-    appendix = gettext("the state before the step, as in the paper's appendix")
-    which = gettext("the new state, as in the paper's Eq. 4") if current else appendix
+    appendix = gettext("the state before the step, as in the appendix of Bahdanau et al.")
+    which = gettext("the new state, as in Eq. 4 of Bahdanau et al.") if current else appendix
     note = gettext(
         "The state, the previous word and the context vector determine the next word. This model uses {which}.",
         which=which,

@@ -61,7 +61,7 @@ def _omitted(trace: Readable, finding: Finding) -> str:
             value=finding.value,
         )
     return gettext(
-        "{source} got little attention, {value:.2f} a word: was it left out?", source=source, value=finding.value
+        "{source} got little attention, {value:.2f} per word: was it left out?", source=source, value=finding.value
     )
 
 
@@ -69,8 +69,8 @@ def _overused(trace: Readable, finding: Finding) -> str:
     values = {"source": _source_words(trace, finding), "value": finding.value}
     if finding.strong:
         return gettext(
-            "The attention on {source} adds up to {value:.1f}. It comes from words that the model was unsure of: "
-            "are some superfluous or wrong?",
+            "The attention on {source} adds up to {value:.1f}. This attention comes from words that the model "
+            "was unsure of: are some of these words superfluous or wrong?",
             **values,
         )
     return gettext("The attention on {source} adds up to {value:.1f}: several words translate it.", **values)
@@ -79,7 +79,7 @@ def _overused(trace: Readable, finding: Finding) -> str:
 def _repeated(trace: Readable, finding: Finding) -> str:
     values = {"target": _target_word(trace, finding), "count": int(finding.value)}
     if finding.source is None:
-        return gettext("{target} was written {count} times, the last two close together.", **values)
+        return gettext("{target} was written {count} times, the last two times close together.", **values)
     return gettext(
         "{target} was written {count} times, each time looking most at {source}.",
         source=_source_words(trace, finding),
@@ -97,7 +97,7 @@ def _uniform(trace: Readable, finding: Finding) -> str:
 
 def _collapsed(trace: Readable, finding: Finding) -> str:
     return gettext(
-        "{source} got {share} of all attention: the alignment has collapsed into one column.",
+        "{source} got {share} of all attention, so the alignment shows little more than this one column.",
         source=_source_words(trace, finding),
         share=percent(finding.value),
     )
@@ -141,8 +141,8 @@ def nothing_found_text(trace: Any) -> str:
     """Return what was checked where nothing was found, and what could not be checked."""
     if not trace.translated:
         return gettext(
-            "The checks found nothing in this attention. They look at weights, not at meaning. The probabilities "
-            "of the words are not known."
+            "The checks found nothing in this attention. The checks look at weights, not at meaning. The "
+            "probabilities of the words are not known."
         )
     if trace.attends and not trace.attends_once and not trace.imported:
         sentences = [
@@ -158,7 +158,7 @@ def nothing_found_text(trace: Any) -> str:
     else:
         sentences = [
             gettext(
-                "The checks found nothing. Every content word got attention, none of them too much. No word was "
+                "The checks found nothing. Every content word got attention, and none got too much. No word was "
                 "repeated, and no word was improbable. The checks look at weights and probabilities, not at "
                 "meaning: a word that got attention can still be missing."
             )
@@ -238,7 +238,7 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
         return []
     alpha = trace.alignment[step]
     if not alpha.any():
-        return [gettext("It is linked to nothing.")]
+        return [gettext("This token is linked to nothing.")]
     first, *others = np.argsort(-alpha, kind="stable")
     attended = quoted_name(trace.source_pieces[first])
     if others and alpha[others[0]] >= SECOND_PIECE_RATIO * alpha[first]:
@@ -258,8 +258,8 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
     )
     sentences = [
         ngettext(
-            "It looked most at {seen}, {wide} (entropy H = {count:.2f} of {most:.2f} bits).",
-            "It looked most at {seen}, {wide} (entropy H = {count:.2f} of {most:.2f} bits).",
+            "This step looked most at {seen}, {wide} (entropy H = {count:.2f} of {most:.2f} bits).",
+            "This step looked most at {seen}, {wide} (entropy H = {count:.2f} of {most:.2f} bits).",
             bits,
             seen=attended,
             wide=spread,
@@ -274,16 +274,16 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
 def _move_sentence(pieces: int) -> str:
     """Return in words how far forward (positive) or back a step attends from the one before."""
     if pieces == 0:
-        return gettext("The previous step looked there too.")
+        return gettext("The previous step looked at the same place.")
     if pieces > 0:
         return ngettext(
-            "That is {count} piece further on than the previous step.",
-            "That is {count} pieces further on than the previous step.",
+            "This place is {count} piece to the right of where the previous step looked.",
+            "This place is {count} pieces to the right of where the previous step looked.",
             pieces,
         )
     return ngettext(
-        "That is {count} piece further back than the previous step.",
-        "That is {count} pieces further back than the previous step.",
+        "This place is {count} piece to the left of where the previous step looked.",
+        "This place is {count} pieces to the left of where the previous step looked.",
         -pieces,
     )
 

@@ -45,10 +45,10 @@ def _rate_sentence(face: Face, errors: LinkErrors) -> str:
     if errors.rate is None:
         return gettext("{face}: the model does not link any words.", face=name)
     sentence = ngettext(
-        "{face}: alignment error rate {aer}. Of the model’s {count} link, {precision} is at least possible. The "
-        "model finds {recall} of the sure links.",
-        "{face}: alignment error rate {aer}. Of the model’s {count} links, {precision} are at least possible. "
-        "The model finds {recall} of the sure links.",
+        "{face}: alignment error rate {aer}. Of the model’s {count} link, {precision} is among the sure or "
+        "possible links. The model finds {recall} of the sure links.",
+        "{face}: alignment error rate {aer}. Of the model’s {count} links, {precision} are among the sure or "
+        "possible links. The model finds {recall} of the sure links.",
         len(errors.found),
         face=name,
         aer=decimal(errors.rate.aer),
@@ -102,16 +102,16 @@ def _link_values(words: Words, link: Link) -> dict[str, str]:
 def links_help() -> str:
     """Return how links are written, and which words they count."""
     return gettext(
-        "Write links as 0-0 1?2: a source word, then a target word, with - between them for a sure link and ? "
-        "for a possible one. Words are numbered from 0, as in the two lists below. They belong to the sentence "
-        "and the translation shown, which the model wrote or you entered under “Your own translation”."
+        "Write links as 0-0 1?2: a source word, a sign, a target word. The sign is - for a sure link and ? for a "
+        "possible link. Words are numbered from 0, as in the two lists below. The words are those of the "
+        "sentence and the translation shown, which the model wrote or you entered under “Your own translation”."
     )
 
 
 def hidden_links_message() -> str:
     """Return the message that the gold links belong to words that are not displayed."""
     return gettext(
-        "The links marked by hand belong to another translation of this sentence. They return when that "
+        "The links marked by hand belong to another translation of this sentence. These links return when that "
         "translation is shown."
     )
 

@@ -134,16 +134,17 @@ def _state_stage(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
     if not trace.queries_previous_state:
         sentence = gettext(
             "The translator’s state is a list of {count} numbers. Before it looks at the sentence, the "
-            "translator updates this list from the last piece, {last}. On average it keeps {kept} of each "
-            "number, and {new} is new.",
+            "translator updates this list from the last piece, {last}. On average, the translator keeps {kept} "
+            "of each number, and {new} is new.",
             count=trace.states.shape[1],
             last=last,
             **shares,
         )
         return sentence, gettext("{kept} kept, {new} new", **shares)
     sentence = gettext(
-        "The translator’s state is a list of {count} numbers. It updates them from what it takes from the "
-        "sentence and from the last piece, {last}. On average it keeps {kept} of each number, and {new} is new.",
+        "The translator’s state is a list of {count} numbers. The translator updates this list from what it "
+        "takes from the sentence and from the last piece, {last}. On average, the translator keeps {kept} of "
+        "each number, and {new} is new.",
         count=trace.states.shape[1],
         last=last,
         **shares,
@@ -166,7 +167,7 @@ def written_word_stage(trace: Record, step: int) -> tuple[str, str]:
     else:
         second, less = trace.top(step, 2)[1]
         rest = gettext(
-            "{word} leads with {p}, before {other} with {q}.",
+            "{word} is most likely with {p}, followed by {other} with {q}.",
             word=capitalised(word),
             p=p,
             other=quoted_name(second),

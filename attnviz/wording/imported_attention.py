@@ -73,9 +73,9 @@ def gold_links_sentence(sure: int, possible: int) -> str:
 def missing_values_reason() -> str:
     """Return what is missing, and why."""
     return gettext(
-        "The file contains attention only, not what the network computes before and after it. So there is no "
-        "context vector, no probability, no logit attribution and no verification. You cannot change anything by "
-        "hand."
+        "The file contains attention only, not what the network computes before and after the attention. So "
+        "there is no context vector, no probability, no logit attribution and no verification. You cannot change "
+        "anything by hand."
     )
 
 
@@ -99,8 +99,8 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
     ),
     "padding": lambda: gettext("Padding rows or columns were removed."),
     "energies-differ": lambda: gettext("The softmax of the file’s energies does not give the weights in the matrix."),
-    "one-head": lambda: gettext("This is the attention of one head."),
-    "mean-of-heads": lambda: gettext("This is the mean of several heads or layers."),
+    "one-head": lambda: gettext("The file’s attention is that of one head."),
+    "mean-of-heads": lambda: gettext("The weights are the mean of several heads or layers."),
     "transposed": lambda: gettext("The file has a row for each source token, so the matrix was transposed."),
     "linked-source-end": lambda: gettext("Links past the last source token are read as links of </s>."),
     "linked-target-end": lambda: gettext("Links past the last target token are read as links of </s>."),

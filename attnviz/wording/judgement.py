@@ -43,16 +43,17 @@ def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
 def attention_caption() -> str:
     """Return how to read the two heatmaps."""
     return gettext(
-        "Both heatmaps apply a softmax to the same energies e. One shows where each French piece looks in the "
-        "English, the other where each English piece looks in the French."
+        "Both heatmaps apply a softmax to the same energies e. One heatmap shows where each French piece looks "
+        "in the English sentence. The other shows where each English piece looks in the French sentence."
     )
 
 
 def comparisons_caption() -> str:
     """Return how to read the strips of comparisons and their sum."""
     return gettext(
-        "Each strip is v₁ᵢ: it compares one English piece with the French that this piece attends to. The sum of "
-        "the strips, v₁, is all that the verdict knows about the English sentence."
+        "Each strip shows v₁ᵢ, the comparison of one English piece with the French pieces that this piece "
+        "attends to. The verdict is computed from the sum of these strips, v₁, and from nothing else of the "
+        "English sentence."
     )
 
 
@@ -61,8 +62,8 @@ def swap_sentence(original: Judgement, swapped: Judgement, difference: float | N
     before, after = decimal(original.probability, 3), decimal(swapped.probability, 3)
     if difference is None:
         return gettext(
-            "Swapping these two words changes how the sentence is cut into pieces, so the bag of vectors changes "
-            "too. p goes from {before} to {after}.",
+            "Swapping these two words changes how the sentence is cut into pieces, so the vectors change too. p "
+            "goes from {before} to {after}.",
             before=before,
             after=after,
         )
@@ -84,13 +85,13 @@ def verdict_badge_text(verification: Verification) -> str:
     """Return the verification badge of a verdict."""
     if verification.holds:
         return gettext(
-            "All {numbers} numbers of this verdict check out, max |Δ| = {largest}",
+            "All {numbers} numbers of this verdict are verified, max |Δ| = {largest}",
             numbers=thousands(verification.numbers),
             largest=power_of_ten(verification.largest_difference),
         )
     return ngettext(
-        "Not all numbers of this verdict check out: {count} quantity is off",
-        "Not all numbers of this verdict check out: {count} quantities are off",
+        "Not all numbers of this verdict are verified: {count} quantity is wrong",
+        "Not all numbers of this verdict are verified: {count} quantities are wrong",
         len(verification.discrepancies),
     )
 
@@ -98,9 +99,9 @@ def verdict_badge_text(verification: Verification) -> str:
 def detector_caption() -> str:
     """Return what the detector was trained on."""
     return gettext(
-        "The detector was trained on sentence pairs that are translations of each other, and on pairs that are "
-        "not. The latter were made from real pairs, with another sentence of similar length, a replaced word, or "
-        "a missing clause."
+        "The detector was trained on sentence pairs that are translations of each other, and on false pairs. A "
+        "false pair was made from a real pair, with another sentence of similar length, a replaced word, or a "
+        "missing clause."
     )
 
 

@@ -45,8 +45,9 @@ def measure_definitions() -> dict[str, str]:
             "translation, from 0 to 100 (Papineni et al. 2002, as sacreBLEU computes it, Post 2018)."
         ),
         "aer": gettext(
-            "Each French word is linked to the English word it attends to most. These links are compared with "
-            "gold links, marked by hand: 0 when all agree, 1 when none do (Och & Ney 2003)."
+            "Each French word is linked to the English word it attends to most. The rate compares these links "
+            "with gold links, marked by hand. It is 0 when all links agree, 1 when no link agrees (Och & Ney "
+            "2003)."
         ),
         "marks": gettext("Mean of α on gold links between two punctuation marks."),
         "content": gettext(
@@ -54,9 +55,9 @@ def measure_definitions() -> dict[str, str]:
             "has letters and is in no list of articles, pronouns, prepositions, conjunctions or auxiliaries."
         ),
         "nouns": gettext(
-            "Mean of α on those content-word links where both words directly follow an article. French "
-            "adjectives and numerals that precede nouns are excluded. The rule uses no grammar: a noun that does "
-            "not follow an article counts only as a content word."
+            "Mean of α on those content-word links whose two words directly follow an article. French adjectives "
+            "and numerals that precede nouns are excluded. The rule uses no grammar: a noun that does not follow "
+            "an article counts only as a content word."
         ),
         "exchanged": gettext(
             "Mean of α on the two gold links of neighbouring words that swap places, as in green house, maison verte."
@@ -64,11 +65,11 @@ def measure_definitions() -> dict[str, str]:
         "articles": gettext("Mean of α on gold links between the, a, an and le, la, l’, les, un, une, des, du."),
         "diagonal": gettext(
             "1 − d/d₀, where d is the mean distance of the weight from the diagonal, and d₀ the same distance "
-            "for uniform weights. It is 0 for uniform weights and near 1 on the diagonal."
+            "for uniform weights. This measure is 0 for uniform weights and near 1 on the diagonal."
         ),
         "order": gettext(
-            "Share of the pairs of swapped neighbours where each French word attends more to its own English "
-            "word than to its neighbour’s. Attention along the diagonal would score 0."
+            "Share of the pairs of swapped neighbours in which each French word attends more to its own English "
+            "word than to that of its neighbour. Attention along the diagonal would get 0."
         ),
     }
 

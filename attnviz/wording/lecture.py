@@ -76,8 +76,8 @@ def lecture_footer(
     if whose:
         sentences.append(
             gettext(
-                "A transformer has many attentions at each step. The heatmap shows one head, or the mean of "
-                "several: {heads}.",
+                "A transformer has many attention distributions at each step. The heatmap shows one head, or the "
+                "mean of several: {heads}.",
                 heads=whose,
             )
         )
@@ -103,9 +103,14 @@ def _margins_caption(face: Face) -> str:
     """Return how to read the sums and entropies beside the heatmap."""
     if face == "after":
         return gettext(
-            "Σ α′: the sum of a column, roughly the number of steps aligned with it; H: the entropy of a row of "
-            "α′, its spread."
+            "Σ α′ is the sum of a column, roughly the number of steps aligned with it. H is the entropy of a row "
+            "of α′ (how widely the row spreads)."
         )
     if face == "difference":
-        return gettext("Σ Δ: how much a column gains or loses after the word; ΔH: the entropy of α′ minus that of α.")
-    return gettext("Σ α: the sum of a column, all the attention it gets; H: the entropy of a row, its spread.")
+        return gettext(
+            "Σ Δ is how much a column gains or loses after the word. ΔH is the entropy of α′ minus that of α."
+        )
+    return gettext(
+        "Σ α is the sum of a column, all the attention that the column gets. H is the entropy of a row (how "
+        "widely its attention spreads)."
+    )

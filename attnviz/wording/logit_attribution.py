@@ -55,10 +55,13 @@ def logit_attribution_sentence(
         ahead, behind = (name, foil) if entries.logit >= 0 else (foil, name)
         sentences = [
             gettext(
-                "“{ahead}” is {often} as likely as “{behind}”. The difference of their logits is {logit}: {parts}",
+                "“{ahead}” is {often} as likely as “{behind}”. The logit of “{name}” minus that of “{foil}” is "
+                "{logit}: {parts}",
                 ahead=ahead,
                 often=odds_text(abs(entries.logit)),
                 behind=behind,
+                name=name,
+                foil=foil,
                 logit=logit,
                 parts=parts,
             )

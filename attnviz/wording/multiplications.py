@@ -35,8 +35,8 @@ def work_sentence(additive: Multiplications, dot: Multiplications) -> str:
     return gettext(
         "All energies of this sentence take {additive} multiplications with additive attention, or {dot} with "
         "dot products. The dot product uses the state directly as its query, which saves {queries} "
-        "multiplications. It needs no tanh, while the additive energy needs {tanh}. With dot products, the "
-        "energies of a step are a single product of a matrix and a vector.",
+        "multiplications. The dot product needs no tanh, while the additive energy needs {tanh}. With dot "
+        "products, the energies of a step are a single product of a matrix and a vector.",
         additive=thousands(additive.total),
         dot=thousands(dot.total),
         queries=thousands(additive.queries),

@@ -24,9 +24,9 @@ def neighbours_caption() -> str:
     """Return what is searched, and what the result does not show."""
     return gettext(
         "The model computed a vector of the kind chosen above for every piece of the corpus. The list shows the "
-        "vectors nearest to this step’s vector, with their sentences: to the model, these vectors are similar. "
-        "The search covers all vectors except those of this sentence. That two vectors are near does not show "
-        "which of their numbers the model uses."
+        "vectors nearest to this step’s vector, with their sentences: for the model, these vectors are similar. "
+        "The search covers all vectors except those of this sentence. The list does not show which numbers of a "
+        "vector the model uses."
     )
 
 
@@ -55,9 +55,9 @@ def principal_map_sentence(principal_map: PrincipalMap, shown: int, total: int) 
     """Return the shares of variance that the map shows, and the number of vectors on it."""
     first, second = principal_map.shares
     sentence = gettext(
-        "The map shows the plane in which the corpus vectors differ most (principal components). Its width shows "
-        "{first} of their variance, its height {second}; the other {rest} is hidden. Points that are close on "
-        "this plane may be far apart in reality.",
+        "The map shows the plane in which the corpus vectors differ most (principal components). The width of "
+        "the map shows {first} of the variance of the vectors, the height {second}. The map cannot show the "
+        "other {rest}. Points that are close on this plane may be far apart in reality.",
         first=percent(first),
         second=percent(second),
         rest=percent(max(1 - first - second, 0)),
@@ -80,6 +80,6 @@ def missing_model_reason(trace: Trace) -> str:
 def no_vectors_reason() -> str:
     """Return why a transformer has no such vectors."""
     return gettext(
-        "This model is a transformer. It has no state and no single context vector per step, so it has no "
-        "neighbours to find."
+        "This model is a transformer. A transformer has no state and no single context vector per step, so there "
+        "are no neighbours to find."
     )

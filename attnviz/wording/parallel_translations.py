@@ -64,8 +64,8 @@ def heatmaps_caption() -> str:
     """Return how to read the small heatmaps."""
     return gettext(
         "Rows are French words, columns are English words. Point at a cell to see both words. The brighter a "
-        "cell, the larger the weight (the shade is √α); for the transformer it is the mean of all heads. The "
-        "fixed vector has no attention."
+        "cell, the larger the weight (the shade is √α); for the transformer, this weight is the mean of all "
+        "heads. The model with a fixed vector has no attention."
     )
 
 
@@ -75,13 +75,13 @@ def by_length_sentence(unmeasured_models: Sequence[str], larger_model: str) -> s
     `larger_model` names a model that is larger than the others.
     """
     sentence = gettext(
-        "Measured on sentences that none of the models was trained on. The error bars contain 95 of 100 "
-        "resamplings. The length of your sentence is marked."
+        "Measured on sentences that none of the models was trained on. When these sentences are resampled at "
+        "random, the BLEU stays within the error bar 95 times in 100. The length of your sentence is marked."
     )
     if larger_model not in unmeasured_models:
         sentence += " " + gettext(
             "{model} is larger and was trained on far more text. The height of its line says little about its "
-            "attention, but you can compare how the lines fall with the length.",
+            "attention. But you can compare how the lines of all models fall with the length.",
             model=larger_model,
         )
     if not unmeasured_models:
@@ -104,10 +104,10 @@ def bleu_gap_sentence(additive: Mapping[str, float], transformer: Mapping[str, f
             "least that of the additive model."
         )
     sentence = ngettext(
-        "These models are small, equal in size and trained for a short time. The transformer scores below the "
-        "additive model at {count} of {all} sentence lengths, by up to {most} BLEU.",
-        "These models are small, equal in size and trained for a short time. The transformer scores below the "
-        "additive model at {count} of {all} sentence lengths, by up to {most} BLEU.",
+        "These models are small, equal in size and trained for a short time. The transformer’s BLEU is below "
+        "that of the additive model at {count} of {all} sentence lengths, by up to {most} points.",
+        "These models are small, equal in size and trained for a short time. The transformer’s BLEU is below "
+        "that of the additive model at {count} of {all} sentence lengths, by up to {most} points.",
         len(losses),
         all=len(gaps),
         most=decimal(max(losses), 1),
@@ -116,8 +116,8 @@ def bleu_gap_sentence(additive: Mapping[str, float], transformer: Mapping[str, f
         sentence
         + " "
         + gettext(
-            "Nothing was tuned for the transformer, and transformers are known to need longer training. Whether "
-            "that would close the gap was not tested."
+            "We tuned nothing for the transformer, and transformers are known to need longer training. We have "
+            "not tested whether longer training would close the gap."
         )
     )
 
@@ -126,15 +126,15 @@ def combined_badge_text(verifications: Sequence[Verification], step: int) -> str
     """Return the verification badge of 0-based `step` for several models."""
     if all(verification.holds for verification in verifications):
         return gettext(
-            "All {numbers} numbers of step {step} check out in {count} models, max |Δ| = {largest}",
+            "All {numbers} numbers of step {step} are verified in {count} models, max |Δ| = {largest}",
             numbers=thousands(sum(verification.numbers for verification in verifications)),
             step=step + 1,
             count=len(verifications),
             largest=power_of_ten(max(verification.largest_difference for verification in verifications)),
         )
-    return gettext("Step {step}: not all numbers check out", step=step + 1)
+    return gettext("Step {step}: not all numbers are verified", step=step + 1)
 
 
 def misfit_sentence(trace: Record) -> str:
     """Return the message that a translation was not made by the loaded model."""
-    return gettext("A translation was not made with the current weights of “{model}”", model=trace.model)
+    return gettext("One of the translations was not made with the current weights of “{model}”", model=trace.model)

@@ -71,8 +71,8 @@ def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) ->
         )
     parts.append(
         gettext(
-            "An adversarial search moved {moved} of the weight, but changed the probabilities by no more than "
-            "{change}.",
+            "A search for very different weights moved {moved} of the weight, but changed the probabilities by "
+            "no more than {change}.",
             moved=percent(0.5 * float(np.abs(tests.adversary.weights - tests.real.weights).sum())),
             change=decimal(tests.adversary.total_variation, 3),
         )
@@ -127,8 +127,8 @@ def minimal_change_sentence(minimal_change: MinimalChange, step: int, spelling: 
     if np.isinf(distance):
         return gettext("None of the weight changes tried makes the model write anything but {name}.", name=name)
     return gettext(
-        "Moving {share} of the weight (|α′ − α| = {distance}) makes the model write {other} instead of {name}. "
-        "This is an upper bound: a smaller change may exist.",
+        "Moving {share} of the weight (a total change of {distance}) makes the model write {other} instead of "
+        "{name}. This change is an upper bound: a smaller one may exist.",
         other=quoted_name(spelling(int(minimal_change.second_ids[step]))),
         name=name,
         share=percent(distance / 2),
@@ -141,10 +141,10 @@ def perturbation_tests_caveat() -> str:
     return gettext(
         "If other weights lead to the same word, the word did not need this attention (Jain & Wallace 2019). "
         "That does not make the attention meaningless: the model was not trained with those other weights. No "
-        "sentence would lead it to an adversarial attention (Wiegreffe & Pinter 2019). In translation, content "
-        "words depend on attention far more than articles and prepositions do (Moradi et al. 2019). Even where a "
-        "word depends on attention, attention does not explain it: an annotation carries information from the "
-        "whole sentence."
+        "sentence would make the model compute weights as different as those of an adversarial search (Wiegreffe "
+        "& Pinter 2019). In translation, content words depend on attention far more than articles and "
+        "prepositions do (Moradi et al. 2019). Even if a word depends on attention, attention does not explain "
+        "the word: an annotation carries information from the whole sentence."
     )
 
 

@@ -32,7 +32,7 @@ def posterior_heading() -> str:
 def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -> str:
     """Return the posterior attention of 0-based `step` as a sentence."""
     if len(trace.source_pieces) == 1:
-        return gettext("There is only one source piece, so the word says nothing new about attention.")
+        return gettext("There is only one source piece, so knowing the word does not change the attention.")
     prior, posterior = attention.prior[step], attention.posterior[step]
     first, last = int(prior.argmax()), int(posterior.argmax())
     names = {
@@ -48,8 +48,8 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
     if first != last:
         return gettext(
             "Before the word, {first} had the largest weight, {most}. With the annotation of {first} alone, "
-            "{word} would have had probability {less}; with that of {last} alone, {likely}. So {last} leads "
-            "after the word: its share goes from {before} to {after}.",
+            "{word} would have had probability {less}; with that of {last} alone, {likely}. So {last} has the "
+            "largest share after the word: this share goes from {before} to {after}.",
             most=percent(float(prior[first])),
             less=percent(float(attention.likelihood[step, first])),
             **names,
@@ -57,8 +57,8 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
         )
     if attention.change(step) < _SMALL_CHANGE:
         return gettext(
-            "The word changes little: the share of {last} was {before} before the word and is {after} after it. "
-            "With the annotation of {last} alone, {word} would have had probability {likely}.",
+            "Knowing the word changes little: the share of {last} was {before} before the word and is {after} "
+            "after it. With the annotation of {last} alone, {word} would have had probability {likely}.",
             **names,
             **shares,
         )
@@ -77,9 +77,9 @@ def posterior_caption() -> str:
     """Return how the three columns relate to the heatmap after the word."""
     return gettext(
         "The three columns apply Bayes’ rule to this step alone. ◇ marks α′, the posterior attention of the "
-        "heatmap. α′ is a little flatter than the posterior column, and also counts what each annotation adds to "
-        "the word’s logit. α′ is lower for a piece that other steps are aligned with. Of all variants tested, α′ "
-        "gives the best word links."
+        "heatmap. Compared with the posterior column, α′ is a little flatter. α′ also counts what each "
+        "annotation adds to the logit of the word. α′ is lower for a piece that other steps are aligned with. Of "
+        "all variants tested, α′ gives the best word links."
     )
 
 
@@ -105,9 +105,9 @@ def posterior_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
         else ""
     )
     note = gettext(
-        "Bayes’ rule: the prior is the weight of a piece, taken as the probability that its annotation is the "
-        "one used. The likelihood is the probability of the word if the context were this annotation alone. In "
-        "the heatmap after the word, this piece has α′ = {reading}.",
+        "Bayes’ rule: the prior is the weight of a piece, read as the probability that the model uses the "
+        "annotation of this piece. The likelihood is the probability of the word if the context were this "
+        "annotation alone. In the heatmap after the word, this piece has α′ = {reading}.",
         reading="⟦reading⟧",
     )
     return Equation(6, aligned(*lines), " ".join(filter(None, (note, state_note))))

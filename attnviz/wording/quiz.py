@@ -17,8 +17,8 @@ def opening(tour: TourData, questions: Sequence[Question]) -> str:
         return no_attention()
     if not questions:
         return gettext(
-            "No word of this translation attends clearly to a single English word, so there is no fair question "
-            "to ask. Try a longer sentence: you find some under “Examples”."
+            "No word of this translation attends clearly to a single English word, so the quiz has no clear "
+            "question to ask. Try a longer sentence: you find some under “Examples”."
         )
     if len(questions) == 1:
         return gettext(
@@ -46,7 +46,8 @@ def explained(tour: TourData, question: Question) -> str:
             gettext("{word}: α = {share} before the French word, α′ = {later} after it.", **values)
             if meant == attended
             else gettext(
-                "Before the French word was known, {word} had α = {share}. After it, {other} has α′ = {later}.",
+                "Before the French word was known, {word} had α = {share}. After it is known, {other} has α′ = "
+                "{later}.",
                 **values,
             )
         )
@@ -63,7 +64,9 @@ def chance_sentence(chances: Odds, count: int, *, after: bool) -> str:
     )
     if after and abs(chances.meant - chances.attended) >= 0.05:
         text += " " + gettext(
-            "By α′ (after the word), random guessing gives {chance}.", chance=decimal(chances.meant, 1)
+            "If answers are judged by α′ (attention after the word), expect {chance} correct answers by random "
+            "guessing.",
+            chance=decimal(chances.meant, 1),
         )
     return text
 
@@ -75,7 +78,7 @@ def quiz_labels(tour: TourData) -> dict[str, str]:
         "ask": gettext("Word {k} of {n}: where did the model look most for {word}?"),
         "english": gettext("English words to choose from"),
         "right": gettext("Right."),
-        "wrong": gettext("Not there: {word} got {share}."),
+        "wrong": gettext("Not this word: {word} got {share}."),
         "shades": gettext(
             "The greener a word, the more the model looked at it. Underlined: the largest posterior attention."
         )
@@ -83,12 +86,10 @@ def quiz_labels(tour: TourData) -> dict[str, str]:
         else gettext("The greener a word, the more the model looked at it."),
         "next": gettext("Next word"),
         "end": gettext("What did I score?"),
-        "score": gettext("{hits} of {n} correct by the mean attention of the heads.")
+        "score": gettext("{hits} of {n} correct, judged by the mean attention of the heads.")
         if heads
-        else gettext("{hits} of {n} correct by α."),
-        "later": gettext("{hits} of {n} correct by α′, the attention after the word.")
-        if tour.after is not None
-        else "",
+        else gettext("{hits} of {n} correct, judged by α (before the word)."),
+        "later": gettext("{hits} of {n} correct, judged by α′ (after the word).") if tour.after is not None else "",
         "again": gettext("Ask me again"),
         "lead": gettext("Next: Why attention?"),
         "explained": gettext(

@@ -64,7 +64,7 @@ def additive() -> ScorerTexts:
         ),
         gettext(
             "Energy measures how well the state before this word fits a source piece, here piece {piece}. One "
-            "layer applied to the concatenated state and annotation gives the same function.",
+            "layer applied to the concatenated state and annotation gives the same result.",
             piece="⟦j⟧",
         ),
         gettext("Energy measures how well the updated state fits a source piece, here piece {piece}.", piece="⟦j⟧"),
@@ -78,8 +78,8 @@ def additive() -> ScorerTexts:
             '<span class="wide">For each unit: the number of <span class="decoder">the query</span> and that of '
             '<span class="encoder">the key</span> with their sum (◆), its tanh, the learned weight v, and the '
             "running sum. The last sum is the energy. </span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One "
-            "layer applied to the concatenation [s ; h] gives the same function as W<sub>a</sub> s + "
-            "U<sub>a</sub> h.",
+            "layer applied to the concatenation [s ; h] gives the same result as W<sub>a</sub> s + U<sub>a</sub> "
+            "h.",
             saturated=SATURATED,
         ),
     )
@@ -95,8 +95,9 @@ def general() -> ScorerTexts:
         _fit_note(),
         _fit_note(),
         lambda units, _: gettext(
-            "An annotation has {units} numbers. A learned matrix first turns them into as many as the query has. "
-            "Then annotation and query are multiplied number by number, and the products are added up.",
+            "An annotation has {units} numbers. A learned matrix first turns these numbers into as many numbers "
+            "as the query has. Then annotation and query are multiplied number by number, and the products are "
+            "added up.",
             units=units,
         ),
         gettext(
@@ -115,8 +116,9 @@ def dot() -> ScorerTexts:
         Terms(),
         _product_lines("{annotation}"),
         gettext(
-            "Energy measures how well the state fits this source piece. It needs no matrix: an annotation is as "
-            "long as the state, because each direction of the encoder has half as many units as the decoder."
+            "Energy measures how well the state fits this source piece. This energy needs no matrix: each "
+            "direction of the encoder has half as many units as the decoder, so an annotation is as long as the "
+            "state."
         ),
         "",
         lambda units, _: gettext(
@@ -146,8 +148,8 @@ def location() -> ScorerTexts:
         ),
         "",
         lambda _, count: gettext(
-            "Each position in the sentence has its own {count} numbers, whatever its word. They are multiplied "
-            "by those of the query, number by number, and the products are added up.",
+            "Each position in the sentence has its own {count} numbers, whatever word is there. These numbers "
+            "are multiplied by those of the query, one by one, and the products are added up.",
             count=count,
         ),
         gettext(
@@ -176,9 +178,9 @@ def location_aware() -> ScorerTexts:
             r"&= ⟦energy⟧",
         ),
         note=gettext(
-            "Energy measures how well the state before this word fits source piece {piece}. It also depends on "
-            "the previous step’s weights α: the filters F slide over them and compute features f from each "
-            "position and its neighbours. Before the first word, these weights are all 0.",
+            "Energy measures how well the state before this word fits source piece {piece}. The energy also "
+            "depends on the weights α of the previous step: the filters F compute features f from the weights at "
+            "each position and its neighbours. Before the first word, these weights are all 0.",
             piece="⟦j⟧",
         ),
         fit=lambda units, count: gettext(
@@ -208,7 +210,8 @@ def own(kind: str) -> ScorerTexts:
         name,
         energy=(r"e_{⟦i⟧,⟦j⟧} &= a\bigl({state}, {annotation}\bigr)", r"&= ⟦energy⟧"),
         note=gettext(
-            "Energy measures how well the state fits a source piece. attnviz does not know how {name} computes it.",
+            "Energy measures how well the state fits a source piece. attnviz does not know how {name} computes "
+            "this energy.",
             name=name,
         ),
         fit=lambda *_: gettext("attnviz does not know how {name} compares query and key.", name=name),

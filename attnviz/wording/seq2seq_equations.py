@@ -84,7 +84,7 @@ def _gru_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "The gated unit (GRU) as PyTorch computes it: the reset gate acts after the recurrent product, and the "
+        "This is the gated unit (GRU) of PyTorch. The reset gate acts after the recurrent product, and the "
         "update gate z keeps the old state. The equation shows unit {unit}, which changed most.",
         unit="⟦unit⟧",
     )
@@ -108,7 +108,7 @@ def _lstm_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "The LSTM as PyTorch computes it: it keeps a memory m beside the state s. The equation shows unit "
+        "This is the LSTM of PyTorch. The LSTM keeps a memory m beside the state s. The equation shows unit "
         "{unit}, which changed most.",
         unit="⟦unit⟧",
     )
@@ -122,8 +122,8 @@ def _word_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     if trace.linear:
         first = rf"t_{{⟦i⟧}} &= [{state} ; {context} ; {symbols.embedded}]"
         note = gettext(
-            "The readout is linear: it uses state, context and previous word as they are. So a logit is exactly "
-            "a sum of parts."
+            "The readout is linear: it uses state, context and previous word without changing them. So a logit "
+            "is exactly a sum of parts."
         )
     else:
         first = rf"t_{{⟦i⟧}} &= \tanh({symbols.readout.state} [{state} ; {context}] + {symbols.readout.bias})"

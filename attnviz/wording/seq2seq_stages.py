@@ -96,8 +96,8 @@ def _word_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
         )
     else:
         start = gettext(
-            "State and context are mixed into {count} numbers and squashed by tanh. These numbers determine the "
-            "logit of every word.",
+            "The state and the context vector are combined into {count} numbers between −1 and 1 (by a matrix "
+            "and tanh). These numbers determine the logit of every word.",
             count=trace.readouts.shape[1],
         )
     return f"{start} {rest}", outcome

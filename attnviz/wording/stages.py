@@ -122,8 +122,8 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     if interventions:
         original_share = float(softmax(trace.energies[step].astype(np.float64))[order[0]])
         sentence = gettext(
-            "Changed by hand: {done}. So {first} has {share} of the weight; without this change, its energy "
-            "would give it {own}. All weights add up to 1.",
+            "Changed by hand: {done}. So {first} has {share} of the weight; without this change, {first} would "
+            "have {own}. All weights add up to 1.",
             done=interventions,
             first=best,
             share=percent(float(alpha[order[0]])),
@@ -146,8 +146,8 @@ def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     """Return the source pieces in the context of 0-based `step`, and how few make up most of it."""
     parts, outcome = context_shares(trace, step)
     sentence = gettext(
-        "Each strip is an annotation multiplied by its weight. Their sum is {context}, the source as this step "
-        "sees it: {parts}",
+        "Each strip is an annotation multiplied by its weight. The sum of the strips is {context}, the source as "
+        "this step sees it: {parts}",
         context=f"c{subscript(step + 1)}",
         parts=parts,
     )
@@ -221,7 +221,7 @@ def word_choice_texts(trace: Record, step: int) -> tuple[str, str]:
     else:
         second, less = trace.top(step, 2)[1]
         rest = gettext(
-            "{word} leads with {p}, before {other} with {q}.",
+            "{word} is most likely with {p}, followed by {other} with {q}.",
             word=capitalised(word),
             p=percent(p),
             other=quoted_name(second),

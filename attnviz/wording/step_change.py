@@ -72,8 +72,8 @@ def change_alt(change: StepChange) -> str:
 
 def _movement_sentence(change: StepChange) -> str:
     return gettext(
-        "The change moved the context vector by {context} of its length, the decoder state by {state} of its own "
-        "length.",
+        "The change moved the context vector by {context} of its length, and the decoder state by {state} of its "
+        "own length.",
         context=percent(change.context),
         state=percent(change.state),
     )

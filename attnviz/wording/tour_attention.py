@@ -22,8 +22,8 @@ def word_sentences(tour: TourData) -> tuple[str, ...]:
     """Return the text about the word and its row of the heatmap."""
     if not tour.record.attends:
         return _written_sentence(tour), gettext(
-            "This translator has no attention: it cannot look back at the English words. It read them once, one "
-            "after the other, and kept only one list of numbers."
+            "This translator has no attention: it cannot look back at the English words. This translator read "
+            "the words once, one after the other, and kept only one list of numbers."
         )
     attention = gettext(
         "Before this word, the translator looked back at the English sentence: {parts}. Each share is an "
@@ -97,21 +97,24 @@ def annotation_sentences(tour: TourData) -> tuple[str, ...]:
             word=name,
             units=units,
         )
-        return read, gettext("These numbers are its annotation: they describe the word among its neighbours.")
+        return read, gettext(
+            "These numbers are the annotation of the word: they describe the word among its neighbours."
+        )
     words = record.words()
     word = next(k for k, group in enumerate(words.source_groups) if j in group)
     words_before = coloured(quote(shorten(" ".join(words.source[: word + 1]), LONGEST_WORD)), "source")
     read = gettext(
-        "Before writing, the translator read the sentence from both ends. At {word} it noted {units} numbers: "
-        "{half} from reading forwards up to this word ({before}), and {half} from reading backwards from the end.",
+        "Before writing, the translator read the sentence from both ends. At {word}, the translator noted "
+        "{units} numbers: {half} from reading forwards up to this word ({before}), and {half} from reading "
+        "backwards from the end.",
         word=name,
         units=units,
         half=units // 2,
         before=words_before,
     )
     return read, gettext(
-        "These numbers are its annotation: they describe the word among its neighbours. The two strips at each "
-        "word show some of them, blue above 0, red below."
+        "These numbers are the annotation of the word: they describe the word among its neighbours. The two "
+        "strips at each word show some of these numbers, blue above 0, red below 0."
     )
 
 
@@ -126,8 +129,8 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
     record = tour.record
     if record.has_heads:
         start = gettext(
-            "This stop shows one head: {head}. Its query comes from what the decoder has computed so far; each "
-            "annotation has a key.",
+            "This stop shows one head: {head}. The query of this head comes from what the decoder has computed "
+            "so far; each annotation has a key.",
             head=opened_head_name(open_head(record)),
         )
         return start, gettext(
@@ -171,8 +174,8 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     e, alpha = tour.energies.astype(np.float64), tour.opened.alignment[tour.word.step]
     order = np.argsort(-e, kind="stable")
     start = gettext(
-        "Softmax turns the numbers of the previous stop into shares of 100 %: raise e ≈ {e} to each number, then "
-        "divide each result by the total.",
+        "Softmax turns the numbers of the previous stop into shares of 100 %. It raises e ≈ {e} to each number, "
+        "then divides each result by the total.",
         e=decimal(np.e),
     )
     if len(order) == 1:

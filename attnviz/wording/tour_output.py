@@ -18,8 +18,8 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
     record, step = tour.record, tour.word.step
     if record.has_heads:
         mixed = gettext(
-            "The head also computes a value, a list of numbers, from each annotation. It multiplies each value "
-            "by its share and adds up the products: {parts}.",
+            "The head also computes a value, a list of numbers, from each annotation. The head multiplies each "
+            "value by its share of attention and adds up the products: {parts}.",
             parts=_mixture_text(tour),
         )
         return mixed, gettext(
@@ -44,8 +44,8 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
         parts=_mixture_text(tour),
     )
     return mixed, gettext(
-        "The sum is {context}, again {units} numbers. It is all that this word sees of the sentence. Its "
-        "direction is closest to that of the annotation of {word} (cosine {cosine}).",
+        "The sum is {context}, also a list of {units} numbers. This sum is all that the word sees of the "
+        "sentence. The direction of the sum is closest to that of the annotation of {word} (cosine {cosine}).",
         context=coloured(gettext("the context vector"), "context"),
         units=units,
         word=tour.piece(nearest),
@@ -65,7 +65,7 @@ def written_word_sentences(tour: TourData) -> tuple[str, ...]:
     record, step = tour.record, tour.word.step
     start = gettext(
         "From the sentence, its own state and the word before, the translator computes a probability for each of "
-        "the {count} pieces it knows.",
+        "the {count} pieces that it knows.",
         count=thousands(int(record.config["vocabulary_size"])),
     )
     values = {"word": tour.written(step), "share": percent(float(record.probabilities[step]))}
@@ -75,7 +75,7 @@ def written_word_sentences(tour: TourData) -> tuple[str, ...]:
     other, chance = record.top(step, 2)[1 if leads else 0]
     values |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
     if leads:
-        rest = gettext("{word} leads with {share}, ahead of {other} with {less}.", **values)
+        rest = gettext("{word} is most likely with {share}, followed by {other} with {less}.", **values)
     else:
         rest = gettext("{word} has {share}, but {other} was more probable, with {less}.", **values)
     return start, f"{rest} {_next_word_sentence(tour)}".strip()
@@ -111,15 +111,15 @@ def posterior_sentences(tour: TourData) -> tuple[str, ...]:
         word=name,
     )
     bayes = gettext(
-        "Bayes’ rule corrects the shares once the word is known. It multiplies the share of each annotation by "
-        "the probability that {word} would have had from this annotation alone. English words count less if "
-        "other French words translate them. The shares change: {shares}.",
+        "Bayes’ rule corrects the shares once the word is known. The rule multiplies the share of each "
+        "annotation by the probability that {word} would have had from this annotation alone. English words "
+        "count less if other French words translate them. The shares change: {shares}.",
         word=name,
         shares=shares,
     )
     where = gettext(
         "The new shares, written α′, are the posterior attention. From the level of detail “Numbers” on, the "
-        "heatmap shows them under “After the word”."
+        "heatmap shows the new shares under “After the word”."
     )
     return question, f"{bayes} {_whole_words_sentence(tour)}".strip(), where
 

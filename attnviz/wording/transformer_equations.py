@@ -79,9 +79,9 @@ def _score_equation(opened: OpenHead, colours: Palette) -> Equation:
     values: dict[str, object] = {"head": opened_head_name(opened), "piece": "⟦j⟧", "units": units}
     if opened.kind == "cross":
         note = gettext(
-            "{head}: the score says how well its query fits the key of source piece {piece}. The query is made "
-            "from the normalised residual stream of this step. The score is divided by the square root of the "
-            "{units} units, so that long vectors do not make the softmax too sharp.",
+            "{head}: the score says how well the query of this head fits the key of source piece {piece}. The "
+            "query is made from the normalised residual stream of this step. The score is divided by the square "
+            "root of the {units} units, so that long vectors do not make the softmax too sharp.",
             **values,
         )
     else:

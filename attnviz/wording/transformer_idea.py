@@ -110,7 +110,7 @@ def _heads_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[
     rest = gettext(
         "Each row below is one head ({layers} layers with {heads} heads each), each column an English word. A "
         "brighter cell means more attention to that word. The frame marks the head described above. The decoder "
-        "combines what all heads take.",
+        "combines the results of all heads.",
         layers=layers,
         heads=heads,
     )
@@ -124,10 +124,10 @@ def _stream_stage(opened: OpenHead, step: int) -> tuple[str, str]:
     last = gettext("the start mark") if previous_piece == "<s>" else quoted_name(previous_piece)
     most = added_name(opened.blocks[block], layer + 1)
     sentence = gettext(
-        "The decoder works on a list of {count} numbers, the residual stream. The list starts from the last "
-        "piece written ({last}), and nothing is erased. Each layer adds what it saw in its own words (those "
-        "already written), what it saw in the English sentence, and what it computes from both. A longer bar "
-        "means that the layer added more.",
+        "The decoder works on a list of {count} numbers, the residual stream. The list starts as the embedding "
+        "of the last piece written ({last}), and nothing in this list is erased. Each layer adds three things: "
+        "what it saw in the French words already written, what it saw in the English sentence, and what it "
+        "computes from both. A longer bar means that the layer added more.",
         count=opened.streams.shape[2],
         last=last,
     )

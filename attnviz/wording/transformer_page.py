@@ -73,12 +73,12 @@ def note(exhibit: Rung) -> str:
         ),
         "pair": gettext(
             "Two things change: the energy e, and the sum, which adds up embeddings instead of annotations. a is "
-            "the embedding of an English piece, b that of a French one; F is a small network without a state."
+            "the embedding of an English piece, b that of a French piece; F is a small network without a state."
         ),
         "heads": gettext(
             "Two things change: the score s, and the sum, which adds up values made by a separate matrix. x is "
-            "the residual stream that makes the query, m the one that makes keys and values. d is the number of "
-            "units of a head. Every head has its own W."
+            "the residual stream that makes the query, m the residual stream that makes keys and values. d is "
+            "the number of units of a head. Every head has its own W."
         ),
         "answers": "",
     }[exhibit]
@@ -100,17 +100,17 @@ def opening() -> TextSection:
         gettext("To the transformer"),
         (
             gettext(
-                "A recurrent model reads word by word and hands on a list of numbers each time. A transformer "
-                "has no recurrence, only attention. In training it reads all words of a sentence at the same "
-                "time, which suits graphics cards. Any word reaches any other word directly. Several heads, each "
-                "with its own attention, can look for several things at once. The third tab shows a transformer "
-                "at work on your sentence."
+                "A recurrent model reads word by word, and passes a list of numbers from each word to the next. "
+                "A transformer has no recurrence, only attention. In training, a transformer reads all words of "
+                "a sentence at the same time, which suits graphics cards. Every word can attend to every other "
+                "word directly. Several heads, each with its own attention, can look for several things at once. "
+                "The third tab shows how a transformer translates your sentence."
             ),
             gettext(
                 "Three changes lead from the attention of 2014 to the transformer. First, another formula says "
-                "how well two words fit. Then a model works without recurrence; it judges translations and "
-                "writes none. The transformer comes last. The last tab shows all translators side by side, with "
-                "their scores. Your sentence goes through every model."
+                "how well two words fit. Then a model works without recurrence; this model judges translations "
+                "and writes none. The transformer comes last. The last tab shows all translators side by side, "
+                "with their scores. Every model works on your sentence."
             ),
         ),
     )
@@ -127,16 +127,16 @@ def _dot_section() -> TextSection:
         (
             gettext(
                 "One formula changes: the one that says how well a word fits the decoder state. Word and state "
-                "are lists of numbers. Bahdanau et al. use a small network: it adds the two lists, squashes each "
-                "sum (tanh) and weighs it. Luong et al. (2015) multiply the lists number by number and add up "
-                "the products (“general” attention): two lists that point the same way give a large result. This "
-                "takes fewer multiplications, as counted below. The price: a learned matrix P must first give "
-                "both lists the same length."
+                "are lists of numbers. Bahdanau et al. use a small network: it adds the two lists, applies tanh "
+                "to each sum, and multiplies each result by a weight. Luong et al. (2015) multiply the lists "
+                "number by number and add up the products (“general” attention): two lists that point the same "
+                "way give a large result. Luong’s formula takes fewer multiplications; they are counted below. "
+                "The drawback: a learned matrix P must first give both lists the same length."
             ),
         ),
         gettext(
-            "Both models are made to write the same French words, so that their attention can be compared step "
-            "by step. Choose a French piece (← →) and an English one (↑ ↓, or click)."
+            "Both models must write the same French words, so that you can compare their attention step by step. "
+            "Choose a French piece (← →) and an English piece (↑ ↓, or click)."
         ),
     )
 
@@ -146,16 +146,17 @@ def _pair_section() -> TextSection:
         gettext("2. Attention without recurrence"),
         (
             gettext(
-                "What changes: no word waits for the word before it. Each piece is only its embedding, a list of "
-                "numbers read from a table. So all pieces can be computed at the same time. The price is word "
-                "order: a sum does not know which word came first. The transformer recovers the order with "
-                "positions: it adds to each embedding numbers that encode its place (first, second, third)."
+                "What changes: to compute a word, the model needs no result from the word before. Each piece is "
+                "only its embedding, a list of numbers read from a table. So all pieces can be computed at the "
+                "same time. The drawback concerns word order: a sum does not know which word came first. The "
+                "transformer recovers the order with positions: it adds to each embedding numbers that encode "
+                "the place of the piece (first, second, third)."
             ),
             gettext(
                 "The model of Parikh et al. (2016) compares two sentences. Each piece looks for matching pieces "
-                "in the other sentence and is compared with what it found. The comparisons are then added up. "
-                "Their model said whether one sentence follows from the other. Ours says whether one sentence "
-                "translates the other; it translates nothing itself."
+                "in the other sentence and is compared with the pieces found. The comparisons are then added up. "
+                "Their model said whether one sentence follows from the other sentence. Our model says whether "
+                "one sentence translates the other sentence; the model does not translate itself."
             ),
         ),
     )
@@ -167,17 +168,18 @@ def _heads_section() -> TextSection:
         (
             gettext(
                 "Vaswani et al. (2017) replaced recurrence by attention. English words look at each other; "
-                "French words look at the words already written, then at the English. A head computes one "
-                "attention distribution; several heads work side by side, each in its own way. A layer is a row "
-                "of heads, and the next layer looks at its output. The price: every layer compares every word "
-                "with every other, and the model has to learn word order from positions."
+                "French words look at the words already written, then look at the English words. A head computes "
+                "one attention distribution; several heads work side by side, each in its own way. A layer is a "
+                "row of heads; the next layer reads the output of this layer. The drawback: every layer compares "
+                "every word with every other word, and the model has to learn word order from positions."
             ),
             gettext(
                 "In a head, three matrices turn each piece into three lists of numbers (projections). The query "
-                "is what the piece looks for, the key is what it is found by, the value is what it passes on. "
-                "Products of queries and keys are divided by √d, so that they do not grow with the length d of "
-                "the lists. The output of a head is added to the residual stream, the list of numbers that runs "
-                "through all layers. A mask hides from the French words what is not written yet."
+                "is what the piece looks for. The key is what other pieces compare their queries with. The value "
+                "is what the piece passes on. Products of queries and keys are divided by √d, so that they do "
+                "not grow with the length d of the lists. The output of a head is added to the residual stream, "
+                "the list of numbers that runs through all layers. A mask hides from the French words what is "
+                "not written yet."
             ),
         ),
         gettext(
@@ -195,8 +197,8 @@ def _answers_section() -> TextSection:
                 "Five models translate your sentence: one with a fixed vector, one with dot products, one with "
                 "additive attention, a transformer, and en-fr, the large additive model. The four small models "
                 "had the same data, number of updates and vocabulary; en-fr is larger and was trained far "
-                "longer. The detector of tab 2 does not translate, so it is not among them. BLEU, 0 to 100, "
-                "measures how many runs of words a translation shares with a human translation."
+                "longer. The detector of tab 2 does not translate, so it is not one of the five models. BLEU, 0 "
+                "to 100, measures how many runs of words a translation shares with a human translation."
             ),
         ),
     )

@@ -71,9 +71,10 @@ def _score_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[
     else:
         head = f"{capitalised(head)}."
     sentence = gettext(
-        "{which} A head computes one attention distribution of this step. Its query, what it looks for, comes "
-        "from what the decoder has computed so far. Each of the {count} annotations has a key, what it is found "
-        "by. The score says how well query and key fit. {name} fits best.",
+        "{which} A head computes one attention distribution of this step. The query of the head says what the "
+        "head looks for, and comes from what the decoder has computed so far. Each of the {count} annotations "
+        "has a key, with which the query is compared. The score says how well query and key fit. {name} fits "
+        "best.",
         which=head,
         count=count,
         name=capitalised(name),
@@ -126,7 +127,7 @@ def _stream_stage(opened: OpenHead, step: int) -> tuple[str, str]:
         "A matrix mixes the outputs of the {heads} heads of layer {layer}; the result is added to the residual "
         "stream. The added vector has length {added}. The stream had length {before} and now has {after}. Each "
         "of the {blocks} blocks of the decoder adds a vector in this way. These vectors and the embedding add up "
-        "to the stream that chooses the word.",
+        "to the stream from which the word is chosen.",
         heads=trace.cross_weights.shape[1],
         layer=opened.layer + 1,
         blocks=len(terms),

@@ -41,18 +41,18 @@ def forgetting_sentences(forced_words: ForcedWords, other: int) -> list[str]:
         first, second = (float(np.exp(part.mean())) for part in (lags[:half], lags[half:]))
         parts.append(
             gettext(
-                "In the first half of the words, the model with attention ({attention}) gives a word {first} "
-                "times the probability that the fixed vector gives it. In the second half, it gives {second} "
-                "times that probability (geometric means).",
+                "In the first half of the words, the model with attention ({attention}) gives {first} times the "
+                "probability that the fixed vector gives. In the second half, the model with attention gives "
+                "{second} times that probability (geometric means).",
                 attention=name,
                 first=significant(first),
                 second=significant(second),
             )
         )
         if second > first and second > 1:
-            parts.append(gettext("The fixed vector falls further and further behind."))
+            parts.append(gettext("The gap between the fixed vector and attention grows along the sentence."))
         elif first > 1:
-            parts.append(gettext("The fixed vector is behind from the beginning."))
+            parts.append(gettext("The fixed vector does worse from the beginning."))
         else:
             parts.append(gettext("For this sentence one vector is enough."))
     parts.append(_largest_differences_sentence(forced_words, lags, fixed, other))
@@ -122,8 +122,12 @@ def _gradient_decay_sentence(kind: str, decay: GradientDecay) -> str:
     values = {"name": attention_name(kind), "start_near": near[0], "start_far": far[0], "near": near[1], "far": far[1]}
     values["fall"] = ""
     if np.isfinite(decay.tenth):
-        values["fall"] = " " + ngettext(
-            "(falls to a tenth every {count:.0f} step)", "(falls to a tenth every {count:.0f} steps)", decay.tenth
+        values["fall"] = " " + (
+            gettext("(falls below a tenth at every step)")
+            if round(decay.tenth) < 1
+            else ngettext(
+                "(falls to a tenth at every step)", "(falls to a tenth every {count:.0f} steps)", round(decay.tenth)
+            )
         )
     if kind == "none":
         return gettext(
@@ -162,7 +166,7 @@ def growth_sentence(growth: Growth) -> str:
     )
     baselines = (decimal(float(score), 0) for score in (growth.baseline.min(), growth.baseline.max()))
     sentence += " " + gettext(
-        "An unrelated text scores {first} to {last}.", first=next(baselines), last=next(baselines)
+        "An unrelated text gets a chrF of {first} to {last}.", first=next(baselines), last=next(baselines)
     )
     if "none" not in growth.attentions or "additive" not in growth.attentions:
         return sentence

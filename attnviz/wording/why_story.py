@@ -22,17 +22,18 @@ def opening() -> TextSection:
         gettext("Why attention?"),
         (
             gettext(
-                "In 2014, neural translators read a sentence into one vector of numbers. They wrote the "
-                "translation from that vector alone (Cho et al. 2014a, Sutskever et al. 2014). Bahdanau, Cho and "
-                "Bengio let the translator look back: before each word it writes, it weighs all source words "
-                "again. One vector fails because the whole sentence, however long, has to fit into the same few "
-                "hundred numbers. The translator reads it once and never looks at it again."
+                "In 2014, neural translators turned a sentence into one vector of numbers. These translators "
+                "wrote the translation from this vector alone (Cho et al. 2014a, Sutskever et al. 2014). "
+                "Bahdanau, Cho and Bengio let the translator look back: before each word, the translator "
+                "computes new weights for all source words. One vector fails because the whole sentence, however "
+                "long, has to fit into the same few hundred numbers. The translator reads the sentence once and "
+                "never looks at it again."
             ),
             gettext(
-                "Below are three small models, trained on the same sentences for the same number of updates. "
-                "They differ only in their attention: one has a fixed vector, one uses dot products (Luong et "
-                "al. 2015), one uses the additive attention of Bahdanau et al. Your sentence goes through all "
-                "three."
+                "Below are three small models, trained on the same sentences for the same number of updates. The "
+                "models differ only in their attention: the first has a fixed vector, the second uses dot "
+                "products (Luong et al. 2015), the third the additive attention of Bahdanau et al. All three "
+                "models translate your sentence."
             ),
         ),
     )
@@ -64,9 +65,9 @@ def forced(model: str, *, given: bool) -> TextSection:
         (
             gettext(
                 "Now all three models are forced to write the same translation. At every word we ask each model "
-                "how probable it finds this word after the words before it. No model can lose the thread by its "
-                "own mistake. The difference shows how much of the English sentence each model still knows. On "
-                "the scale, each line is a tenth of the one above it."
+                "how probable this word is after the words before it. Since all models write the same words, no "
+                "model goes on from a mistake of its own. The difference shows how much of the English sentence "
+                "each model still knows. On the scale, each line is a tenth of the one above it."
             ),
             origin,
         ),
@@ -80,19 +81,20 @@ def signals() -> TextSection:
         (
             gettext(
                 "If the vector of an English piece were a little different, how much would the probability of a "
-                "written word change? A model computes this when it learns, and changes most what matters most. "
-                "The answer is called a gradient, ∂ log p(yᵢ) / ∂xⱼ. Its length says how strong a signal reaches "
-                "the English piece. By the recurrence alone, the signal has to go back from state to state, and "
-                "fades with every step (Bengio et al. 1994). By attention, it goes straight to the pieces with "
-                "large weights. Compare the right ends of the curves: a curve that is still high there reaches "
-                "words far away."
+                "written word change? A model computes this when it learns. The model then changes most the "
+                "numbers that matter most. The answer is called the gradient, ∂ log p(yᵢ) / ∂xⱼ. The length of "
+                "the gradient says how strong a signal reaches the English piece. By the recurrence alone, the "
+                "signal has to go back from state to state, and gets weaker with every step (Bengio et al. "
+                "1994). By attention, the signal goes straight to the pieces with large weights. Compare the "
+                "right ends of the curves: if a curve is still high there, its signal reaches words far away."
             ),
             gettext(
-                "The horizontal axis counts the steps between a written piece and an English piece: i steps back "
-                "to the decoder’s first state s₀, then j steps along the encoder. The gradient is exact. It is "
-                "split by its path into the encoder: by s₀, or by the context vectors c₁ … cᵢ and their weights. "
-                "(The model with a fixed vector has no weights; at every step, its context vector is the last "
-                "annotation.) Lines are medians; bands hold the middle half of the values."
+                "The horizontal axis counts the steps between a written piece and an English piece. These are i "
+                "steps back to the decoder’s first state s₀, then j steps along the encoder. The gradient is "
+                "exact. The figure splits the gradient by its path into the encoder: by s₀, or by the context "
+                "vectors c₁ … cᵢ and their weights. (The model with a fixed vector has no weights; at every "
+                "step, its context vector is the last annotation.) Lines are medians; bands hold the middle half "
+                "of the values."
             ),
         ),
     )
@@ -126,9 +128,9 @@ def growth() -> TextSection:
             ),
             gettext(
                 "The measure is chrF2 (Popović 2015): how many runs of up to six characters a translation shares "
-                "with that of a better model, 100 for the same text. It has limits. The better model is not "
-                "human and makes mistakes. Good words count as wrong if the better model chose others. The "
-                "beginning of a sentence is not always a sentence."
+                "with that of a better model. The same text gets 100. This measure has limits. The better model "
+                "is not human and makes mistakes. Good words count as wrong if the better model chose other "
+                "words. The beginning of a sentence is not always a sentence."
             ),
         ),
     )

@@ -116,7 +116,7 @@ def test_links_to_missing_words_are_refused(link: tuple[int, int]) -> None:
 
 
 def test_weights_from_links_are_refused_for_an_unlinked_word() -> None:
-    with pytest.raises(AttnvizError, match="None of these links"):
+    with pytest.raises(AttnvizError, match="None of the links"):
         weights_from_links(trace(), 0, [(0, 1)])
 
 

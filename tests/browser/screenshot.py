@@ -19,7 +19,7 @@ from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled
 
-# A pair of the sample of *Corpus*, with the links that a person drew.
+# A pair of the sample of *Corpus*, with links marked by hand.
 OLDER = {
     "sentence": "My brother is older than I am.",
     "target": "Mon frère est plus âgé que moi.",

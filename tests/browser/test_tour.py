@@ -108,7 +108,7 @@ def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Ope
     wait_for_stop(page, 8)
     count = answer_all(card, keys=keys)
     assert count >= 3
-    expect(card.locator(".hits")).to_have_text(re.compile(rf"^\d of {count} correct by α"))
+    expect(card.locator(".hits")).to_have_text(re.compile(rf"^\d of {count} correct, judged by α"))
     expect(card.locator(".chance")).to_contain_text(re.compile(rf"\d\.\d of {count}"))
     expect(card.locator("li")).to_have_count(count)
     expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()

@@ -313,6 +313,6 @@ def test_tree_has_alt_text_and_a_table(open_page: Opener, address: str) -> None:
     open_tree(page, address, search="beam 5")
     alt = page.locator(CHART).get_attribute("aria-label")
     assert alt
-    assert "won" in alt
+    assert "was chosen" in alt
     page.get_by_text("All hypotheses as a table").click()
     expect(page.locator(".st-key-tree_table [data-testid='stDataFrame']")).to_be_visible()

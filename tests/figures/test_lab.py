@@ -163,7 +163,7 @@ def test_minimal_change_figure_has_one_bar_per_step(lab: Lab) -> None:
     assert [("∞" in text) for text in written.text] == (~finite).tolist()
     table = figures.minimal_change_table(lab.trace, lab.minimal_change, lab.spelling)
     np.testing.assert_array_equal(table["|α′ − α|"], lab.minimal_change.distances)
-    assert (table["then"] != "").tolist() == finite.tolist()
+    assert (table["new piece"] != "").tolist() == finite.tolist()
 
 
 def test_attribution_tables_have_every_number(lab: Lab) -> None:
@@ -229,7 +229,7 @@ def test_perturbation_tests_are_a_step_figure(lab: Lab) -> None:
     drawn = picture.draw(subject)
     assert "Step 3 with other attention weights" in drawn.layout.meta["alt"]
     assert len(picture.table(subject)) == 5 + 100
-    assert "It is not available" in picture.missing(Subject(lab.trace, STEP))
+    assert "is not available" in picture.missing(Subject(lab.trace, STEP))
 
 
 def test_an_unknown_piece_is_named_by_its_id(lab: Lab) -> None:

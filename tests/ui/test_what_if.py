@@ -271,7 +271,7 @@ def test_file_restores_all_cards_without_a_model(page: Run, models_folder: Path,
     file_view = View(MAIN, saved.trace(1), saved, 1)
     handle_what_if(app.session_state, file_view, browser_request(file_view, {"kind": "alike", "step": 2}))
     app.run()
-    assert "It is not available" in texts(app)
+    assert "is not available" in texts(app)
     assert cards(app) == descriptions
 
 

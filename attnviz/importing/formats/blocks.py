@@ -52,13 +52,13 @@ def _detects(content: Content, sockeye: bool) -> bool:
 def _detect_nematus(content: Content) -> str | None:
     if not _detects(content, sockeye=False):
         return None
-    return gettext("A header of five fields precedes each matrix, as Nematus and amun write it.")
+    return gettext("A header of five fields precedes each matrix, as in the output of Nematus and amun.")
 
 
 def _detect_sockeye(content: Content) -> str | None:
     if not _detects(content, sockeye=True):
         return None
-    return gettext("A header of six fields precedes each matrix, as Sockeye writes it.")
+    return gettext("A header of six fields precedes each matrix, as in the output of Sockeye.")
 
 
 def _blocks(content: Content, sockeye: bool) -> list[_Block]:

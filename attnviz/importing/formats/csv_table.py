@@ -151,8 +151,8 @@ def near_miss_message(content: Content) -> str | None:
         widths = [len(row) for row in blocks[0]]
         if all(abs(one - other) <= 1 for one, other in pairwise(widths)):
             return gettext(
-                "The file looks like a table, but not one of weights. The first line must hold the source "
-                "tokens. Each other line must hold a target token, then one number per source token."
+                "The file looks like a table, but not like a table of weights. The first line must hold the "
+                "source tokens. Each other line must hold a target token, then one number per source token."
             )
     return None
 

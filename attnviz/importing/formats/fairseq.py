@@ -33,7 +33,9 @@ def detect(content: Content) -> str | None:
     matches = [_LINE.fullmatch(line) for line in content.lines]
     if not any(match and match[1] == "A" for match in matches):
         return None
-    return gettext("Some lines begin with A-, S- or H-, the number of a sentence and a tab, as in a fairseq log.")
+    return gettext(
+        "Some lines begin with A-, S- or H-, followed by the number of a sentence and a tab, as in a fairseq log."
+    )
 
 
 def read(content: Content) -> Sentences:

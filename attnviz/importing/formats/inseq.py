@@ -48,7 +48,7 @@ def detect(content: Content) -> str | None:
     """Return why the content is from Inseq: it has sequence attributions; None otherwise."""
     if _sequences(content) is None:
         return None
-    return gettext("The file has the field sequence_attributions, as Inseq saves it.")
+    return gettext("The file has the field sequence_attributions, as Inseq’s files do.")
 
 
 def read(content: Content) -> Sentences:
@@ -61,8 +61,8 @@ def _read(sequence: Any) -> SentencePair:
     if fields.get("source_attributions") is None:
         raise AttnvizError(
             gettext(
-                "The file has no source attributions. Inseq saves them for encoder-decoder models, but not for "
-                "decoder-only models."
+                "The file has no source attributions. Inseq saves source attributions for encoder-decoder "
+                "models, but not for decoder-only models."
             )
         )
     source, target = (_tokens(fields.get(side)) for side in ("source", "target"))

@@ -169,14 +169,15 @@ def _object(item: tuple[int, Mapping[str, Any]]) -> SentencePair:
         else:
             raise AttnvizError(
                 gettext(
-                    "It is not clear whether the field {name} holds links or a matrix. Rename it to links or matrix.",
+                    "It is not clear whether the field {name} holds links or a matrix. Rename this field to "
+                    "links or matrix.",
                     name=matrix[0],
                 )
             )
     if links is not None and "matrix" not in fields:
         return SentencePair(known, _links(links))
     if matrix is None:
-        raise AttnvizError(gettext("Missing from this attention object: {names}.", names="matrix"))
+        raise AttnvizError(gettext("Fields missing from this attention object: {names}.", names="matrix"))
     return SentencePair(known | {"matrix": matrix[1]})
 
 

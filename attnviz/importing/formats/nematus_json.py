@@ -23,7 +23,7 @@ def detect(content: Content) -> str | None:
     values = _sentences(content)
     if not values or not all(_is_links(value) or _is_graph(value) for value in values):
         return None
-    return gettext("The file is JSON with a weight for each pair of tokens, as Nematus writes it.")
+    return gettext("The file is JSON with a weight for each pair of tokens, as in the output of Nematus.")
 
 
 def _sentences(content: Content) -> list[Any]:

@@ -40,7 +40,7 @@ def detect(content: Content) -> str | None:
     if content.data.startswith(NPY):
         return gettext("The file begins like NumPy’s .npy files.")
     if content.data.startswith(ZIP) and any(name.endswith(".npy") for name in _names(content.data)):
-        return gettext("The file is an archive of arrays, as numpy.savez writes it.")
+        return gettext("The file is an archive of arrays, as numpy.savez writes them.")
     return None
 
 
@@ -126,7 +126,8 @@ def _archive(data: bytes) -> dict[str, Any]:
     if "matrix" not in fields:
         raise AttnvizError(
             gettext(
-                "No float array of the file has a known name for weights, such as {names}. The file has {found}.",
+                "No float array of the file has a known name for weights, such as {names}. The arrays of the "
+                "file are {found}.",
                 names=", ".join(MATRICES[:4]),
                 found=", ".join(members)[:80] or "–",
             )
@@ -180,8 +181,8 @@ def near_miss_message(content: Content) -> str | None:
         return None
     names = ", ".join(_names(content.data))[:80]
     return gettext(
-        "The file is an archive without NumPy or PyTorch arrays; it holds {names}. Unpack it; if it is a "
-        "spreadsheet, export it as CSV instead.",
+        "The file is an archive without NumPy or PyTorch arrays; it holds {names}. Unpack the archive; if the "
+        "file is a spreadsheet, export it as CSV instead.",
         names=names or "–",
     )
 

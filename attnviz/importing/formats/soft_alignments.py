@@ -43,12 +43,14 @@ def read(content: Content) -> Sentences:
         for side, end in (("source", "src"), ("target", "trg"))
         if (tokens := _neighbour_tokens(content, end))
     }
+    labels = {"source": gettext("source"), "target": gettext("target")}
     for side, tokens in sides.items():
         if len(tokens) != len(lines):
             raise AttnvizError(
                 gettext(
-                    "The file of {side} tokens has {count} sentences, but the file of alignments has {pairs}.",
-                    side=side,
+                    "The numbers of sentences differ: {count} in the file of tokens ({side}), {pairs} in the "
+                    "file of alignments.",
+                    side=labels[side],
                     count=len(tokens),
                     pairs=len(lines),
                 )

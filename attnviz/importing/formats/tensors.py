@@ -26,7 +26,7 @@ from attnviz.languages import gettext
 
 _LEGACY = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """PyTorch's magic number at the beginning of files written before version 1.6."""
-LARGEST = 64 << 20
+LARGEST = 64 * 10**6
 """Largest size of all numbers, in bytes."""
 
 
@@ -34,7 +34,7 @@ def detect(content: Content) -> str | None:
     """Return why the file was written by torch.save; None otherwise."""
     head = content.data[:256]
     if (content.data.startswith(ZIP) and b"/data.pkl" in head) or (head[:1] == b"\x80" and _LEGACY in head):
-        return gettext("The file begins like those of torch.save.")
+        return gettext("The file begins like a file of torch.save.")
     return None
 
 
@@ -49,7 +49,9 @@ def sentences(content: Content, count: int | None) -> Sentences:
 
     if _is_compressed(content.data):
         raise AttnvizError(
-            gettext("This PyTorch file is compressed, which torch.save never does. Save it again with torch.save.")
+            gettext(
+                "This PyTorch file is compressed, which torch.save never does. Save the file again with torch.save."
+            )
         )
     try:
         with warnings.catch_warnings():
@@ -79,7 +81,8 @@ def sentences_in(value: Any, count: int | None) -> Sentences:
         if "matrix" not in fields:
             raise AttnvizError(
                 gettext(
-                    "No tensor has a known name for weights, such as {names}. The names found are {found}. Rename one.",
+                    "No tensor has a known name for weights, such as {names}. The names found are {found}. "
+                    "Rename one tensor.",
                     names=", ".join(MATRICES[:4]),
                     found=", ".join(map(str, value))[:80] or "–",
                 )
@@ -138,7 +141,7 @@ def _numbers(value: Any) -> NDArray[np.float64]:
 
 
 def _too_large() -> AttnvizError:
-    return AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST >> 20))
+    return AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST // 10**6))
 
 
 def _is_compressed(data: bytes) -> bool:

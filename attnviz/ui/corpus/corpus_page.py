@@ -80,9 +80,10 @@ def _store_result(ended: Job) -> Job | None:
 
 def _introduction() -> str:
     return gettext(
-        "This page measures many sentence pairs at once: the model goes through each French sentence by forced "
-        "decoding. Sort and search the pairs, select a region of the plot, and open a pair to see its every "
-        "step. The sample has 200 pairs; some of them are wrong on purpose."
+        "This page measures many sentence pairs at once. For each pair, the model must write exactly the given "
+        "French sentence (forced decoding). Sort and search the pairs, select a region of the plot, or open a "
+        "pair to see every step of its translation. The sample has 200 pairs; some of its translations are wrong "
+        "on purpose."
     )
 
 
@@ -102,9 +103,9 @@ def _table_sources(model: str) -> None:
             st.caption(
                 gettext(
                     "A line may also be an English sentence alone; the model then translates it. The file may "
-                    "have {lines} lines and {size} MB at most. It may be .tsv, .txt or .jsonl with links (each "
-                    "also as .gz or .xz), or .parquet. It stays on this server, and is deleted when the server "
-                    "stops. The command attnviz corpus takes files of any size.",
+                    "have {lines} lines and {size} MB at most. The file may be .tsv, .txt or .jsonl with links "
+                    "(each also as .gz or .xz), or .parquet. The file stays on this server, and is deleted when "
+                    "the server stops. The command attnviz corpus takes files of any size.",
                     lines=MOST_LINES,
                     size=MOST_MEGABYTES,
                 )
@@ -171,7 +172,7 @@ def _progress(job: Job) -> None:
     progress, seconds_left = job.progress, job.seconds_left
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_progress"):
         if progress is None:
-            st.progress(0.0, gettext("The server is making another table. Yours waits in the queue."))
+            st.progress(0.0, gettext("The server is making another table. Your table waits in the queue."))
         else:
             time_text = "" if seconds_left is None else gettext("{seconds} s left", seconds=round(seconds_left))
             count = ngettext("{count} of {all} pairs", "{count} of {all} pairs", progress.done, all=progress.total)

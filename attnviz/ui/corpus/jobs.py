@@ -136,15 +136,15 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
         raise AttnvizError(
             gettext("{name} was not measured: its name must end in {endings}.", name=name, endings=extensions_text())
         )
-    if len(content) > MOST_MEGABYTES << 20:
+    if len(content) > MOST_MEGABYTES * 10**6:
         raise AttnvizError(
             gettext(
-                "{name} is larger than {most} MB. Measure it with the command attnviz corpus.",
+                "{name} is larger than {most} MB. Measure this file with the command attnviz corpus.",
                 name=name,
                 most=MOST_MEGABYTES,
             )
         )
-    content, plain = unpacked(content, name, MOST_UNPACKED << 20)
+    content, plain = unpacked(content, name, MOST_UNPACKED * 10**6)
     parts = (name.encode(), content, gold or b"", translator_in(model, "cpu").weights_digest.encode())
     identity = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
     with _JOBS_LOCK:

@@ -81,7 +81,8 @@ def _how_to_read(by: By) -> str:
         )
     return f"{rows} " + gettext(
         "All heatmaps share one scale: the colour of a cell shows the cell’s share of its row. Blue supports the "
-        "word of the row, red opposes it. Point at a cell to see it in all heatmaps. Click it to go to its step."
+        "word of the row, red opposes it. Point at a cell to see it in all heatmaps. Click a cell to go to its "
+        "step."
     )
 
 

@@ -17,8 +17,8 @@ def unavailable_reason(trace: Trace) -> str:
         return sentence()
     if not trace.attends:
         return gettext(
-            "This model has no attention: it writes all its words from one context vector. So it has no weights "
-            "to try and no posterior attention."
+            "This model has no attention: it writes all its words from one context vector. So this model has no "
+            "attention weights to change and no posterior attention."
         )
     weights = weights_of(trace)
     if weights is None:

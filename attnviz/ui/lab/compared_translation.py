@@ -59,8 +59,8 @@ def _pair_of_sentences(session: Session, trace: Trace, partner: Partner) -> Pair
     if weights_of(trace) is None:
         raise AttnvizError(
             gettext(
-                "Only the model “{model}”, which made this translation, can translate the other sentence. It is "
-                "not installed: add its model folder.",
+                "Only the model “{model}”, which made this translation, can translate the other sentence. This "
+                "model is not installed: add its model folder.",
                 model=trace.model,
             )
         )
@@ -74,8 +74,8 @@ def _pair_of_what_ifs(view: View, number: int) -> Pair:
     if view.what_ifs is None or not view.what_ifs.what_ifs:
         raise AttnvizError(
             gettext(
-                "This translation has no what-ifs yet. Make one on the page Translate; you can then compare it "
-                "on this page."
+                "This translation has no what-ifs yet. Make a what-if on the page Translate; you can then "
+                "compare it on this page."
             )
         )
     first, second = sorted((view.number, number))

@@ -169,8 +169,8 @@ def _choices(view: View) -> None:
         st.html(
             '<p class="reading">'
             + gettext(
-                "This compares two what-ifs, or a what-if with the original translation. The cells of a word "
-                "that only one of the two has are hatched in the other."
+                "This view compares two what-ifs, or a what-if with the original translation. If a word appears "
+                "in only one heatmap, its row or column is hatched in the other heatmap."
             )
             + "</p>"
         )
@@ -179,9 +179,9 @@ def _choices(view: View) -> None:
         st.html(
             '<p class="reading">'
             + gettext(
-                "Forced decoding makes both models write the same translation, so that each cell has a "
-                "counterpart. What differs is where each model attends, and the probability it gives to each "
-                "word."
+                "Forced decoding makes both models write the same translation, so that every cell of one heatmap "
+                "has a counterpart in the other heatmap. The models differ in where they look, and in the "
+                "probability that they give to each word."
             )
             + "</p>"
         )
@@ -190,8 +190,8 @@ def _choices(view: View) -> None:
             '<p class="reading">'
             + gettext(
                 "Change the sentence below, or choose one of its words to drop it or to swap it with the next. "
-                "See how the translation changes. Words that both heatmaps share have the same row or column. "
-                "The cells of a word that only one heatmap has are hatched in the other."
+                "See how the translation changes. Words that both heatmaps share have the same row or column. If "
+                "a word appears in only one heatmap, its row or column is hatched in the other heatmap."
             )
             + "</p>"
         )
@@ -236,7 +236,7 @@ def _switches(view: View, pair: Pair, compared: Comparison) -> None:
         switch(
             "√α",
             key=view.key("root"),
-            help=gettext("Colour by the square root of the weights, so that small ones can be seen."),
+            help=gettext("Colour by the square root of the weights, so that small weights can be seen."),
         )
 
 

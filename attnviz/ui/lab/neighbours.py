@@ -79,7 +79,7 @@ def _choices(trace: Trace) -> tuple[str, str, str]:
     """Draw the choices and write them into the address; return kind, metric and corpus."""
     corpora = corpora_of(trace)
     with st.container(horizontal=True, vertical_alignment="center", key="neighbour_choices"):
-        offered = ((KIND, gettext("Which vectors"), vector_kind_names()), (METRIC, gettext("Near how"), metric_names()))
+        offered = ((KIND, gettext("Which vectors"), vector_kind_names()), (METRIC, gettext("Measure"), metric_names()))
         chosen = [
             segmented_control(
                 label,
@@ -92,7 +92,7 @@ def _choices(trace: Trace) -> tuple[str, str, str]:
         ]
         chosen.append(
             select_box(
-                gettext("Among which"),
+                gettext("Corpus"),
                 corpora,
                 key=CORPUS,
                 default=SAMPLE_NAME,

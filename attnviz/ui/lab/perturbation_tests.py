@@ -50,10 +50,10 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
         _heading(
             gettext("This step with other weights"),
             gettext(
-                "On the left are the weights that each test tries, above the English pieces. A dash marks the "
-                "step’s own weight. On the right is how much each test changes the probabilities of all words, "
-                "from 0 (nothing) to 1 (everything). Above each bar of change is the piece that the step would "
-                "write."
+                "The left side shows the weights that each test tries, above the English pieces. A dash marks "
+                "the step’s own weight. The right side shows how much each test changes the probabilities of all "
+                "words, from 0 (nothing) to 1 (everything). The piece above each of these bars is the one that "
+                "the step would write."
             ),
         )
         chart(
@@ -72,10 +72,10 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
         _heading(
             gettext("All steps, weights shuffled"),
             gettext(
-                "Each point is a step (as in a figure of Jain & Wallace 2019). The further right it is, the more "
-                "attention goes to one piece. The higher it is, the more its probabilities change when its "
-                "weights are shuffled. A filled point writes the same piece under most shuffles; a hollow point "
-                "does not. Click a point to go to its step."
+                "Each point is a step (as in a figure of Jain & Wallace 2019). The further right a point is, the "
+                "more attention goes to one piece. The higher a point is, the more the probabilities of the step "
+                "change when its weights are shuffled. A filled point writes the same piece under most shuffles; "
+                "a hollow point writes another piece. Click a point to go to its step."
             ),
         )
         chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=gettext("Computing…"))
@@ -83,11 +83,11 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
         _heading(
             gettext("Minimal change of each step"),
             gettext(
-                "Each bar is the smallest change found in the weights that makes the step write another piece. "
-                "Moved weight counts twice, where it leaves and where it arrives, so the change lies between 0 "
-                "and 2. A smaller change may exist. After the arrow is the piece that would be written. Before "
-                "the arrow is the piece that is likeliest now, unless the step wrote that piece. Click a bar to "
-                "go to its step."
+                "Each bar shows a change of the weights that makes the step write another piece: the smallest "
+                "change found. Moved weight counts twice, where it leaves and where it arrives, so the change "
+                "lies between 0 and 2. A smaller change may exist. The piece after the arrow is the one that "
+                "would be written. The piece before the arrow is the likeliest one now; it is left out if the "
+                "step wrote that piece. Click a bar to go to its step."
             ),
         )
         chart(

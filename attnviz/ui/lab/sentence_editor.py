@@ -44,8 +44,9 @@ def sentence_editor(view: View) -> None:
             gettext("Hold the translation"),
             key=view.key(HELD),
             help=gettext(
-                "Forced decoding: the model writes the translation of the first sentence instead of a new one. "
-                "You then see, word by word, how the other sentence changes attention and probabilities."
+                "Forced decoding: the model writes the translation of the first sentence instead of a new "
+                "translation. You then see, word by word, how the other sentence changes attention and "
+                "probabilities."
             ),
         )
 

@@ -74,19 +74,20 @@ def _how_to_read(beam: int) -> str:
     if beam == 1:
         return gettext("Greedy search takes the likeliest piece at each step: its tree is a single line.")
     return gettext(
-        "Each column is a step. Each piece in it ends a hypothesis: all the pieces on the path to it, from the "
-        'left. The search keeps the {beam} likeliest hypotheses. <span class="decoder">The winner is on '
-        "top</span>; the other finished hypotheses show their rank and score. Hypotheses that left the beam "
-        "later are grey; those that left it at once are small and dotted. Click the end of a hypothesis to make "
-        "it the translation; the search first finishes a dropped one. Click any other piece to go to its step.",
+        "Each column is a step. Each path from the left is a hypothesis, a translation made of the pieces on the "
+        'path. The search keeps the {beam} likeliest hypotheses. <span class="decoder">The chosen hypothesis is '
+        "on top</span>; the other finished hypotheses show their rank and score. Hypotheses that left the beam "
+        "at once are small and dotted; those that left the beam later are grey. Click the end of a hypothesis to "
+        "make it the translation; if the hypothesis was dropped, the search first finishes it. Click any other "
+        "piece to go to its step.",
         beam=beam,
     )
 
 
 def _missing_model_reason(trace: Trace) -> str:
     return gettext(
-        "The beam search needs the model “{model}”, which made this translation. It is not installed: add its "
-        "model folder.",
+        "The beam search needs the model “{model}”, which made this translation. This model is not installed: "
+        "add its model folder.",
         model=trace.model,
     )
 

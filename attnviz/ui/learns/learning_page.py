@@ -100,15 +100,16 @@ def _figures(choices: LearningChoices) -> None:
 def _no_snapshots_reason() -> str:
     return gettext(
         "There are no snapshots of a training run. A model’s snapshots are in its model folder, in snapshots/. "
-        "To watch a run of your own, name the folder of your runs when you start the page: attnviz app --runs "
-        "FOLDER (or set the environment variable {variable}).",
+        "To watch a run of your own, start the page with the folder of your runs: attnviz app --runs FOLDER. You "
+        "can also set the environment variable {variable}.",
         variable=RUNS_VARIABLE,
     )
 
 
 def _unreadable_reason() -> str:
     return gettext(
-        "The snapshots of this training cannot be read. They are damaged or come from another version of attnviz."
+        "The snapshots of this training cannot be read. The snapshots are damaged or come from another version "
+        "of attnviz."
     )
 
 
@@ -196,8 +197,8 @@ def _numbers(choices: LearningChoices) -> Iterator[tuple[str, pd.DataFrame]]:
     for run in runs:
         checkpoint = run.moment(update)
         name = ngettext(
-            "{run}: where it looks after {count} update",
-            "{run}: where it looks after {count} updates",
+            "{run}: where the model looks after {count} update",
+            "{run}: where the model looks after {count} updates",
             run.updates[checkpoint],
             run=run_name(run, is_only_run=len(runs) == 1),
         )

@@ -53,7 +53,7 @@ def decode_what_ifs(text: str) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
         try:
             what_if = _decoded(part)
             if what_if.parent not in new_numbers:
-                raise AttnvizError(gettext("This what-if starts from another one, which is missing."))
+                raise AttnvizError(gettext("This what-if starts from another what-if, which is missing."))
         except AttnvizError as error:
             problems.append(left_out_sentence(number, str(error)))
             continue

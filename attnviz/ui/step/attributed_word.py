@@ -128,7 +128,9 @@ def parse_piece(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
     if not ids:
         return None, gettext("“{text}” is not a piece of this model’s vocabulary.", text=shorten(typed, 40))
     if ids[0] == UNK:
-        return None, gettext("The model has never seen “{text}”, and so has no logit for it.", text=shorten(typed, 40))
+        return None, gettext(
+            "The model has never seen “{text}”, and so has no logit for this text.", text=shorten(typed, 40)
+        )
     names = [piece_name(tokenizer.piece(index)) for index in ids]
     if len(ids) == 1:
         return ids[0], ""

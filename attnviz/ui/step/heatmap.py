@@ -137,14 +137,14 @@ def _switches(view: View, face: Face) -> None:
         switch(
             "√α",
             key=view.key("root"),
-            help=gettext("Colour by the square root of the weights, so that small ones can be seen."),
+            help=gettext("Colour by the square root of the weights, so that small weights can be seen."),
         )
         switch(
             gettext("End mark"),
             key=view.key("end"),
             help=gettext(
-                "Show `</s>`, the end of the sentence. It is a position like any other and takes its share of "
-                "every row. When it is hidden, the rows add up to less than 1."
+                "Show `</s>`, the end of the sentence. This end mark is a position like any other and gets a "
+                "share of every row. When the end mark is hidden, the rows add up to less than 1."
             ),
         )
         switch(
@@ -197,9 +197,9 @@ def _details(trace: Trace, chosen: HeatmapChoices) -> str:
         sentences.append(
             ngettext(
                 "The decoder took {steps} steps to write this word: each step writes one piece. The row of a "
-                "word with several pieces is the mean of their rows.",
+                "word with several pieces is the mean of the rows of its pieces.",
                 "The decoder took {steps} steps to write these {count} words: each step writes one piece. The "
-                "row of a word with several pieces is the mean of their rows.",
+                "row of a word with several pieces is the mean of the rows of its pieces.",
                 rows,
                 steps=steps,
             )
@@ -210,8 +210,8 @@ def _details(trace: Trace, chosen: HeatmapChoices) -> str:
     sentences.append(
         gettext(
             "Click a word, a cell or a bar to show its step; the numbers beside and below the heatmap change "
-            "with it. In the English sentence at the top, the greener a word, the more the chosen step looked at "
-            "it."
+            "with the step. In the English sentence at the top, the greener a word, the more the chosen step "
+            "looked at it."
         )
     )
     return " ".join(sentences)
@@ -253,13 +253,13 @@ def _grid_sentence(by: By, face: Face) -> str:
     if by == "words":
         return gettext(
             'Each <span class="decoder">row</span> is a French word, in the order of writing; each <span '
-            'class="encoder">column</span> is an English word. The brighter a cell, the more the row’s word '
-            "looked at the column’s word."
+            'class="encoder">column</span> is an English word. The brighter a cell, the more the word of the row '
+            "looked at the word of the column."
         )
     return gettext(
         'Each <span class="decoder">row</span> is a French piece, written in one step; each <span '
-        'class="encoder">column</span> is an English piece. The brighter a cell, the more the row’s piece looked '
-        "at the column’s piece."
+        'class="encoder">column</span> is an English piece. The brighter a cell, the more the piece of the row '
+        "looked at the piece of the column."
     )
 
 
@@ -268,21 +268,21 @@ def _imported_grid_sentence(by: By) -> str:
     if by == "words":
         return gettext(
             'Each <span class="decoder">row</span> is a target word; each <span class="encoder">column</span> is '
-            "a source word. The brighter a cell, the more the row’s word looked at the column’s word."
+            "a source word. The brighter a cell, the more the word of the row looked at the word of the column."
         )
     return gettext(
         'Each <span class="decoder">row</span> is a target piece; each <span class="encoder">column</span> is a '
-        "source piece. The brighter a cell, the more the row’s piece looked at the column’s piece."
+        "source piece. The brighter a cell, the more the piece of the row looked at the piece of the column."
     )
 
 
 def _one_vector_sentence(trace: Trace) -> str:
     """Return what a model without attention has instead of an alignment."""
     return gettext(
-        'This model has no attention. It reads the <span class="encoder">English sentence</span> in order. Its '
-        'last forward annotation, <span class="context">one vector of {units} numbers</span>, must hold the '
-        'whole sentence. Every step that writes a <span class="decoder">French piece</span> gets this same '
-        "vector, so no step looks at one word more than at another.",
+        'This model has no attention. The model reads the <span class="encoder">English sentence</span> in '
+        'order. The last forward annotation, <span class="context">one vector of {units} numbers</span>, must '
+        'hold the whole sentence. Every step that writes a <span class="decoder">French piece</span> gets this '
+        "same vector, so no step looks at one word more than at another.",
         units=trace.contexts.shape[1],
     )
 

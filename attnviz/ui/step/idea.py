@@ -41,9 +41,10 @@ def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, s
     if name == UNITS:
         st.caption(
             gettext(
-                "A few numbers of this step’s mixture: those that best distinguish it from the mixtures of other "
-                "steps. Each line adds the part of one word: blue up, red down. The last line is the mixture. "
-                "The thin grey stem is the sum of the lines above; the coloured bar continues from its tip."
+                "These are a few numbers of this step’s mixture: those that best distinguish this mixture from "
+                "the mixtures of other steps. Each line adds the part of one word: blue up, red down. The last "
+                "line is the mixture. In each line, a thin grey stem shows the sum of the lines above; the "
+                "coloured bar starts at the end of this stem."
             )
         )
 

@@ -25,7 +25,7 @@ def key_help(view: View, *, stepping_only: bool = False) -> None:
         "←</kbd><kbd>→": gettext("step"),
         "↑</kbd><kbd>↓": _column_name(view, by),
         f"{gettext('Home')}</kbd><kbd>{gettext('End')}": gettext("first, last step"),
-        "B": gettext("before, after the word, difference"),
+        "B": gettext("attention before the word, after it, difference"),
         gettext("Space"): gettext("play, pause"),
         gettext("Esc"): gettext("deselect the word: follow the largest weight"),
         f"Ctrl</kbd><kbd>{gettext('Enter')}": gettext("translate"),

@@ -67,7 +67,7 @@ def _softmax(view: View, theme: ThemeName) -> None:
 def _context(view: View, theme: ThemeName) -> None:
     if not view.trace.attends:  # one vector instead of a weighted sum
         _chart(view, "context", theme)
-        st.caption(gettext("Without attention there are no weights to change by hand; another word can be tried."))
+        st.caption(gettext("This model has no attention weights to change by hand. You can try another word."))
         return
     if view.shows("everything"):
         context_growth(view, address(view.trace, "growth", theme, every=True))

@@ -35,8 +35,8 @@ def _values(view: View, theme: ThemeName) -> None:
 def _stream(view: View, theme: ThemeName) -> None:
     _chart(view, "stream", theme)
     legend = gettext(
-        "Each row is what one block adds, starting with the embedding; the last row is their sum. A frame marks "
-        "the block of the head shown."
+        "Each row is what one block adds, starting with the embedding; the last row is the sum of all rows. A "
+        "frame marks the block of the head shown."
     )
     st.caption(f"{legend} {_colour_legend()}")
 

@@ -83,8 +83,8 @@ def _trace_maker(first: Trace, device: str, beam: int | None) -> MakeTrace:
         if weights_of(first) is None:
             raise AttnvizError(
                 gettext(
-                    "What-ifs need the model “{model}”, which made this translation. It is not installed: add "
-                    "its model folder.",
+                    "What-ifs need the model “{model}”, which made this translation. This model is not "
+                    "installed: add its model folder.",
                     model=first.model,
                 )
             )

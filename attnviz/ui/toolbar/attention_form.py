@@ -37,7 +37,7 @@ def attention_form() -> None:
                 call_in_rerun(partial(_open_sentence, choice))
         if _has_escapes(choice):
             switch(
-                gettext("Undo the escapes of Moses’ tokenizer, such as &apos; and @-@"),
+                gettext("Decode the escape sequences of Moses’ tokenizer, such as &apos; and @-@"),
                 key=_field_key(choice, "unescape"),
                 default=choice.unescape,
                 then=partial(_open_sentence, choice),

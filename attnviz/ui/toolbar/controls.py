@@ -132,7 +132,7 @@ def own_translation() -> str:
         default=link().get(inputs.TARGET, ""),
         placeholder=gettext("For instance: L'accord a été signé."),
         help=gettext(
-            "Forced decoding: the decoder writes exactly these words and shows its attention at each one. "
+            "Forced decoding: the decoder writes exactly these words; the page shows its attention at each word. "
             "Changing the English sentence empties this box."
         ),
         button="translate",
@@ -148,9 +148,9 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
         key=inputs.MODEL,
         default=_chosen_model(models),
         help=gettext(
-            "en-fr translates best. Its attention was guided: training pulled it towards word links. The small "
-            "recurrent models differ only in their attention: additive, general (Luong), none. The small "
-            "transformer uses only attention. None of these small models was guided."
+            "en-fr translates best. The attention of en-fr was guided: training pulled it towards word links. "
+            "The small recurrent models differ only in their attention: additive, general (Luong), none. The "
+            "small transformer uses only attention. None of these small models was guided."
         )
         if all_shipped
         else "",
@@ -160,7 +160,7 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
         {name: name for name in devices()},
         key=inputs.DEVICE,
         default=devices()[0],
-        help=gettext("auto takes a GPU where there is one."),
+        help=gettext("auto uses a GPU if there is one."),
     )
     return name, device, _search(forced)
 

@@ -124,7 +124,9 @@ def downloads(view: View) -> None:
         files = [picture_file(view.trace, one) for one in pictures(view, with_selection(state, view, selection))]
         if view.trace.recurrent and not view.trace.imported:
             files.append(diagram_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
-        caption = gettext("The pictures as they are shown now. Pictures of one step show step {step}.", step=step + 1)
+        caption = gettext(
+            "The pictures as they are shown now. Each picture of a single step shows step {step}.", step=step + 1
+        )
         return picture_files_payload(files, caption)
 
     name = repr(_heatmap_options(view, state))

@@ -50,13 +50,14 @@ def remark(trace: Trace) -> str:
     """
     return {
         ("He is sitting on the bank of the river.", "Il est assis sur la banque de la rivière."): gettext(
-            "This translation has a mistake: a “banque” keeps money, a river has a “rive”. No number reveals it. "
-            "Click “banque” to see where its step looked and which other words were likely."
+            "This translation has a mistake: a “banque” keeps money, a river has a “rive”. No number on the page "
+            "reveals this mistake. Click “banque” to see where the step that wrote it looked, and which other "
+            "words were likely."
         ),
         ("He is an honest man.", "C'est un homme honnête."): gettext(
             "“Un homme honnête” neither lies nor steals; “un honnête homme” was a gentleman of Molière’s time. "
             "Go to step 5. In stage 2, pull the bar of “honest” all the way to the right: the word order "
-            "changes, and the meaning with it."
+            "changes, and so does the meaning."
         ),
     }.get((trace.source_text, trace.translation), "")
 

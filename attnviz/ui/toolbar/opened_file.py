@@ -69,8 +69,8 @@ def uploader() -> None:
     """Draw the file uploader."""
     file_box(
         gettext(
-            "Open a trace file (JSON) saved by attnviz; it needs no model. Or open attention or alignment links "
-            "of another program: toolkits, aligners, JSON, CSV, NumPy, PyTorch."
+            "Open a trace file (JSON) saved by attnviz; it needs no model. You can also open the attention or "
+            "the word links of another program: of toolkits and aligners, or in JSON, CSV, NumPy or PyTorch."
         ),
         _open_uploaded,
         key="file",
@@ -138,13 +138,13 @@ def read_what_ifs(content: bytes) -> WhatIfs:
     try:
         what_ifs = WhatIfs.from_json(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise AttnvizError(gettext("It is not a text file, so it cannot be a trace file.")) from error
+        raise AttnvizError(gettext("This is not a text file, so it cannot be a trace file.")) from error
     for trace in (what_ifs.first, *what_ifs.traces):
         most = max(len(trace.source_pieces), len(trace.target_pieces))
         if most > MOST_PIECES:
             raise AttnvizError(
                 gettext(
-                    "Its longest sentence has {count} pieces; at most {most} can be shown.",
+                    "The longest sentence in this file has {count} pieces; at most {most} can be shown.",
                     count=most,
                     most=MOST_PIECES,
                 )

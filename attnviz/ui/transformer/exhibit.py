@@ -77,8 +77,8 @@ def missing_models_reason(*names: str) -> str:
     if not absent:
         return ""
     return gettext(
-        "This part of the page needs the models {names}. Not installed: {absent}. attnviz supplies them in its "
-        "folder models; copy or link them next to your own models.",
+        "This part of the page needs the models {names}. Not installed: {absent}. attnviz supplies these models "
+        "in its folder models; copy or link them next to your own models.",
         names=", ".join(names),
         absent=", ".join(absent),
     )

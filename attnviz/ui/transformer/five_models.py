@@ -65,7 +65,8 @@ def _make_view(request: SentenceRequest) -> View:
     if not traces:
         raise AttnvizError(
             gettext(
-                "This rung compares the models {names}, but none of them is installed. Install at least one.",
+                "This part of the page compares the models {names}, but none of them is installed. Install at "
+                "least one.",
                 names=", ".join(MODELS),
             )
         )

@@ -169,9 +169,9 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
     layer, head = min(errors.rates, key=errors.rates.__getitem__)
     return gettext(
         "Below each heatmap: layer and head. Below a cross-attention head: also its alignment error rate (AER), "
-        "from 0 (all links agree) to 1 (none agrees). It compares the head’s links with manual word alignments "
-        "of {sentences} sentences. Head {head} of layer {layer} aligns best: {rate}. No alignment guided its "
-        "training.",
+        "from 0 (all links agree) to 1 (none agrees). This rate compares the head’s links with manual word "
+        "alignments of {sentences} sentences. Head {head} of layer {layer} aligns best, with a rate of {rate}. "
+        "No alignment guided the training of this transformer.",
         sentences=errors.sentences,
         layer=layer + 1,
         head=head + 1,

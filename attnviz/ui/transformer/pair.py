@@ -63,8 +63,9 @@ def _make_view(request: SentenceRequest) -> View:
     if folder is None:
         raise AttnvizError(
             gettext(
-                "The detector of translations is not installed. Train it with attnviz train --architecture "
-                "decomposable and put its folder next to the models, for example as models/detector."
+                "The detector of translations is not installed. Train a detector with attnviz train "
+                "--architecture decomposable and put its folder next to the models, for example as "
+                "models/detector."
             )
         )
     return View(

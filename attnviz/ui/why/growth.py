@@ -104,7 +104,8 @@ def growth_of(trace: Trace) -> Growth:
 def no_reference_model_reason() -> str:
     """Return the message that no reference model is installed."""
     return gettext(
-        "This comparison needs a better model as its reference, but none is installed. Install one, such as en-fr."
+        "This comparison needs a better model as its reference, but no better model is installed. Install a "
+        "better model, such as en-fr."
     )
 
 

@@ -35,8 +35,8 @@ def _lane(trace: Trace, count: int) -> dict[str, object]:
     attention, units = str(trace.config["attention"]), trace.contexts.shape[1]
     if trace.attends:
         caption = gettext(
-            "Before each piece, the model looks at the English again. Every word gets a weight; the weights add "
-            "up to 1."
+            "Before each piece, the model looks at the English sentence again. Every word gets a weight; the "
+            "weights add up to 1."
         )
         vector_caption = gettext(
             "The context vector: {units} numbers, different at every step. Half come from reading forwards, half "
@@ -49,8 +49,8 @@ def _lane(trace: Trace, count: int) -> dict[str, object]:
             "has a weight."
         )
         vector_caption = gettext(
-            "The context vector: {units} numbers, the same at every step. It is the encoder’s state after "
-            "reading the sentence forwards.",
+            "The context vector: {units} numbers, the same at every step. This vector is the encoder’s state "
+            "after reading the sentence forwards.",
             units=units,
         )
     return written_lane(trace, attention_name(attention), caption, vector_caption, _notes(trace, count))

@@ -49,9 +49,9 @@ def head_payload(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
         "heading": _heading(opened),
         "hover": head_hover(opened.queries.shape[1]),
         "product": gettext(
-            "The score q · k / √d is {energy}. It is the sum of {n} products, each divided by √d: {for} positive "
-            "and {against} negative. The {named} largest, named below, together give {part}. Unit {largest} "
-            "counts most: {c}."
+            "The score q · k / √d is {energy}. This score is the sum of {n} products, each divided by √d: {for} "
+            "positive and {against} negative. The {named} largest of them, named below, together give {part}. "
+            "Unit {largest} counts most: {c}."
         ),
     }
     return payload | {"words": payload["words"] | words}
@@ -102,14 +102,14 @@ def _words(bounded: bool) -> dict[str, str]:
         "more": gettext("{n} more units: {c}"),
         "hover": hover_template(bounded),
         "sentence": gettext(
-            "Should “{target}” look at “{word}”? {n} units vote: {for} for and {against} against. The energy is "
-            "the sum of their votes: {energy}. The {named} strongest, named below, together give {part}. Unit "
-            "{largest} counts most: {c}. Saturated units: {flat}. A larger query or key hardly changes their "
-            "vote."
+            "The energy of “{target}” at “{word}” is {energy}. This energy is the sum of {n} contributions, one "
+            "per unit: {for} positive and {against} negative. The {named} largest of them, named below, together "
+            "give {part}. Unit {largest} counts most: {c}. Saturated units: {flat}. A larger query or key hardly "
+            "changes the contributions of saturated units."
         ),
         "product": gettext(
-            "Should “{target}” look at “{word}”? The energy is a dot product: {energy}. It is the sum of {n} "
-            "products: {for} for and {against} against. The {named} largest, named below, together give {part}. "
-            "Unit {largest} counts most: {c}."
+            "The energy of “{target}” at “{word}” is {energy}. This energy is a dot product, the sum of {n} "
+            "products: {for} positive and {against} negative. The {named} largest of them, named below, together "
+            "give {part}. Unit {largest} counts most: {c}."
         ),
     }

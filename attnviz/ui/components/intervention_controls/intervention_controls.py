@@ -63,8 +63,8 @@ def _is_set(trace: Trace, step: int) -> bool:
 def _words() -> dict[str, str]:
     return {
         "hint": gettext(
-            "Drag a bar, and the others adjust. On the keyboard, ↑ ↓ move the selected bar, Enter applies it. "
-            "Selected piece: {name}."
+            "Drag a bar, and the other bars adjust. On the keyboard, ↑ ↓ move the selected bar and Enter applies "
+            "the new weights. Selected piece: {name}."
         ),
         "only": gettext("Look only here"),
         "without": gettext("Anywhere but here"),
@@ -89,7 +89,8 @@ def _words() -> dict[str, str]:
         "note": gettext(
             "The annotations do not change, so the weights alone decide the context vector. A step that borrows "
             "another step’s weights also gets that other step’s context vector, but keeps its own state and "
-            "previous word. Write links as i-j: a source word and a target word, both counted from 0. A model "
-            "that lends its attention goes through this translation by forced decoding."
+            "previous word. Write links as i-j: a source word and a target word, both counted from 0. If you "
+            "borrow from another model, the other model writes this same translation (forced decoding), and this "
+            "model takes its weights."
         ),
     }

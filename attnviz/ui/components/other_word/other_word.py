@@ -31,7 +31,8 @@ def foils_payload(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
             "typed": gettext("or type a word"),
             "foils": gettext("Likeliest other pieces"),
             "then": gettext(
-                "The rest of the translation is then rewritten or kept: you choose which beside the weights."
+                "The choice “Then”, beside the weights, decides whether the decoder rewrites the rest of the "
+                "translation or keeps it."
             )
             if trace.attends_once
             else gettext("The decoder then rewrites all later words."),

@@ -33,5 +33,5 @@ def cards_payload(what_ifs: WhatIfs | None, number: int) -> dict[str, Any]:
 def _remove(number: int, others: int) -> str:
     """Return the label of the button that removes a what-if and `others` that derive from it."""
     if others:
-        return gettext("Remove what-if {number} and those made from it ({others})", number=number, others=others)
+        return gettext("Remove what-if {number} and the what-ifs made from it ({others})", number=number, others=others)
     return gettext("Remove what-if {number}", number=number)
