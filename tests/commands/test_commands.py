@@ -32,7 +32,10 @@ from tests.snapshots import plain
 
 @pytest.fixture
 def run(model_folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    """Return a function that runs a command in this process, with the tiny model: exit code, output, errors."""
+    """Return a function that runs a command in this process, with the tiny model: exit code, output, errors.
+
+    Errors are without the progress bar, which appears after a second and so only on a busy machine.
+    """
 
     def run_command(*arguments: str, given: str | bytes | None = None) -> tuple[int, str, str]:
         if given is not None:
@@ -45,7 +48,7 @@ def run(model_folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pyte
         except SystemExit as ended:
             code = int(ended.code or 0)
         captured = capfd.readouterr()
-        return code, captured.out, captured.err
+        return code, captured.out, re.sub(r"\r[^\r\n]*\n?", "", captured.err)
 
     return run_command
 

@@ -25,9 +25,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "He is sitting on the bank of the river.",
         (
             "Ladies and gentlemen, the debate is closed. The vote will take place tomorrow at noon. Thank you for your "
-            "attention. The sitting is adjourned."
+            "attention. The sitting is adjourned. Good night. Sleep well. Good-bye."
         ),
-        "We need flour, sugar, eggs, butter, milk, salt, yeast, lemons, almonds, raisins and a large bowl.",
+        "I came, I saw, I laughed, I cried, I slept, I left, and then I came back again to see what was left.",
     ),
     "From the paper, Fig. 3": FIGURE_3,
     "Long": TABLE_3,
