@@ -14,14 +14,20 @@ _VERBS = {"sees": "voit", "likes": "aime", "finds": "trouve"}
 _OBJECTS = {"a red house": "une maison rouge", "the black sea": "la mer noire", "a blue book": "un livre bleu"}
 
 
-def kept_run(folder: Path, *, guidance: float = 0.0, name: str = "run", keep_at: tuple[int, ...] = MOMENTS) -> Path:
-    """Train in `folder`/`name` on a text in which French puts adjectives after nouns; return that folder."""
+def write_texts(folder: Path) -> tuple[Path, Path]:
+    """Write a training and a validation file in which French puts adjectives after nouns; return their paths."""
     triples = list(itertools.product(_SUBJECTS.items(), _VERBS.items(), _OBJECTS.items()))
     lines = [f"{s[0]} {v[0]} {o[0]}.\t{s[1]} {v[1]} {o[1]}.\n" for s, v, o in triples]
     folder.mkdir(exist_ok=True)
     train, validation = folder / "train.tsv", folder / "validation.tsv"
     train.write_text("".join(lines[::2] + lines[1::4]), encoding="utf-8")
     validation.write_text("".join(lines[3::4]), encoding="utf-8")
+    return train, validation
+
+
+def kept_run(folder: Path, *, guidance: float = 0.0, name: str = "run", keep_at: tuple[int, ...] = MOMENTS) -> Path:
+    """Train in `folder`/`name` on the texts of `write_texts`; return that folder."""
+    train, validation = write_texts(folder)
     config = TrainingConfig(
         data=(str(train),),
         validation=(str(validation),),

@@ -26,7 +26,7 @@ from attnviz.wording.equations import equations
 from attnviz.wording.stages import narrate
 from attnviz.wording.verification import badge_text
 from tests.conftest import SENTENCES, ModelFactory
-from tests.small_run import kept_run
+from tests.small_run import write_texts
 
 COSINE, FORWARD = "tests.own_scorers:Cosine", "tests.own_scorers:Forward"
 
@@ -123,8 +123,8 @@ def test_model_folder_cannot_import_a_module(
 
 
 def test_train_command_accepts_a_scorer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept_run(tmp_path, keep_at=())  # for its texts
-    command = ["train", "--data", str(tmp_path / "train.tsv"), "--validation", str(tmp_path / "validation.tsv")]
+    train, validation = write_texts(tmp_path)
+    command = ["train", "--data", str(train), "--validation", str(validation)]
     sizes = "--vocabulary-size 90 --embedding-size 8 --hidden-size 12 --maxout-size 8 --batch-tokens 120"
     rest = "--updates 30 --warmup 3 --validate-every 30 --snapshots 0 --bleu-sentences 2 --device cpu --threads 1"
     output = tmp_path / "own"
