@@ -399,7 +399,7 @@ def test_figure_face_option_selects_heatmap_values(
     assert not page.exists()
 
 
-def test_train_then_translate(tmp_path: Path) -> None:
+def test_train_then_translate(run, tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text(PAIRS * 5, encoding="utf-8")
     tokenizer = tmp_path / "tokenizer.model"
@@ -432,8 +432,8 @@ def test_train_then_translate(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == str(tmp_path / "run" / "model")
     assert "3/3" in done.stderr
-    done = _process("translate", "A dog.", "--model", str(tmp_path / "run" / "model"))
-    assert done.returncode == 0, done.stderr
+    code, _, errors = run("translate", "A dog.", "--model", str(tmp_path / "run" / "model"))
+    assert code == 0, errors
 
 
 def test_train_help_lists_every_config_field() -> None:
