@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.commands.program import main
 from attnviz.training import TrainingConfig, run
 from attnviz.training.loop import _Run
 from attnviz.training.state import read_progress
@@ -113,23 +114,21 @@ def test_second_signal_is_ignored_with_several_processes() -> None:
     assert request.requested
 
 
-def _start(folder: Path, bench: Path) -> subprocess.Popen[str]:
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
+def test_train_stops_on_signal_with_code_130_and_resumes(
+    tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench, folder = tmp_path / "bench", tmp_path / "run"
+    bench.mkdir()
+    folder.mkdir()
     arguments = [*KINDS["train"].arguments(bench, folder), "--snapshots", "0"]
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "attnviz", *arguments],
         cwd=REPOSITORY,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
-def test_train_stops_on_signal_with_code_130_and_resumes(tmp_path: Path, number: signal.Signals) -> None:
-    bench, folder = tmp_path / "bench", tmp_path / "run"
-    bench.mkdir()
-    folder.mkdir()
-    process = _start(folder, bench)
     checkpoint = folder / "run/checkpoint.safetensors"
     while not checkpoint.exists() and process.poll() is None:
         time.sleep(0.005)
@@ -139,10 +138,8 @@ def test_train_stops_on_signal_with_code_130_and_resumes(tmp_path: Path, number:
     assert process.returncode == 130, output
     (update,) = re.findall(r"Stopped after update (\d+)", output)
     assert read_progress(checkpoint).update == int(update)
-    again = _start(folder, bench)
-    printed, output = again.communicate(timeout=120)
-    assert again.returncode == 0, output
-    assert Path(printed.strip()).is_dir()
+    assert main(arguments) == 0
+    assert Path(capsys.readouterr().out.strip()).is_dir()
 
 
 def test_second_signal_ends_command_at_once(tmp_path: Path) -> None:
