@@ -85,8 +85,8 @@ def test_figure_command_writes_files_and_refuses_other_figures(
     ("options", "layer", "head"),
     [
         ([], None, None),
-        (["--layer", "all"], None, None),
-        (["--layer", "1"], 0, None),
+        pytest.param(["--layer", "all"], None, None, marks=pytest.mark.nightly),
+        pytest.param(["--layer", "1"], 0, None, marks=pytest.mark.nightly),
         (["--layer", "2", "--head", "3"], 1, 2),
     ],
 )
