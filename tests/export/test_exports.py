@@ -199,7 +199,7 @@ def test_lecture_page_has_both_languages(trace: Trace, in_french: None, snapshot
 
 
 def test_lecture_page_with_weights_has_logit_attributions(translator: Translator, model_folder: Path) -> None:
-    trace, weights = translator.translate(SENTENCES[0]), load_weights(model_folder)
+    trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), load_weights(model_folder)
     payload = json.loads(_Page(export.lecture_html(trace, weights=weights)).texts["payload"])
     assert len(payload["figures"]["logit-attribution"]) == len(trace.target_pieces)
     for i, drawn in enumerate(payload["figures"]["logit-attribution"]):
