@@ -60,10 +60,11 @@ def test_given_target_is_force_decoded(translator: Translator) -> None:
 @every_kind
 def test_batched_translations_equal_single_ones(kind: Translator) -> None:
     """Of few sentences and of many, which are computed in another way."""
+    some = SENTENCES[::2]
     for beam in (1, 3):
-        alone = [kind.translate(sentence, beam=beam).translation for sentence in SENTENCES]
-        for times in (1, 2):
-            assert kind.translate_batch(times * SENTENCES, beam=beam) == times * alone
+        alone = [kind.translate(sentence, beam=beam).translation for sentence in some]
+        for times in (1, 4):
+            assert kind.translate_batch(times * some, beam=beam) == times * alone
 
 
 def test_beam_hypotheses_are_sorted_by_score(translator: Translator) -> None:
