@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
@@ -19,6 +19,7 @@ from attnviz.trace import Trace
 from attnviz.trace.quantities import RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 
 KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
 
@@ -59,6 +60,7 @@ def assert_alike(one: Trace, other: Trace) -> None:
     assert [h.translation for h in one.hypotheses] == [h.translation for h in other.hypotheses]
 
 
+@settings(max_examples=FEW)
 @given(texts=st.lists(sentences, max_size=6), beam=st.sampled_from([1, 2, 5]), kind=st.sampled_from(KINDS))
 def test_batched_traces_equal_single_ones(
     translators: dict[tuple[str, str], Translator], texts: list[str], beam: int, kind: tuple[str, str]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
@@ -22,6 +22,7 @@ from attnviz.text import EOS, Tokenizer
 from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import ModelFactory
+from tests.strategies import FEW
 from tests.ui.fields import field, options, set_field
 from tests.ui.opening import Run, open_page
 from tests.ui.shown_payloads import panel_texts, payloads_of, shown_equations, steps_of, tables_of, texts
@@ -270,6 +271,7 @@ def test_no_typed_sentence_raises_or_is_read_as_markdown(
     app = open_page()
     written = {element.value for element in app.markdown}
 
+    @settings(max_examples=FEW)
     @given(st.text(min_size=1, max_size=40))
     @example("🦄 $x$ **b** <b>x</b> :red[r] `c` \\frac{1}{2}")
     @example("\x00\x07\u202e\ud7ff\uffff")
