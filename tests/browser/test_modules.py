@@ -25,11 +25,20 @@ FETCHED = r"""
 """
 
 
-@pytest.mark.parametrize("base", [pytest.param("attention", marks=pytest.mark.nightly), ""])
-def test_each_module_is_fetched_once(chromium: Browser, tmp_path: Path, base: str) -> None:
-    settings = {"STREAMLIT_SERVER_BASE_URL_PATH": base} if base else {}
+def test_each_module_is_fetched_once(chromium: Browser, address: str) -> None:
+    check_each_module_is_fetched_once(chromium, address)
+
+
+@pytest.mark.nightly
+def test_each_module_is_fetched_once_under_a_base_path(chromium: Browser, tmp_path: Path) -> None:
+    settings = {"STREAMLIT_SERVER_BASE_URL_PATH": "attention"}
     with running_server(SHIPPED_MODEL.parent, tmp_path / "page.log", **settings) as (address, _):
-        context = chromium.new_context()
+        check_each_module_is_fetched_once(chromium, address)
+
+
+def check_each_module_is_fetched_once(chromium: Browser, address: str) -> None:
+    """Open two pages as a new visitor, whose cache is empty, and check the requests for modules."""
+    with chromium.new_context() as context:
         page = context.new_page()
         page.add_init_script("performance.setResourceTimingBufferSize(2000)")
         page.goto(f"{address}?depth=everything")
@@ -40,7 +49,6 @@ def test_each_module_is_fetched_once(chromium: Browser, tmp_path: Path, base: st
         expect(page.locator(".st-key-why_opening")).to_be_visible()
         expect(page.locator(".st-key-growth_chart-growing .js-plotly-plot")).to_be_visible()
         fetched = page.evaluate(FETCHED)
-        context.close()
     assert {name: times for name, times in Counter(name for name, _ in fetched).items() if times > 1} == {}
     root = f"{address}/{url_folder()}/"
     assert [name for name, _ in fetched if not name.startswith(root)] == []
