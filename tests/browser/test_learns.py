@@ -96,25 +96,6 @@ def test_timeline_plays_from_first_to_last_snapshot(open_page: Opener, folders: 
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-@on_both
-def test_keys_and_slider_update_charts_and_url(open_page: Opener, folders: Path) -> None:
-    page = open_learns(open_page)
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".timeline .now")).to_contain_text(f"After {MOMENTS[1]} updates")
-    expect(page).to_have_url(re.compile(rf"update={MOMENTS[1]}\b"))
-    shown = "document.querySelector('.st-key-heatmap_1-learns .js-plotly-plot').data[0].z[0][0]"
-    page.wait_for_function(f"at => Math.abs({shown} - at) < 1e-3", arg=expected(folders, "unguided", 1)[0][0])
-    slider = page.locator(".timeline input")
-    slider.fill("2")
-    assert slider.get_attribute("aria-valuetext") == page.locator(".timeline .now").inner_text()
-    expect(page).to_have_url(re.compile(rf"update={MOMENTS[2]}\b"))
-    page.locator(".st-key-quality-learns").scroll_into_view_if_needed()
-    page.wait_for_function(MARKED, arg=MOMENTS[2])
-    page.keyboard.press("End")
-    expect(page).not_to_have_url(re.compile("update="))
-
-
 @pytest.mark.nightly
 def test_link_opens_an_update_sentence_and_run(open_page: Opener) -> None:
     page = open_learns(open_page, f"&update={MOMENTS[1]}&pair=2&runs=2")
