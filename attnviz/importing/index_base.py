@@ -108,16 +108,17 @@ def _misfit_error(pairs: Sequence[Counted], base: int) -> CountingError:
             if side == 0:
                 return CountingError(
                     gettext(
-                        "In pair {number}, a link refers to source token {link}, but the number of source tokens "
-                        "is only {count} (the first is token {base}). Give the tokens that the links refer to.",
+                        "In pair {number}, a link refers to source token {link}, but the number of source tokens is "
+                        "only {count} (the first is token {base}). Give the tokens of the text that the links were "
+                        "made for.",
                         **values,
                     )
                 )
             return CountingError(
                 gettext(
-                    "In pair {number}, a link refers to target token {link}, but the number of target tokens is "
-                    "only {count} (the first is token {base}). Give the tokens that the links refer to.",
+                    "In pair {number}, a link refers to target token {link}, but the number of target tokens is only "
+                    "{count} (the first is token {base}). Give the tokens of the text that the links were made for.",
                     **values,
                 )
             )
-    return CountingError(gettext("A link names token 0, but the links of this format count from {base}.", base=base))
+    return CountingError(gettext("A link names token 0, but in this format, token numbers start at {base}.", base=base))

@@ -98,7 +98,7 @@ def _heads() -> Iterator[str]:
 
 
 def _writing() -> Iterator[str]:
-    """Yield the terms of decoding and of measures over whole sentences."""
+    """Yield the terms of decoding, of measures over whole sentences and of files."""
     yield gettext(
         "**Gate**: a number from 0 to 1 for each unit. At 0, the gate blocks a value; at 1, it lets the whole "
         "value through. **Candidate**: the proposed new state. The update gate decides how much of the candidate "
@@ -108,7 +108,7 @@ def _writing() -> Iterator[str]:
         "**Saturated** unit: a unit whose input is so far from 0 that its tanh is almost 1 or −1, and hardly "
         "changes any more."
     )
-    yield gettext("**Maxout**: a layer that keeps only the larger of every two numbers.")
+    yield gettext("**Maxout**: a layer that takes its numbers in pairs and keeps only the larger of each pair.")
     yield gettext(
         "**Logit**: the score of a piece, before the softmax turns all scores into probabilities. A logit larger "
         "by 1 makes a piece 2.7 times as likely, compared with any other piece."
@@ -124,6 +124,10 @@ def _writing() -> Iterator[str]:
     yield gettext(
         "**Greedy search**: the decoder takes the likeliest piece at each step. **Beam search**: the decoder "
         "keeps a few of the best partial translations at each step."
+    )
+    yield gettext(
+        "**Pharaoh**: a text format for word links, counted from 0: `0-1` links the first source word with the second "
+        "target word."
     )
 
 

@@ -106,7 +106,8 @@ def position_sentence(tree: BeamTree, ids: Sequence[int]) -> str:
         )
     if index in tree.finished:
         return gettext(
-            "The translation shown is number {place} of the finished hypotheses.", place=tree.finished.index(index) + 1
+            "The translation shown has rank {place} among the finished hypotheses.",
+            place=tree.finished.index(index) + 1,
         )
     return gettext(
         "The translation shown is in the tree, but is not a finished hypothesis. {fate}",
@@ -123,7 +124,7 @@ def search_sentence(tree: BeamTree) -> str:
         hypotheses=ngettext("{count} hypothesis", "{count} hypotheses", len(tree.nodes)),
     )
     dropped = [
-        ngettext("{count} left the beam immediately", "{count} left the beam immediately", counts["outside"]),
+        ngettext("{count} was dropped immediately", "{count} were dropped immediately", counts["outside"]),
         gettext("{count} a step later", count=counts["overtaken"]),
         ngettext(
             "{count} was unfinished when the search ended",

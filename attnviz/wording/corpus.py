@@ -10,8 +10,8 @@ def measure_names() -> dict[str, str]:
     return {
         "log_probability_per_word": gettext("log p per word"),
         "perplexity": gettext("perplexity per piece"),
-        "entropy": gettext("entropy of a row, bits"),
-        "largest_weight": gettext("largest weight of a row"),
+        "entropy": gettext("mean entropy of a step, bits"),
+        "largest_weight": gettext("mean largest weight of a step"),
         "least_coverage": gettext("least coverage"),
         "end_share": gettext("attention on </s>"),
         "length_ratio": gettext("length ratio"),

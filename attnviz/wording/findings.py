@@ -165,7 +165,9 @@ def nothing_found_text(trace: Any) -> str:
         ]
     if trace.unknown_characters:
         listed = ", ".join(map(quote, trace.unknown_characters[:10]))
-        sentences.append(gettext("The checks leave out what the model cannot read: {listed}.", listed=listed))
+        sentences.append(
+            gettext("The checks ignore the characters that the model does not know: {listed}.", listed=listed)
+        )
     return " ".join(sentences)
 
 

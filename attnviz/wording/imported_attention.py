@@ -104,15 +104,18 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
     "transposed": lambda: gettext("The file has a row for each source token, so the matrix was transposed."),
     "linked-source-end": lambda: gettext("Links past the last source token are read as links of </s>."),
     "linked-target-end": lambda: gettext("Links past the last target token are read as links of </s>."),
-    "counted-from-0": lambda: gettext("Links of this file count from 0, although its format counts from 1."),
+    "counted-from-0": lambda: gettext(
+        "In this file, token numbers start at 0, although in its format they start at 1."
+    ),
     "counted-from-1": lambda: gettext(
-        "The links are read as counting from 1. No link names token 0, and if counted from 0, some links would "
-        "go past the last token."
+        "The first token is read as number 1. No link names token 0; if the first token were number 0, some links "
+        "would go past the last token."
     ),
     "counted-from-0-assumed": lambda: gettext(
-        "The links are read as counting from 0, although no link names token 0. Counting from 1 would fit too."
+        "The first token is read as number 0, although no link names token 0. Token numbers that start at 1 would fit "
+        "too."
     ),
-    "counted-by-format": lambda: gettext("Links of this format count from 1."),
+    "counted-by-format": lambda: gettext("In this format, token numbers start at 1."),
     "probabilities": lambda: gettext(
         "The links have probabilities: the weights in the row of a token are proportional to the probabilities "
         "of its links."

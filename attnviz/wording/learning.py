@@ -38,8 +38,10 @@ def measure_names() -> dict[str, str]:
 def measure_definitions() -> dict[str, str]:
     """Return the definition of each measure."""
     return {
-        "training": gettext("Mean of −log p of the pieces of the training pairs, over 50 updates, in nats."),
-        "loss": gettext("Mean of −log p of the pieces of validation pairs that the model was not trained on, in nats."),
+        "training": gettext("Mean of −log p in nats, over all pieces of the training pairs of 50 updates in a row."),
+        "loss": gettext(
+            "Mean of −log p in nats, over all pieces of the validation pairs. The model was not trained on these pairs."
+        ),
         "bleu": gettext(
             "How many word sequences the greedy translations of validation sentences share with a human "
             "translation, from 0 to 100 (Papineni et al. 2002, as sacreBLEU computes it, Post 2018)."

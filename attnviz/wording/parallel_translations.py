@@ -86,7 +86,14 @@ def by_length_sentence(unmeasured_models: Sequence[str], larger_model: str) -> s
         )
     if not unmeasured_models:
         return sentence
-    return sentence + " " + gettext("Not measured by length: {names}.", names=", ".join(unmeasured_models))
+    return (
+        sentence
+        + " "
+        + gettext(
+            "For these models, the BLEU by sentence length was not measured: {names}.",
+            names=", ".join(unmeasured_models),
+        )
+    )
 
 
 def bleu_gap_sentence(additive: Mapping[str, float], transformer: Mapping[str, float]) -> str:

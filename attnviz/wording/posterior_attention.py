@@ -47,9 +47,9 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
     }
     if first != last:
         return gettext(
-            "Before the word, {first} had the largest weight, {most}. With the annotation of {first} alone, "
-            "{word} would have had probability {less}; with that of {last} alone, {likely}. So {last} has the "
-            "largest share after the word: this share goes from {before} to {after}.",
+            "Before the word, {first} had the largest weight, {most}. With the annotation of {first} alone, {word} "
+            "would have had probability {less}; with that of {last} alone, {likely}. So {last} has the largest weight "
+            "after the word: its weight goes from {before} to {after}.",
             most=percent(float(prior[first])),
             less=percent(float(attention.likelihood[step, first])),
             **names,
@@ -57,15 +57,15 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
         )
     if attention.change(step) < _SMALL_CHANGE:
         return gettext(
-            "Knowing the word changes little: the share of {last} was {before} before the word and is {after} "
-            "after it. With the annotation of {last} alone, {word} would have had probability {likely}.",
+            "Knowing the word changes little: the weight of {last} was {before} before the word and is {after} after "
+            "it. With the annotation of {last} alone, {word} would have had probability {likely}.",
             **names,
             **shares,
         )
     other = int(np.argsort(-np.where(np.arange(len(prior)) == last, -1, prior), kind="stable")[0])
     return gettext(
-        "With the annotation of {last} alone, {word} would have had probability {likely}; with that of {other} "
-        "alone, {less}. So the share of {last} goes from {before} before the word to {after} after it.",
+        "With the annotation of {last} alone, {word} would have had probability {likely}; with that of {other} alone, "
+        "{less}. So the weight of {last} goes from {before} before the word to {after} after it.",
         other=quoted_name(trace.source_pieces[other]),
         less=percent(float(attention.likelihood[step, other])),
         **names,

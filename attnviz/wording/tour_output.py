@@ -111,9 +111,9 @@ def posterior_sentences(tour: TourData) -> tuple[str, ...]:
         word=name,
     )
     bayes = gettext(
-        "Bayes’ rule corrects the shares once the word is known. The rule multiplies the share of each "
-        "annotation by the probability that {word} would have had from this annotation alone. English words "
-        "count less if other French words translate them. The shares change: {shares}.",
+        "Bayes’ rule corrects the shares of attention once the word is known. The rule multiplies the share of each "
+        "annotation by the probability that {word} would have had from this annotation alone. English words count "
+        "less if other French words translate them. The shares change: {shares}.",
         word=name,
         shares=shares,
     )

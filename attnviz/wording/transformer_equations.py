@@ -103,7 +103,9 @@ def _value_equation(opened: OpenHead, colours: Palette) -> Equation:
         r"&= ⟦output⟧",
     )
     if opened.kind == "cross":
-        return Equation(3, aligned(*lines), gettext("The output of this head: a weighted sum of the source’s values."))
+        return Equation(
+            3, aligned(*lines), gettext("The output of this head: a weighted sum of the values of the source pieces.")
+        )
     return Equation(
         3,
         aligned(*lines),

@@ -202,9 +202,9 @@ def test_files_of_the_whole_translation_match_the_exporters(open_page: Opener, t
     tex = fetch(page, "Heatmap for LaTeX, TikZ", tmp_path)
     assert tex.name == "attnviz-the-agreement-on-the-heatmap.tex"
     assert tex.read_text(encoding="utf-8") == export.heatmap_tikz(trace)
-    links = fetch(page, "Word links by posterior attention, Pharaoh", tmp_path)
+    links = fetch(page, "Links from the posterior attention, Pharaoh", tmp_path)
     assert re.fullmatch(r"\d+-\d+( \d+-\d+)*\n", links.read_text())
-    by_attention = fetch(page, "Word links by attention, Pharaoh", tmp_path)
+    by_attention = fetch(page, "Links from the attention, Pharaoh", tmp_path)
     assert by_attention.name != links.name
     assert by_attention.read_text() == pharaoh(trace.words()) + "\n"
     lecture = fetch(page, "Page for a lecture, HTML", tmp_path)

@@ -77,9 +77,9 @@ def _context(view: View, theme: ThemeName) -> None:
 
 def _state(view: View, theme: ThemeName) -> None:
     _chart(view, "state", theme)
-    order = gettext("One column for each unit, sorted by the update gate.")
+    order = gettext("One column for each unit, sorted by rising value of the update gate.")
     if view.trace.config.get("cell") == "lstm":
-        order = gettext("One column for each unit, sorted by the forget gate.")
+        order = gettext("One column for each unit, sorted by rising value of the forget gate.")
     st.caption(f"{order} {_colour_legend()}")
 
 

@@ -176,8 +176,8 @@ def _translation_files(attends: bool, *, has_posterior_links: bool) -> dict[str,
     files = {
         "lecture.html": (gettext("Page for a lecture, HTML"), "text/html"),
         "heatmap.tex": (gettext("Heatmap for LaTeX, TikZ"), "application/x-tex"),
-        POSTERIOR_LINKS: (gettext("Word links by posterior attention, Pharaoh"), "text/plain"),
-        PRIOR_LINKS: (gettext("Word links by attention, Pharaoh"), "text/plain"),
+        POSTERIOR_LINKS: (gettext("Links from the posterior attention, Pharaoh"), "text/plain"),
+        PRIOR_LINKS: (gettext("Links from the attention, Pharaoh"), "text/plain"),
         "trace.json": (gettext("Whole trace, JSON"), "application/json"),
     }
     if not has_posterior_links:

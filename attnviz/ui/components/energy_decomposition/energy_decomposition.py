@@ -108,8 +108,8 @@ def _words(bounded: bool) -> dict[str, str]:
             "changes the contributions of saturated units."
         ),
         "product": gettext(
-            "The energy of “{target}” at “{word}” is {energy}. This energy is a dot product, the sum of {n} "
-            "products: {for} positive and {against} negative. The {named} largest of them, named below, together "
+            "The energy of “{target}” at “{word}” is {energy}. This energy is a dot product, the sum of {n} products, "
+            "one per unit: {for} positive and {against} negative. The {named} largest of them, named below, together "
             "give {part}. Unit {largest} counts most: {c}."
         ),
     }
