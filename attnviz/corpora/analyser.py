@@ -38,8 +38,9 @@ class Analyser:
 
     def __init__(self, translator: Translator[Any], settings: Settings | None = None) -> None:
         """Take the translator; raise AttnvizError for invalid settings."""
-        self.settings = settings or Settings()
-        self.settings.check()
+        settings = settings or Settings()
+        settings.check()
+        self.settings = settings.with_precision_for(translator.device)
         self._translator = translator
         kind = self.settings.kind
         self._posterior = BatchPosterior(translator, kind) if kind and translator.network.attends_once else None

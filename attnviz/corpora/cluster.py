@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.job import WINDOW, Job, Progress
@@ -74,6 +75,8 @@ def analyse_folder(
     """
     cluster, settings, digest = cluster or Cluster(), settings or Settings(), weights_digest(model)
     cluster.check()
+    if not cluster.gpus_per_actor:
+        settings = settings.with_precision_for(torch.device("cpu"))
     model = Path(model).resolve()
     tables = _tables(Path(path), Path(output))
     jobs = [
@@ -132,8 +135,6 @@ class _Actor:
 
     def __init__(self, folder: Path, settings: Settings, device: str) -> None:
         keep_few_shapes()
-        import torch
-
         torch.set_num_threads(1)
         self._analyser = Analyser.load(folder, settings, device)
 

@@ -10,6 +10,7 @@ from attnviz.corpora.job import WINDOW, Job, Progress
 from attnviz.corpora.settings import Settings
 from attnviz.corpora.table_parts import TableMetadata
 from attnviz.corpora.workers import parallel_compute, sequential_compute
+from attnviz.devices import resolve_device
 from attnviz.model_folder import weights_digest
 
 
@@ -39,6 +40,7 @@ def analyse_file(
         settings, name, digest = model.settings, model.name, model.weights_digest
     else:
         settings, name, digest = settings or Settings(), Path(model).resolve().name, weights_digest(model)
+        settings = settings.with_precision_for(resolve_device(device))
     job = Job(
         Path(path),
         Path(output),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+
+import torch
 
 from attnviz.analysis.posterior import DEFAULT, KINDS, Kind
 from attnviz.bounds import PRECISIONS
 from attnviz.decoding import check_beam
 from attnviz.errors import AttnvizError
+from attnviz.network.matmul_speed import choose_precision
 
 
 @dataclass(frozen=True)
@@ -27,8 +31,18 @@ class Settings:
     precision: str = "auto"
     """Precision of the normalisers in posterior attention on a CPU: "bf16", correct to three digits, "fp32", or "auto".
 
-    "auto" takes the faster of the two on this machine.
+    "auto" is the faster of the two on this machine.
     """
+
+    def with_precision_for(self, device: torch.device) -> Settings:
+        """Return these settings with the precision that "auto" selects on a CPU.
+
+        A run decides it once: links by posterior attention differ in the fourth digit, and parts of one table may come
+        from several processes.
+        """
+        if device.type != "cpu" or self.precision != "auto":
+            return self
+        return dataclasses.replace(self, precision=choose_precision(self.precision, device))
 
     def check(self) -> None:
         """Raise AttnvizError unless all settings are valid."""

@@ -1,10 +1,12 @@
-"""Fixtures of the corpus tests: a file of sentence pairs."""
+"""Fixtures of the corpus tests: a file of sentence pairs, and one thread as worker processes have."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.conftest import SENTENCES
 
@@ -18,3 +20,12 @@ def pairs_file(tmp_path: Path) -> Path:
     lines = [*pairs[:30], *bad, *pairs[30:], SENTENCES[0], *SENTENCES[2:12:2], "é 日本 x\té 日本"]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Compute in one thread, as worker processes and actors do: three threads and more round differently."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
