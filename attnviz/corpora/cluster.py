@@ -213,6 +213,8 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
     # Hide Ray's progress and tracebacks among the command's output, but keep warnings about resources.
     for name, level in (("data", "WARNING"), ("data._internal.progress", "ERROR"), ("data.exceptions", "CRITICAL")):
         logging.getLogger(f"ray.{name}").setLevel(level)
+    # The error of an actor is raised as well; this logger also warns about resources.
+    logging.getLogger("ray.data._internal.execution.streaming_executor_state").addFilter(_has_no_traceback)
     context = ray.data.DataContext.get_current().copy()
     context.enable_progress_bars = context.print_on_execution_start = False
     context.raise_original_map_exception = True
@@ -224,6 +226,10 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
     finally:
         if starts_ray:
             ray.shutdown()
+
+
+def _has_no_traceback(record: logging.LogRecord) -> bool:
+    return not record.exc_info
 
 
 @contextlib.contextmanager
