@@ -37,7 +37,7 @@ def expect_face(page: Page, face: str) -> None:
 def hover_text(page: Page) -> str:
     """Return the tooltip of the cell with the largest number."""
     chart = page.locator(".st-key-heatmap .chart")
-    chart.scroll_into_view_if_needed()
+    chart.evaluate("(chart) => chart.scrollIntoView({ block: 'center' })")  # no row behind the sticky bar
     page.mouse.move(5, 5)
     expect(chart.locator(".hoverlayer .hovertext")).to_have_count(0)
     place: dict[str, Any] = chart.evaluate(
