@@ -118,7 +118,7 @@ def test_stale_view_element_does_not_replace_the_current_view(open_page: Opener)
       const { default: mount } = await import(`./${name}`), room = document.querySelector(".st-key-room");
       const left = document.querySelector(".view-state").parentElement.cloneNode(true), { view } = room.attnvizView;
       room.append(left);
-      mount({ data: { ...view, room: "room-other", identity: "other" }, parentElement: left })?.();
+      mount({ data: { ...view, container: "room-other", identity: "other" }, parentElement: left })?.();
       left.remove();
       return [view.identity, room.attnvizView.view.identity];
     }""",

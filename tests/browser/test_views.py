@@ -113,4 +113,6 @@ def test_each_view_has_its_own_url_parameters(page: Page) -> None:
     expect_step(page, "a", 1)
     expect_step(page, "b", 0)
     assert shown(page, "b")["source"] == 3
-    assert page.evaluate("Object.keys(window).filter((name) => name.startsWith('attnviz'))") in ([], ["attnvizLoading"])
+    # What views share is the library and the folders of modules; no view has a state there.
+    shared = page.evaluate("Object.keys(window).filter((name) => name.startsWith('attnviz'))")
+    assert set(shared) <= {"attnvizFolders", "attnvizLoading"}

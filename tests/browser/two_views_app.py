@@ -3,10 +3,11 @@
 import streamlit as st
 
 from attnviz.ui.components.plotly.plotly import load_library
+from attnviz.ui.fields import set_value
 from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
-from attnviz.ui.requests import acknowledge_until, receive
+from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive
 from attnviz.ui.server import MIDDLEWARE, ROUTES
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.style import apply_style, theme_name
@@ -14,7 +15,9 @@ from tests.figures.synthetic import trace
 
 if __name__ == "__main__":
     st.set_page_config(layout="wide")
-    received = receive()
+    receive()
+    handle({"set": set_value})
+    request = next_request()
     use_chosen_language()
     apply_style(theme_name())
     load_library()
@@ -23,6 +26,6 @@ if __name__ == "__main__":
         heatmap_choices(st.session_state, view, st.query_params)
         st.header(f"Model {name}")
         step_view(view)
-    acknowledge_until(received, {"entry": "two views", "parameters": {}})
+    acknowledge_handled(request, {"entry": "two views", "parameters": {}})
 else:
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)
