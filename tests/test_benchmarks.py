@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import shutil
 import subprocess
 import sys
@@ -68,6 +69,10 @@ def test_simulated_visitors_get_their_translations(tmp_path: Path, model_folder:
         await visitor.open()
         with pytest.raises(Mistake, match="another sentence"):
             await visitor.translate("A girl is riding a red bicycle.", "elephant")
+        for source in (["red", "bicycle"], ["two", "dogs"]):
+            file = {"source": source, "target": ["un", "mot"], "matrix": [[0.5, 0.5], [0.1, 0.9]]}
+            await visitor.upload("attention.json", json.dumps(file).encode())
+            assert visitor.source.startswith("".join(source))
         await visitor.leave()
 
     with running_server(tmp_path, tmp_path / "page.log") as (address, process):
