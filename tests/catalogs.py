@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import ast
 import functools
+import io
 import re
 import string
 import sys
@@ -74,9 +75,11 @@ def update(catalog: Catalog, template: Catalog) -> None:
 
 
 def write(catalog: Catalog, path: Path) -> None:
-    """Write `catalog` by source file, without line numbers."""
-    with path.open("wb") as file:
-        write_po(file, catalog, width=120, sort_by_file=True, include_lineno=False, include_previous=True)
+    """Write `catalog` by source file, without line numbers and without the version of Babel."""
+    written = io.BytesIO()
+    write_po(written, catalog, width=120, sort_by_file=True, include_lineno=False, include_previous=True)
+    lines = written.getvalue().splitlines(keepends=True)
+    path.write_bytes(b"".join(line for line in lines if not line.startswith(b'"Generated-By: ')))
 
 
 def problems(catalog: Catalog, template: Catalog) -> list[str]:
