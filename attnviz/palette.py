@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from attnviz.languages import gettext
+
 ThemeName = Literal["light", "dark"]
 Colours = Literal["paper", "cividis"]
 ColourScale = list[tuple[float, str]]
@@ -31,6 +33,10 @@ CIVIDIS: ColourScale = [
     (1.0, "#ffe945"),
 ]
 """Perceptually uniform scale that reads the same with and without colour blindness."""
+
+SCALES: dict[Colours, ColourScale] = {"paper": GREYS, "cividis": CIVIDIS}
+"""The colour scales of the heatmap, by name, the default first."""
+COLOURS = tuple(SCALES)
 
 ROW_FRAME, CELL_FRAME = "#8662d9", "#2b8a57"
 """Frames of the decoder's row and the encoder's cell on the heatmap, whose cells are black, white or cividis.
@@ -152,7 +158,12 @@ def palette(theme: ThemeName) -> Palette:
 
 
 def scale(colours: Colours) -> ColourScale:
-    """Return the heatmap's colour scale; raise ValueError unless `colours` is "paper" or "cividis"."""
-    if colours not in ("paper", "cividis"):
-        raise ValueError(f"colours must be paper or cividis, not {colours!r}")
-    return GREYS if colours == "paper" else CIVIDIS
+    """Return the heatmap's colour scale; raise ValueError unless `colours` is one of COLOURS."""
+    if colours not in COLOURS:
+        raise ValueError(f"colours must be {' or '.join(COLOURS)}, not {colours!r}")
+    return SCALES[colours]
+
+
+def scale_names() -> dict[str, str]:
+    """Return the name of each of SCALES, as the page shows it."""
+    return {"paper": gettext("Grey, as in the paper"), "cividis": gettext("Cividis, safe for colour blindness")}

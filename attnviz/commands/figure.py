@@ -38,6 +38,9 @@ WITHOUT_THE_MODEL = {
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
+    from attnviz.analysis.grid import FACES, UNITS
+    from attnviz.palette import COLOURS
+
     add = command.add_argument
     add("text", nargs="?", help="sentence to translate; omit the sentence with --trace or --attention")
     add("--trace", type=Path, metavar="FILE", help="saved trace to draw; this needs no model")
@@ -105,20 +108,20 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     add(
         "--by",
-        choices=("words", "pieces"),
-        default="words",
+        choices=UNITS,
+        default=UNITS[0],
         help="what each row and column of the heatmap stands for: a word or a piece",
     )
     add(
         "--face",
-        choices=("before", "after", "difference"),
+        choices=FACES,
         help="what the heatmap shows: attention before the word is known (default), posterior attention after it "
         "(default for word links), or the difference",
     )
     add(
         "--colours",
-        choices=("paper", "cividis"),
-        default="paper",
+        choices=COLOURS,
+        default=COLOURS[0],
         help="colours of the heatmap: paper goes from black to white, cividis is safe for colour blindness",
     )
     add(

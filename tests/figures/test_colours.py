@@ -25,9 +25,7 @@ from attnviz.palette import (
     BAND,
     CELL_FRAME,
     CELL_FRAME_WIDTH,
-    CIVIDIS,
     DARK,
-    GREYS,
     JOINT,
     LIGHT,
     MOST_GREEN,
@@ -36,11 +34,13 @@ from attnviz.palette import (
     QUIET,
     ROW_FRAME,
     ROW_FRAME_WIDTH,
+    SCALES,
     STRONGEST,
     VEIL,
     Palette,
     ThemeName,
     palette,
+    scale_names,
 )
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -276,10 +276,15 @@ def test_pale_bars_have_enough_contrast_in_the_highlighted_row(theme: ThemeName)
         assert contrast(pale, band) >= MARK, name
 
 
+def test_every_colour_scale_has_a_name() -> None:
+    assert list(scale_names()) == list(SCALES)
+
+
 @pytest.mark.parametrize("frame", [ROW_FRAME, CELL_FRAME])
 def test_frames_have_enough_contrast_on_every_cell(frame: str) -> None:
     """A frame lies between two cells, so it must contrast with the darkest and the brightest colour."""
-    grounds = [GREYS[0][1], GREYS[-1][1], CIVIDIS[0][1], CIVIDIS[-1][1], LIGHT.paper, DARK.paper]
+    ends = [colour for scale in SCALES.values() for _, colour in (scale[0], scale[-1])]
+    grounds = [*ends, LIGHT.paper, DARK.paper]
     for ground in grounds:
         assert contrast(rgb(frame), rgb(ground)) >= MARK, ground
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.analysis.grid import FACES, By, Face
-from attnviz.palette import Colours
+from attnviz.analysis.grid import FACES, UNITS, By, Face
+from attnviz.palette import COLOURS, Colours
 from attnviz.ui.page_state.view import Session, View, view_key
 
 OPTIONS: dict[str, tuple[Any, ...]] = {
-    "by": ("words", "pieces"),
+    "by": UNITS,
     "face": FACES,
-    "colours": ("paper", "cividis"),
+    "colours": COLOURS,
     "root": (False, True),
     "end": (True, False),
     "margins": (False, True),

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnviz.analysis.grid import FACES
+from attnviz.analysis.grid import FACES, UNITS
+from attnviz.palette import COLOURS
 from attnviz.ui.page_state.view import View
 
 Owner = Literal["browser", "server"]
@@ -66,9 +67,9 @@ VIEW_PARAMETERS = (
     Parameter("stage", "browser", "name", lambda _: range(1, STAGES + 1)),
     Parameter("tour", "browser", "name", lambda _: range(1, STOPS + 1)),
     Parameter("order", "browser", "choice", lambda _: ORDERS),
-    Parameter("by", "server", "choice", lambda _: ("words", "pieces")),
+    Parameter("by", "server", "choice", lambda _: UNITS),
     Parameter("face", "server", "choice", lambda _: FACES),
-    Parameter("colours", "server", "choice", lambda _: ("paper", "cividis")),
+    Parameter("colours", "server", "choice", lambda _: COLOURS),
     *(Parameter(name, "server", "choice", lambda _: SWITCH) for name in ("root", "end", "margins", "after_word")),
     Parameter("heads", "server", "choice"),
     Parameter("what_ifs", "server", "text"),

@@ -12,7 +12,7 @@ from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, grid
 from attnviz.architectures import step_texts
 from attnviz.languages import gettext, language, ngettext
-from attnviz.palette import ThemeName
+from attnviz.palette import ThemeName, scale_names
 from attnviz.trace import Record, Trace
 from attnviz.ui.components.chart.chart import steady_chart
 from attnviz.ui.fields import segmented_control, select_box, switch
@@ -157,10 +157,9 @@ def _switches(view: View, face: Face) -> None:
                 "heatmap shows words."
             ),
         )
-        scales = {"paper": gettext("Grey, as in the paper"), "cividis": gettext("Cividis, safe for colour blindness")}
         select_box(
             gettext("Colours"),
-            scales,
+            scale_names(),
             key=view.key("colours"),
             default="paper",
             label_visibility="collapsed",
