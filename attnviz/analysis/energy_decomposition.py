@@ -26,8 +26,8 @@ SATURATED = 0.99
 class EnergyDecomposition:
     """The units k = 1 ... n' of one energy e_ij.
 
-    Additive: contribution_k = v_k tanh(query_k + key_k). Product: contribution_k = query_k key_k, with `score` 1.
-    Transformer: that times 1 / sqrt(units).
+    Additive: contribution_k = v_k tanh(query_k + key_k). Product: contribution_k = query_k key_k, with `score` 1, or
+    times v_k in a user's own kind. Transformer: that times 1 / sqrt(units).
     """
 
     query: Array
@@ -45,6 +45,8 @@ class EnergyDecomposition:
     """Whether the activation is a tanh, as in additive attention."""
     names: tuple[str, str] = ("sₖ", "(P h)ₖ")
     """Labels of query and key of a product."""
+    scaled: bool = False
+    """Whether `score` is 1 / sqrt(n'), as in a transformer."""
 
     @property
     def contributions(self) -> Array:
@@ -81,7 +83,7 @@ def head_energy_decomposition(opened: OpenHead, row: int, column: int) -> Energy
     """
     query, key = (np.asarray(vector, dtype=np.float64) for vector in (opened.queries[row], opened.keys[column]))
     score = np.full(len(query), 1 / np.sqrt(len(query)))
-    return EnergyDecomposition(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"))
+    return EnergyDecomposition(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"), scaled=True)
 
 
 def score_vector(trace: Recurrent, weights: Weights | None) -> Array:

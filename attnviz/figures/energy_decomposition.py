@@ -28,16 +28,16 @@ SATURATION_MARK = " ▮"
 """Follows the name of a saturated unit."""
 
 
-def hover_template(bounded: bool) -> str:
+def hover_template(decomposition: EnergyDecomposition) -> str:
     """Return the hover text of a unit, with placeholders for query, key, activation, score and contribution."""
-    if bounded:
+    if decomposition.bounded:
         return gettext("unit {k}<br>tanh({q} + {u}) = {a}<br>× v = {v} gives {c}")
+    if decomposition.scaled:
+        units = len(decomposition.query)
+        return gettext("unit {k}<br>{q} × {u} / √{units} = {c}", k="{k}", q="{q}", u="{u}", c="{c}", units=units)
+    if _weighted(decomposition):
+        return gettext("unit {k}<br>{q} × {u} = {a}<br>× v = {v} gives {c}")
     return gettext("unit {k}<br>{q} × {u} = {c}")
-
-
-def head_hover(units: int) -> str:
-    """Return the hover text of a unit of a transformer's head with `units` units, with placeholders."""
-    return gettext("unit {k}<br>{q} × {u} / √{units} = {c}", k="{k}", q="{q}", u="{u}", c="{c}", units=units)
 
 
 def energy_decomposition_table(decomposition: EnergyDecomposition) -> pd.DataFrame:
@@ -136,12 +136,10 @@ def _operand_panels(
         inputs["title"]["text"] = (
             f"{_coloured(decomposition.names[0], ink.decoder)}, {_coloured(decomposition.names[1], ink.encoder)}"
         )
-        sums = (
-            gettext("→ product / √{units}, running sum", units=len(decomposition.query))
-            if _scaled(decomposition)
-            else gettext("→ product, running sum")
-        )
-        return traces, {"xaxis2": inputs | {"domain": [0, 0.4]}, "xaxis": panel(ink, [0.46, 1], sums)}
+        return traces, {
+            "xaxis2": inputs | {"domain": [0, 0.4]},
+            "xaxis": panel(ink, [0.46, 1], _products_title(decomposition)),
+        }
     inputs["title"]["text"] = f"{_coloured('(Wₐ s)ₖ', ink.decoder)} + {_coloured('(Uₐ h)ₖ', ink.encoder)} ◆"
     diamonds = {
         "type": "scatter",
@@ -183,13 +181,19 @@ def _hover(decomposition: EnergyDecomposition, k: int) -> str:
         "v": decomposition.score[k],
     }
     numbers = {name: decimal(float(value), 3) for name, value in values.items()}
-    template = head_hover(len(decomposition.query)) if _scaled(decomposition) else hover_template(decomposition.bounded)
-    return template.format(k=k + 1, c=signed(decomposition.contributions[k], 4), **numbers)
+    return hover_template(decomposition).format(k=k + 1, c=signed(decomposition.contributions[k], 4), **numbers)
 
 
-def _scaled(decomposition: EnergyDecomposition) -> bool:
-    """Return whether each product is divided by the square root of their number."""
-    return not decomposition.bounded and bool(decomposition.score[0] != 1)
+def _products_title(decomposition: EnergyDecomposition) -> str:
+    """Return the title of the running sum of products."""
+    if decomposition.scaled:
+        return gettext("→ product / √{units}, running sum", units=len(decomposition.query))
+    return gettext("→ product × vₖ, running sum") if _weighted(decomposition) else gettext("→ product, running sum")
+
+
+def _weighted(decomposition: EnergyDecomposition) -> bool:
+    """Return whether a user's own kind multiplies its products by weights."""
+    return bool((decomposition.score != 1).any())
 
 
 def _coloured(text: str, colour: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import plotly.graph_objects as go
@@ -36,6 +37,21 @@ def random_decomposition(size: int, bounded: bool = True) -> EnergyDecomposition
     if bounded:
         return EnergyDecomposition(query, key, np.tanh(query + key), score)
     return EnergyDecomposition(query, key, query * key, np.ones(size), bounded=False)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_hover_of_a_product_multiplies_by_its_weight(scaled: bool) -> None:
+    """A user's own scorer may weight products: only a transformer divides them by √n."""
+    given = random_decomposition(9, bounded=False)
+    score = np.full(9, 1 / 3) if scaled else np.array([5.0] * 8 + [2.5])
+    figure = energy_decomposition_figure(dataclasses.replace(given, score=score, scaled=scaled))
+    hover, unit = trace_named(figure, "sum").customdata[0], dataclasses.replace(given, score=score).order[0]
+    named = [float(found.replace("−", "-")) for found in re.findall(r"[−-]?\d+(?:\.\d+)?", hover)]
+    query, key = given.query[unit], given.key[unit]
+    numbers = [query, key, 9] if scaled else [query, key, query * key, score[unit]]
+    assert named == pytest.approx([unit + 1, *numbers, query * key * score[unit]], abs=6e-4)
+    assert ("√" in hover) == ("√" in figure.layout.xaxis.title.text) == scaled
+    assert ("v" in figure.layout.xaxis.title.text) != scaled
 
 
 def trace_named(figure: go.Figure, name: str):

@@ -16,7 +16,6 @@ from attnviz.figures.energy_decomposition import (
     SATURATION_MARK,
     UNITS,
     energy_decomposition_figure,
-    head_hover,
     hover_template,
 )
 from attnviz.languages import gettext, language
@@ -47,7 +46,6 @@ def head_payload(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
     payload = _cells_payload(opened, head_energy_decomposition(opened, 0, 0), opened.queries, opened.keys, theme)
     words = {
         "heading": _heading(opened),
-        "hover": head_hover(opened.queries.shape[1]),
         "product": gettext(
             "The score q · k / √d is {energy}. This score is the sum of {n} products, each divided by √d: {for} "
             "positive and {against} negative. The {named} largest of them, named below, together give {part}. "
@@ -89,18 +87,18 @@ def _cells_payload(
         "bounded": decomposition.bounded,
         "saturated": SATURATED,
         "named": UNITS,
-        "words": _words(decomposition.bounded),
+        "words": _words(decomposition),
     }
 
 
-def _words(bounded: bool) -> dict[str, str]:
+def _words(decomposition: EnergyDecomposition) -> dict[str, str]:
     """Return the texts that the browser fills in, with placeholders in braces."""
     return {
         "heading": gettext("Energy decomposition: step {i} at “{word}”"),
         "unit": gettext("unit {k}"),
         "mark": SATURATION_MARK,
         "more": gettext("{n} more units: {c}"),
-        "hover": hover_template(bounded),
+        "hover": hover_template(decomposition),
         "sentence": gettext(
             "The energy of “{target}” at “{word}” is {energy}. This energy is the sum of {n} contributions, one "
             "per unit: {for} positive and {against} negative. The {named} largest of them, named below, together "
