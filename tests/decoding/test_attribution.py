@@ -22,7 +22,7 @@ from attnviz.text import BOS, EOS, Tokenizer
 from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
 from tests.conftest import SENTENCES, ModelFactory
 
-KINDS = [*product(ATTENTION_KINDS[:-1], READOUT_STATES), ("none", "previous")]
+KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
 SOURCE, TARGET = (7, 12, 5, 9, EOS), (8, 30, 6, EOS)
 CHANGES = (ExcludePosition(1, step=2), Temperature(2.0, step=1))
 

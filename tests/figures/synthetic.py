@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.attention_kinds import HALVING_KINDS
 from attnviz.text import SPACE
 from attnviz.trace import Hypothesis, Search, Trace
 
-N, ALIGNMENT, MAXOUT, KEPT = 8, 6, 5, 12
+N, ALIGNMENT, MAXOUT, KEPT, FEATURES = 8, 6, 5, 12, 3
+WITH_SCORE_VECTOR = ("additive", "location-aware")
+"""Kinds of attention whose energies are sums of ALIGNMENT units with weights v_a; others have n products."""
 
 
 def pieces(text: str) -> tuple[str, ...]:
@@ -26,7 +29,10 @@ def trace(
     seed: int = 0,
     hidden: int = N,
 ) -> Trace:
-    """Return a trace of these words: alpha is the softmax of its energies, contexts its sums, gates make the states."""
+    """Return a trace of these words: alpha is the softmax of its energies, contexts its sums, gates make the states.
+
+    `attention` is any of ATTENTION_KINDS, or a user's own kind without features.
+    """
     rng = np.random.default_rng(seed)
     columns, rows = pieces(source), pieces(target)
     tx, ty, n = len(columns), len(rows), hidden
@@ -34,7 +40,7 @@ def trace(
     def normal(*shape: int) -> np.ndarray:
         return rng.normal(size=shape).astype(np.float32)
 
-    annotations = np.tanh(normal(tx, 2 * n))
+    annotations = np.tanh(normal(tx, n if attention in HALVING_KINDS else 2 * n))
     energies = normal(ty, tx) * 2
     diagonal = np.minimum(np.arange(ty) * tx // ty, tx - 1)
     energies[np.arange(ty), diagonal] += 4
@@ -48,8 +54,12 @@ def trace(
     before = initial
     for i in range(ty):
         before = states[i] = (1 - gates[i]) * candidates[i] + gates[i] * before
-    width = {"additive": ALIGNMENT, "general": n, "none": 0}[attention]
+    weighted = attention in WITH_SCORE_VECTOR
+    width = 0 if attention == "none" else ALIGNMENT if weighted else n
     top = np.sort(rng.dirichlet(np.ones(KEPT + 1), size=ty).astype(np.float32)[:, :KEPT])[:, ::-1].copy()
+    features = {}
+    if attention == "location-aware":
+        features = {"features": normal(ty, tx, FEATURES), "feature_weight": normal(width, FEATURES)}
     ids = np.tile(np.arange(4, 4 + KEPT, dtype=np.int32), (ty, 1))
     return Trace(
         source_text=source,
@@ -64,7 +74,7 @@ def trace(
         initial_state=initial,
         keys=normal(tx, width),
         queries=normal(ty, width),
-        score_vector=normal(width if attention == "additive" else 0),
+        score_vector=normal(width if weighted else 0),
         energies=energies,
         alignment=alignment,
         contexts=np.repeat(annotations[None, -1, :n], ty, axis=0) if attention == "none" else alignment @ annotations,
@@ -85,4 +95,5 @@ def trace(
         weights_digest="",
         device="cpu",
         seconds=0.01,
+        **features,
     )

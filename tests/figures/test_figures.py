@@ -14,7 +14,9 @@ import pytest
 
 from attnviz import Trace, figures
 from attnviz.analysis.grid import grid
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.palette import DARK, LIGHT, Palette, ThemeName, palette, scale
+from attnviz.trace.quantities import check_shapes
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
@@ -188,6 +190,13 @@ def test_the_alternative_text_names_the_strongest_link() -> None:
     words = trace.words()
     strongest = words.source[int(words.alignment[0].argmax())]
     assert f"{words.target[0]} on {strongest}: {words.alignment[0].max():.2f}" in figures.heatmap_alt(trace)
+
+
+@pytest.mark.parametrize("attention", ATTENTION_KINDS)
+def test_a_synthetic_trace_of_every_kind_fits_the_table(attention: str) -> None:
+    trace = synthetic.trace(attention=attention)
+    check_shapes(trace)
+    figures.translation_figure(trace)
 
 
 def test_a_reopened_trace_draws_the_same_figure(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.energy_decomposition import energy_decomposition
+from attnviz.attention_kinds import VARIABLE
 from attnviz.figures.energy_decomposition import energy_decomposition_figure
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName
@@ -19,6 +20,8 @@ from tests.deno_program import made_by
 from tests.figures import synthetic
 from tests.figures.test_template import close, unpacked
 
+COSINE = "tests.own_scorers:Cosine"
+"""A user's own kind, whose products have a weight other than 1."""
 UNITS = REPOSITORY / "attnviz" / "ui" / "components" / "energy_decomposition" / "decomposition.js"
 
 
@@ -39,10 +42,11 @@ const all = ([record, cells]) => {
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("spoken", ["en", "fr"])
-@pytest.mark.parametrize("attention", ["additive", "general"])
+@pytest.mark.parametrize("attention", ["additive", "general", COSINE])
 def test_browser_fills_the_same_figure_as_python_for_each_cell(
-    attention: str, spoken: str, theme: ThemeName, tmp_path: Path
+    attention: str, spoken: str, theme: ThemeName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv(VARIABLE, COSINE)
     trace = synthetic.trace(attention=attention)
     score = np.linspace(-0.7, 1.1, trace.queries.shape[1])
     cells = [(0, 0), (1, 2), (len(trace.target_pieces) - 1, len(trace.source_pieces) - 1)]
