@@ -3,7 +3,8 @@
 /** Numbers are float32 in base64, a row for each of `steps` or, of the annotations, for each source piece. */
 interface DiagramPayload {
   language: string;
-  attention: "additive" | "dot" | "none";
+  /** A kind of attention, `"none"` without: see `attention_kinds.py`. */
+  attention: string;
   readout: "previous" | "current";
   /** The source pieces, and whether each continues the previous word. */
   sources: string[];
