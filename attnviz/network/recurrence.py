@@ -8,6 +8,11 @@ and in where the reset gate acts:
     r = sigmoid(x_r + U_r s + b_r),  z = sigmoid(x_z + U_z s + b_z)
     candidate = tanh(x_n + r * (U_n s + b_n)),  s' = (1 - z) * candidate + z * s
 
+With attention, each step also computes energies, softmax and context vector, and the backward pass their gradients. The
+energies are those of the `FusedScorer`s of `network.scorers`, so both modules change together:
+
+    additive: e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j),  general: e_ij = s_{i-1} . P h_j
+
 Matrix products use the autocast type where autocast is on; states and their gradients stay in float32 (float64 in
 tests).
 """

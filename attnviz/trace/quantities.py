@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from attnviz.attention_kinds import HALVING_KINDS
+from attnviz.trace.additive_energy import additive_energy, query_and_key
 from attnviz.trace.quantity import Quantity, check_shapes
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ _TABLE = (
         "energies",
         r"e_{ij}",
         ("Ty", "Tx"),
-        r"e_{ij} = v_a^\top \tanh(W_a s_{i-1} + U_a h_j)",
+        rf"e_{{ij}} = {additive_energy(query_and_key())}",
         "energy: how well a source piece fits the state, before interventions",
     ),
     Quantity(
@@ -167,7 +168,7 @@ _TABLE = (
         "energy sums",
         r"e_{ij}",
         ("Ty", "Tx"),
-        r"\sum_k v_k \tanh(W_a s_{i-1} + U_a h_j)_k",
+        rf"\sum_k v_k \tanh({query_and_key()})_k",
         "energy, summed over the alignment units of its decomposition",
         recorded=False,
     ),

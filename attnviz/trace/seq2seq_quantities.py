@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attnviz.trace.additive_energy import additive_energy, query_and_key
 from attnviz.trace.quantity import Quantity
 
 _TABLE = (
@@ -37,7 +38,7 @@ _TABLE = (
         "energies",
         r"e_{ij}",
         ("Ty", "Tx"),
-        r"e_{ij} = v_a^\top \tanh(W_a s + U_a h_j + b_a)",
+        rf"e_{{ij}} = {additive_energy(query_and_key('s', more=' + b_a'))}",
         "energy: how well a source piece fits the state",
     ),
     Quantity(

@@ -12,6 +12,7 @@ from typing import Any
 from attnviz.analysis.energy_decomposition import SATURATED
 from attnviz.attention_kinds import KINDS, resolve
 from attnviz.languages import gettext
+from attnviz.trace.additive_energy import additive_energy, query_and_key
 from attnviz.wording.terms import Terms
 
 
@@ -56,12 +57,7 @@ def additive() -> ScorerTexts:
         gettext("Additive attention"),
         gettext("additive"),
         Terms(query="W_a", key="U_a", energy="v_a"),
-        (
-            r"e_{⟦i⟧,⟦j⟧} &= v_a^\top \tanh\bigl(W_a {state} + U_a {annotation}{bias}\bigr)",
-            r"&= v_a^\top \tanh\Bigl(⟦query⟧",
-            r"&\quad + ⟦key⟧\Bigr)",
-            r"&= ⟦energy⟧",
-        ),
+        _additive_lines("{bias}", "⟦query⟧", "⟦key⟧"),
         gettext(
             "Energy measures how well the state before this word fits a source piece, here piece {piece}. One "
             "layer applied to the concatenated state and annotation gives the same result.",
@@ -171,11 +167,7 @@ def location_aware() -> ScorerTexts:
         short_name=gettext("location-aware"),
         energy=(
             r"f_{⟦i⟧} &= F * \alpha_{⟦before⟧}",
-            r"e_{⟦i⟧,⟦j⟧} &= v_a^\top \tanh\bigl(W_a {state} + U_a {annotation} + L f_{⟦i⟧,⟦j⟧}\bigr)",
-            r"&= v_a^\top \tanh\Bigl(⟦query⟧",
-            r"&\quad + ⟦key⟧",
-            r"&\quad + L\,⟦features⟧\Bigr)",
-            r"&= ⟦energy⟧",
+            *_additive_lines(r" + L f_{⟦i⟧,⟦j⟧}", "⟦query⟧", "⟦key⟧", r"L\,⟦features⟧"),
         ),
         note=gettext(
             "Energy measures how well the state before this word fits source piece {piece}. The energy also "
@@ -216,6 +208,16 @@ def own(kind: str) -> ScorerTexts:
         ),
         fit=lambda *_: gettext("attnviz does not know how {name} compares query and key.", name=name),
     )
+
+
+def _additive_lines(more: str, *numbers: str) -> tuple[str, ...]:
+    """Return the lines of an additive energy: its symbols, with `more` inside the tanh, and its numbers.
+
+    Each of `numbers` is a summand inside the tanh and has a line of its own.
+    """
+    symbols = additive_energy(query_and_key("{state}", "{annotation}", more), r"\bigl(", r"\bigr)")
+    values = additive_energy("\n&\\quad + ".join(numbers), r"\Bigl(", r"\Bigr)")
+    return rf"e_{{⟦i⟧,⟦j⟧}} &= {symbols}", *f"&= {values}".split("\n"), r"&= ⟦energy⟧"
 
 
 def _product_lines(key: str) -> tuple[str, ...]:

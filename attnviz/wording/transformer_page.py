@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
+from attnviz.trace.additive_energy import additive_energy, query_and_key
 from attnviz.wording.equations import Equation
 from attnviz.wording.latex import coloured
 from attnviz.wording.why_story import TextSection
@@ -27,7 +28,7 @@ class Line(NamedTuple):
 
 _SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(%s)"
 _DOT_SCORE = r"e_{ij} = s_{i-1}^\top P\, h_j"
-_ADDITIVE_SCORE = r"e_{ij} = v_a^\top \tanh(W_a s_{i-1} + U_a h_j)"
+_ADDITIVE_SCORE = rf"e_{{ij}} = {additive_energy(query_and_key())}"
 _EMBEDDING_SCORE = r"e_{ij} = F(a_i)^\top F(b_j)"
 _ANNOTATION_SUM = r"c_i = \textstyle\sum_j \alpha_{ij}\, h_j"
 _EMBEDDING_SUM = r"\beta_i = \textstyle\sum_j \alpha_{ij}\, b_j"
