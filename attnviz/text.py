@@ -23,6 +23,11 @@ _UNKNOWN_SIGN = "\u2047"
 SPACE = "\u2581"
 """SentencePiece's visible space, which begins every piece that follows a space."""
 
+LONGEST_SENTENCE = 200
+"""Words of the longest sentence that is translated; models are not trained for longer ones."""
+LONGEST_TEXT = 20 * LONGEST_SENTENCE
+"""Characters of the longest sentence."""
+
 _PLAIN = str.maketrans(
     {
         "\u2018": "'",
@@ -60,6 +65,11 @@ CONTINUED = "\u2060"
 
 ISOLATE, POP = "\u2068", "\u2069"
 """Unicode's first strong isolate and its end (UAX #9): text in between does not reorder text around it."""
+
+
+def is_too_long(text: str) -> bool:
+    """Return whether a sentence has more than LONGEST_SENTENCE words or LONGEST_TEXT characters."""
+    return len(text) > LONGEST_TEXT or len(text.split()) > LONGEST_SENTENCE
 
 
 class _Letters(dict[int, int]):

@@ -12,7 +12,6 @@ import torch
 from attnviz.arguments import check_number
 from attnviz.checkpoint import load_model
 from attnviz.decoding import (
-    LONGEST_SENTENCE,
     Candidate,
     Course,
     Finished,
@@ -41,7 +40,7 @@ from attnviz.trace import BeamTree, Hypothesis, Search, Trace
 from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
 
-__all__ = ["LONGEST_SENTENCE", "Translator", "available_devices", "available_models"]
+__all__ = ["Translator", "available_devices", "available_models"]
 
 _LONGEST_HISTORY = 3000
 """Steps times beam width up to which a search stores every step: 100 MB at a vocabulary of 8000."""

@@ -17,9 +17,9 @@ from safetensors.numpy import load_file, save_file
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
-from attnviz.text import Tokenizer
+from attnviz.text import LONGEST_SENTENCE, Tokenizer
 from attnviz.trace import Trace
-from attnviz.translator import LONGEST_SENTENCE, Translator, available_models
+from attnviz.translator import Translator, available_models
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import texts
 

@@ -17,10 +17,10 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from attnviz.analysis.pharaoh import read_gold_links
-from attnviz.decoding import LONGEST_SENTENCE
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, parse_gold
 from attnviz.languages import gettext, ngettext
+from attnviz.text import LONGEST_TEXT, is_too_long
 from attnviz.text_files import (
     Skipped,
     check_share,
@@ -34,7 +34,7 @@ from attnviz.text_files import (
 
 ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """File extensions; the first three may be followed by `.gz` or `.xz`."""
-_LONGEST_LINE = 4 * (2 * 20 * LONGEST_SENTENCE + 1000)
+_LONGEST_LINE = 4 * (2 * LONGEST_TEXT + 1000)
 """Bytes read of a line: enough to see that it is too long."""
 _COLUMN_NAMES = (("source", "en", "english"), ("target", "fr", "french", "reference", "translation"))
 """Names of the columns of a Parquet file."""
@@ -222,13 +222,13 @@ def _line_or_skipped(number: int, source: str, target: str | None = None) -> Lin
             return Skipped(number, gettext("{what} is empty", what=what))
         if "\ufffd" in text:
             return Skipped(number, gettext("{what} is not valid UTF-8", what=what))
-        if (words := len(text.split())) > LONGEST_SENTENCE or len(text) > 20 * LONGEST_SENTENCE:
+        if is_too_long(text):
             return Skipped(
                 number,
                 ngettext(
                     "{what} has {count} word and {characters} characters: too long",
                     "{what} has {count} words and {characters} characters: too long",
-                    words,
+                    len(text.split()),
                     what=what,
                     characters=len(text),
                 ),

@@ -9,10 +9,9 @@ from attnviz.decoding.interventions import forced_target
 from attnviz.decoding.recording import recorded
 from attnviz.decoding.search import Candidate, Finished, SearchStep, check_beam, largest, longest_target, search
 from attnviz.decoding.search_path import Course, course_of
-from attnviz.decoding.sentences import LONGEST_SENTENCE, all_sentence_ids, sentence_ids, target_ids
+from attnviz.decoding.sentences import all_sentence_ids, sentence_ids, target_ids
 
 __all__ = [
-    "LONGEST_SENTENCE",
     "Candidate",
     "Course",
     "Finished",

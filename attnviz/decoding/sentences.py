@@ -8,10 +8,7 @@ from attnviz import bounds
 from attnviz.arguments import check_text, check_texts
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.text import BOS, EOS, UNK, Tokenizer
-
-LONGEST_SENTENCE = 200
-"""Words of the longest sentence that is translated; models are not trained for longer ones."""
+from attnviz.text import BOS, EOS, LONGEST_SENTENCE, LONGEST_TEXT, UNK, Tokenizer, is_too_long
 
 _LONGEST_PIECES = 1200
 
@@ -72,25 +69,8 @@ def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
     Raise AttnvizError, which calls the text `what`, where it is no text, blank or too long.
     """
     check_text(what, text)
-    words = len(text.split())
-    if words > LONGEST_SENTENCE:
-        raise AttnvizError(
-            gettext(
-                "The {what} has {count} words; at most {most} can be shown. Shorten the {what}.",
-                what=what,
-                count=words,
-                most=LONGEST_SENTENCE,
-            )
-        )
-    if len(text) > 20 * LONGEST_SENTENCE:
-        raise AttnvizError(
-            gettext(
-                "The {what} has {count} characters; at most {most} can be shown. Shorten the {what}.",
-                what=what,
-                count=len(text),
-                most=20 * LONGEST_SENTENCE,
-            )
-        )
+    if is_too_long(text):
+        raise AttnvizError(_too_long(what, text))
     ids = tokenizer.encode(text)
     if not ids:
         raise AttnvizError(gettext("The {what} is empty. Type a {what}.", what=what))
@@ -104,3 +84,21 @@ def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
             )
         )
     return tokenizer.sentence(ids)
+
+
+def _too_long(what: str, text: str) -> str:
+    """Return the message that a text, which it calls `what`, has too many words or else characters."""
+    words = len(text.split())
+    if words > LONGEST_SENTENCE:
+        return gettext(
+            "The {what} has {count} words; at most {most} can be shown. Shorten the {what}.",
+            what=what,
+            count=words,
+            most=LONGEST_SENTENCE,
+        )
+    return gettext(
+        "The {what} has {count} characters; at most {most} can be shown. Shorten the {what}.",
+        what=what,
+        count=len(text),
+        most=LONGEST_TEXT,
+    )

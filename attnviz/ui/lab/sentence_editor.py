@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.analysis.sentence_edits import next_word, sentence_words, with_next_swapped, without_word
 from attnviz.languages import gettext
+from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.fields import switch, text_box
 from attnviz.ui.page_state.comparison import HELD, SENTENCE, set_other_sentence
 from attnviz.ui.page_state.view import View
@@ -29,7 +30,7 @@ def sentence_editor(view: View) -> None:
         gettext("The other sentence"),
         key=key,
         label_visibility="collapsed",
-        placeholder=gettext("Type an English sentence of up to 200 words."),
+        placeholder=gettext("Type an English sentence of up to {most} words.", most=LONGEST_SENTENCE),
     )
     st.pills(
         gettext("Words of the other sentence"),

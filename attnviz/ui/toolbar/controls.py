@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import gettext
+from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
@@ -119,7 +120,7 @@ def sentence_box() -> str:
         default=linked.get(inputs.SENTENCE, default_sentence(linked)),
         then=partial(inputs.drop_target, st.session_state),
         label_visibility="collapsed",
-        placeholder=gettext("Type an English sentence of up to 200 words."),
+        placeholder=gettext("Type an English sentence of up to {most} words.", most=LONGEST_SENTENCE),
         button="translate",
     )
 
