@@ -41,7 +41,7 @@ UI_LAYERS = (
     "chrome step",
     "toolbar",
     "corpus lab learns transformer why",
-    "pages",
+    "pages payload_makers",
     "server",
 )
 """The same inside `attnviz.ui`."""

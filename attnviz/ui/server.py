@@ -52,15 +52,12 @@ def _route(name: str, respond: Callable[[Request], Response]) -> Route:
 
 def _shared_payload(request: Request) -> Response:
     """Return a payload of a translation, or 404 where there is none."""
-    from attnviz.ui.lab import lab_payloads as lab
+    from attnviz.ui.payload_makers import MAKERS
     from attnviz.ui.shared_payloads import UnknownPayloadError, payload
-    from attnviz.ui.step import step_payloads as step
-    from attnviz.ui.transformer import transformer_payloads as transformer
-    from attnviz.ui.why import why_payloads as why
 
-    parameters, makers_by_name = request.path_params, {**step.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
+    parameters = request.path_params
     try:
-        packed = payload(makers_by_name, parameters["fingerprint"], parameters["name"], request.query_params)
+        packed = payload(MAKERS, parameters["fingerprint"], parameters["name"], request.query_params)
     except UnknownPayloadError:
         return Response(status_code=404)
     return _response(packed, request, "application/json", "no-store")
@@ -261,11 +258,8 @@ def warm_up() -> None:
     # The first visitor's browser fetches a hundred files meanwhile; each would wait one switch interval.
     sys.setswitchinterval(interval / 10)
     try:
-        from attnviz.ui.lab import lab_payloads  # noqa: F401  imported early, before a request needs it
+        from attnviz.ui import payload_makers  # noqa: F401  imported early, before a request needs it
         from attnviz.ui.pages.translate import cache_default_translation
-        from attnviz.ui.step import step_payloads as of_steps  # noqa: F401
-        from attnviz.ui.transformer import transformer_payloads as of_transformer  # noqa: F401
-        from attnviz.ui.why import why_payloads as of_why  # noqa: F401
 
         with suppress(AttnvizError):
             cache_default_translation()

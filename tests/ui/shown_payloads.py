@@ -12,17 +12,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.lab import lab_payloads as lab
 from attnviz.ui.page_state.selection import Selection, linked_selection
+from attnviz.ui.payload_makers import MAKERS
 from attnviz.ui.session_payloads import ADDRESS_PREFIX, payload_content
 from attnviz.ui.shared_payloads import payload as shared_payload
 from attnviz.ui.shared_payloads import shown_trace
-from attnviz.ui.step import step_payloads
-from attnviz.ui.transformer import transformer_payloads as transformer
-from attnviz.ui.why import why_payloads as why
 from attnviz.wording.equations import Equation
-
-MAKERS = {**step_payloads.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
 
 
 def mounted(app: AppTest, component: str) -> list[Any]:

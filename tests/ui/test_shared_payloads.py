@@ -21,11 +21,8 @@ from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace.interventions import ReplaceWeights, forced_prefix
 from attnviz.ui import shared_payloads
-from attnviz.ui.lab import lab_payloads as lab
+from attnviz.ui.payload_makers import MAKERS, PAGES
 from attnviz.ui.shared_payloads import UnknownPayloadError, address, payload, register_trace
-from attnviz.ui.step import step_payloads as step_view
-from attnviz.ui.step.step_payloads import MAKERS
-from attnviz.ui.why import why_payloads as why
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.snapshots import without_numbers
@@ -212,5 +209,5 @@ def test_attribution_of_the_chosen_word_is_verified(trace: Trace) -> None:
 
 
 def test_payload_names_are_unique_across_pages() -> None:
-    names = [name for page in (step_view, lab, why) for name in page.MAKERS]
-    assert len(names) == len(set(names))
+    names = [name for page in PAGES for name in page.MAKERS]
+    assert sorted(names) == sorted(MAKERS)
