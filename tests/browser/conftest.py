@@ -127,9 +127,9 @@ def profile(shared_profile: BrowserContext, chromium: Browser) -> BrowserContext
 def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: str) -> Iterator[Opener]:
     """Return a function that opens a page and waits until it is `ready`, a selector.
 
-    The page is the main page or the one at `path`, with EXAMPLE unless a sentence is named, and with everything
-    displayed unless a depth is. Afterwards it is asserted that no request left the computer, no script failed, and
-    nothing violated the page's content security policy. The browser's storage is empty at the beginning.
+    The page is the main page or the one whose `Page.path` is `path`, with EXAMPLE unless a sentence is named, and with
+    everything displayed unless a depth is. Afterwards it is asserted that no request left the computer, no script
+    failed, and nothing violated the page's content security policy. The browser's storage is empty at the beginning.
 
     The window is wide and light unless the test is parametrized with a `View`, or sets another itself.
 
@@ -160,10 +160,10 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
         page.on("console", lambda log: strays.append(log.text) if "Content Security Policy" in log.text else None)
-        for name, value in (("sentence", quote(EXAMPLE)), ("depth", "everything")):
-            if f"{name}=" not in query:
+        for name, value in (("page", path), ("sentence", quote(EXAMPLE)), ("depth", "everything")):
+            if value and f"{name}=" not in query:
                 query += f"{'&' if query else '?'}{name}={value}"
-        page.goto(f"{address}/{path}{query}")
+        page.goto(f"{address}/{query}")
         page.wait_for_selector(ready, timeout=120_000)  # the first page waits for torch
         return page
 
