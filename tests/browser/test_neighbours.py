@@ -47,6 +47,7 @@ def test_neighbours_follow_the_step_and_open_their_sentence(open_page: Opener) -
     settled(page, ".st-key-vector_map")
     place = page.locator(MAP).evaluate(
         """(chart) => {
+          chart.scrollIntoView({ block: "center" });
           const { x, y } = chart._fullData[0], { xaxis, yaxis } = chart._fullLayout;
           const k = Array.from(x).findIndex((value) => value === Math.max(...x)), box = chart.getBoundingClientRect();
           return { x: box.x + xaxis._offset + xaxis.c2p(x[k]), y: box.y + yaxis._offset + yaxis.c2p(y[k]) };

@@ -126,7 +126,7 @@ def test_finished_hypothesis_opens_by_mouse_and_keyboard(open_page: Opener, addr
     expect(page.locator(".hypotheses li button").nth(1)).to_have_attribute("aria-current", "true")
     wait_until_idle(page)
     assert shown_translation(page).removesuffix("</s>").strip() == second
-    assert "number 2 of the finished hypotheses" in page.locator(".st-key-tree p").inner_text()
+    assert "has rank 2 among the finished" in page.locator(".st-key-tree p").inner_text()
     page.wait_for_url("**what_if=1**")
     third = page.locator(".hypotheses li button").nth(2)
     third.focus()
