@@ -100,9 +100,8 @@ def position_sentence(tree: BeamTree, ids: Sequence[int]) -> str:
         last = tree.find(ids[:considered])
         if last is None or tree.nodes[last].fate == "continued":
             return sentence
-        fate = fate_sentence(tree, last)
         return f"{sentence} " + gettext(
-            "The translation starts with a hypothesis of this tree. {fate}", fate=fate[0].lower() + fate[1:]
+            "The translation starts with a hypothesis of this tree. {fate}", fate=fate_sentence(tree, last)
         )
     if index in tree.finished:
         return gettext(
@@ -160,8 +159,8 @@ def fate_sentence(tree: BeamTree, index: int) -> str:
             )
         case "late":
             return ngettext(
-                "Ended at step {step}, too late: {count} other hypothesis had already finished.",
-                "Ended at step {step}, too late: {count} other hypotheses had already finished.",
+                "Reached its end at step {step}, but was not counted: the search stops at {count} finished hypothesis.",
+                "Reached its end at step {step}, but was not counted: the search stops at {count} finished hypotheses.",
                 tree.beam,
                 step=step,
             )
@@ -186,6 +185,6 @@ def fate_label(tree: BeamTree, index: int) -> str:
         "outside": gettext("outside the beam"),
         "overtaken": gettext("overtaken"),
         "pruned": gettext("unfinished at the end"),
-        "late": gettext("ended too late"),
+        "late": gettext("ended, not counted"),
         "finished": gettext("finished, beaten"),
     }[tree.nodes[index].fate]

@@ -133,7 +133,9 @@ def _stream_stage(opened: OpenHead, step: int) -> tuple[str, str]:
         blocks=len(terms),
         **values,
     )
-    return sentence, gettext("length {before} before, {after} after", before=values["before"], after=values["after"])
+    return sentence, gettext(
+        "the length of the stream goes from {before} to {after}", before=values["before"], after=values["after"]
+    )
 
 
 def _word_stage(trace: TransformerTrace, step: int) -> tuple[str, str]:

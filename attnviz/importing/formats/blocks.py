@@ -109,7 +109,7 @@ def _fields(block: _Block, origin: str) -> dict[str, object]:
     if not rows or len({*map(len, rows)}) > 1 or max(len(rows), len(rows[0])) > MOST_TOKENS + 1:
         raise AttnvizError(
             gettext(
-                "The matrix after line {number} must have rows of equal length, at most {most} rows and {most} "
+                "After line {number} there must be a matrix with rows of equal length, at most {most} rows and {most} "
                 "columns.",
                 number=block.line_number,
                 most=MOST_TOKENS + 1,
