@@ -73,7 +73,7 @@ def test_evaluate_prints_sizes_and_attention(
     arguments = [str(own_pairs), str(gold_links), "--model", str(transformer), "--device", "cpu", "--beam", "1"]
     assert main(["evaluate", "--skip-malformed", *arguments]) == 0
     out = capfd.readouterr().out
-    assert re.findall(r"d = .*? heads|its cross-attention.*? layers", out) == snapshot
+    assert re.findall(r"d = .*? heads|mean cross-attention.*? layers", out) == snapshot
 
 
 def test_translate_and_align_commands(transformer: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
