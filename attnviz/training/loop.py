@@ -39,7 +39,7 @@ MOMENTS = "moments"
 """Subfolder of a run with the models saved during training, each named after its update."""
 _LOG_EVERY = 50
 _READ_EVERY = 10
-"""Updates on a GPU between two readings of the losses."""
+"""Updates between two readings of the losses."""
 _TRIM_EVERY = 5
 """Updates between two returns of free memory: sentences of varying length leave blocks that later ones do not fit."""
 
@@ -250,7 +250,7 @@ class _Run:
         progress.update += 1
         progress.batch += 1
         progress.tokens += total
-        if device == "cpu" or len(self.unread) >= _READ_EVERY or self.pace.updates < FORECAST_AFTER:
+        if len(self.unread) >= _READ_EVERY or self.pace.updates < FORECAST_AFTER:
             self._read_losses()
 
     def _read_losses(self) -> None:
