@@ -11,12 +11,12 @@ import torch
 from numpy.typing import NDArray
 
 from attnviz.checkpoint import load_detector
-from attnviz.decoding import batches, sentence_ids, target_ids
+from attnviz.decoding import batches, padded, sentence_ids, target_ids
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.model_folder import weights_digest
 from attnviz.network.decomposable import Decomposable, Judged
-from attnviz.text import PAD, Tokenizer
+from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
 
 Pair = tuple[str, str]
@@ -105,11 +105,5 @@ class Detector:
     @torch.inference_mode()
     def _judge(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Judged:
         """Run the network on unpadded ids, EOS last."""
-        sides = []
-        for side in zip(*pairs, strict=True):
-            ids = torch.full((len(side), max(map(len, side))), PAD)
-            for row, sentence in zip(ids, side, strict=True):
-                row[: len(sentence)] = torch.tensor(sentence)
-            sides.append(ids.to(self.device))
-        judged: Judged = self.network(*sides)
+        judged: Judged = self.network(*(padded(side).to(self.device) for side in zip(*pairs, strict=True)))
         return judged

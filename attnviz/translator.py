@@ -24,6 +24,7 @@ from attnviz.decoding import (
     greedy,
     longest_target,
     nodes_of,
+    padded,
     search,
     sentence_ids,
     signals_of,
@@ -298,11 +299,7 @@ class Translator(Generic[RecordT]):
 
     def _memory(self, sources: Sequence[Sequence[int]]) -> Any:
         lengths = torch.tensor([len(source) for source in sources])
-        ids = torch.zeros(len(sources), int(lengths.max()), dtype=torch.long)
-        for row, source in zip(ids, sources, strict=True):
-            row[: len(source)] = torch.tensor(source)
-        lengths = lengths.to(self.device)
-        return self.prepared.memory(ids.to(self.device), lengths)
+        return self.prepared.memory(padded(sources).to(self.device), lengths.to(self.device))
 
     def _trace(
         self,

@@ -13,9 +13,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
-from attnviz.decoding import batches, largest
+from attnviz.decoding import batches, largest, padded
 from attnviz.network import Network, RNNsearch
 from attnviz.network.stepping import StepDecoder
 from attnviz.text import BOS, PAD
@@ -83,7 +82,7 @@ def force_decode(translator: Translator[Any], sources: Ids, targets: Ids) -> Dec
     """Force the decoder to write each of the S `targets` for its source; both have EOS last."""
     device = translator.device
     lengths = torch.tensor([len(source) for source in sources], device=device)
-    source, target = _padded(sources).to(device), _padded(targets).to(device)
+    source, target = padded(sources).to(device), padded(targets).to(device)
     previous = target.roll(1, dims=1)
     previous[:, 0] = BOS
     network: Network = translator.network
@@ -151,8 +150,3 @@ def _target_logs_and_likeliest(translator: Translator[Any], readouts: Tensor, ta
         best.append(largest(logits, count)[1])
     log_probabilities[is_piece], likeliest[is_piece] = torch.cat(chosen_logs), torch.cat(best)
     return log_probabilities, likeliest
-
-
-def _padded(sentences: Ids) -> Tensor:
-    """Return ids as a matrix (S, longest), padded with PAD."""
-    return pad_sequence([torch.tensor(ids) for ids in sentences], batch_first=True, padding_value=PAD)

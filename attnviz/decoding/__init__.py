@@ -1,7 +1,7 @@
 """Greedy search, beam search, forced decoding, and the recording and attribution of a translation, in torch."""
 
 from attnviz.decoding.attribution import attributions_of, signals_of
-from attnviz.decoding.batching import batches
+from attnviz.decoding.batching import batches, padded
 from attnviz.decoding.beam_tree import nodes_of
 from attnviz.decoding.forced import force
 from attnviz.decoding.greedy import greedy
@@ -27,6 +27,7 @@ __all__ = [
     "largest",
     "longest_target",
     "nodes_of",
+    "padded",
     "recorded",
     "search",
     "sentence_ids",

@@ -1,8 +1,15 @@
-"""Group sentences into batches of similar length."""
+"""Group sentences into batches of similar length, and pad them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.text import PAD
 
 
 def batches(lengths: Sequence[int], most: int) -> list[list[int]]:
@@ -17,3 +24,11 @@ def batches(lengths: Sequence[int], most: int) -> list[list[int]]:
         else:
             groups.append([index])
     return [batch[::-1] for batch in groups]
+
+
+def padded(sentences: Sequence[Any]) -> Tensor:
+    """Return B sequences of ids as one int64 tensor (B, longest), filled with PAD."""
+    rows = np.full((len(sentences), max(map(len, sentences))), PAD, dtype=np.int64)
+    for row, ids in zip(rows, sentences, strict=True):
+        row[: len(ids)] = ids
+    return torch.from_numpy(rows)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from attnviz.decoding import batches
+from attnviz.decoding import batches, padded
 from attnviz.text import BOS, PAD, normalise
 from attnviz.translator import Translator
 
@@ -103,19 +102,13 @@ def _force(
     """Return the log likelihood of each target, and the alignments (S, Ty, Tx), padded."""
     network, device = translator.network, translator.device
     lengths = torch.tensor([len(source) for source in sources], device=device)
-    target = _padded(targets).to(device)
+    target = padded(targets).to(device)
     previous = target.roll(1, dims=1)
     previous[:, 0] = BOS
-    readouts, alignment = network(_padded(sources).to(device), lengths, previous)
+    readouts, alignment = network(padded(sources).to(device), lengths, previous)
     is_piece = target != PAD
     likely = torch.log_softmax(network.output(readouts[is_piece]), -1)
     chosen = torch.zeros(target.shape, device=device)
     chosen[is_piece] = likely.gather(1, target[is_piece][:, None])[:, 0].float()
     # Sum in float64, which not every device supports.
     return chosen.cpu().numpy().sum(1, dtype=np.float64).tolist(), alignment.float().cpu().numpy()
-
-
-def _padded(sentences: Sequence[list[int]]) -> Tensor:
-    """Return ids as a matrix (S, longest), padded with PAD."""
-    rows = [torch.tensor(ids) for ids in sentences]
-    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)

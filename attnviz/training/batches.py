@@ -5,9 +5,7 @@ Batches depend only on the seed and the epoch, so a position in the data is two 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -76,14 +74,6 @@ def _cut(pairs: NDArray[np.int64], lengths: NDArray[np.int64], batch_tokens: int
             cuts.append(place)
             first, longest = place, length
     return [pairs[a:b] for a, b in zip(cuts, [*cuts[1:], len(pairs)], strict=True) if b > a]
-
-
-def padded(sentences: Sequence[Any]) -> Tensor:
-    """Return B sequences of ids as one int64 tensor (B, longest), filled with PAD."""
-    out = np.full((len(sentences), max(map(len, sentences))), PAD, dtype=np.int64)
-    for row, ids in zip(out, sentences, strict=True):
-        row[: len(ids)] = ids
-    return torch.from_numpy(out)
 
 
 def make_batch(corpus: Corpus, indices: NDArray[np.int64]) -> Batch:

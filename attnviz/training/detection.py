@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from attnviz.decoding import padded
 from attnviz.network import Decomposable
 from attnviz.text import Tokenizer
-from attnviz.training.batches import epoch_batches, padded
+from attnviz.training.batches import epoch_batches
 from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import Corpus, encode
 from attnviz.training.exchanges import Exchanges, WordFinder, learn_exchanges, load_exchanges, save_exchanges

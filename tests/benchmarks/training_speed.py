@@ -27,11 +27,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from attnviz.decoding import padded
 from attnviz.memory import keep_memory
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import BOS, EOS, Tokenizer
 from attnviz.text_files import read_pairs
-from attnviz.training.batches import Batch, padded
+from attnviz.training.batches import Batch
 from attnviz.training.objective import Objective
 from tests.benchmarks.peers.process import DRIVERS, Peer
 
