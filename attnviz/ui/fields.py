@@ -167,7 +167,7 @@ def _draw(
         session[key] = value
     if key not in session or not _is_accepted(accepts, session[key]):
         session[key] = default
-    value = session[key]  # read once: a superseded run may clear the entry
+    value = session[key]
     _fields()[key] = _Field(accepts, then)
     payload = {"options": [], "placeholder": "", "height": 0, "button": "", "singleLine": False} | data
     payload |= {"key": key, "kind": kind, "value": value, "label": style.label, "labelled": style.labelled}

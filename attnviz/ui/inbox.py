@@ -1,19 +1,17 @@
 """Queue the browser's requests (clicks, keys, changed fields) in the session state; handle each once, in order.
 
-Streamlit drops triggers and callbacks of a run that another supersedes (streamlit #9100, #14710), but sends component
-state with every message. A request stays in that state until it is handled.
+Streamlit drops triggers and callbacks of a run that a later message stops (streamlit #9100, #14710), but sends
+component state with every message. A request stays in that state until it is handled.
+
+The runs of a session never overlap, since `runner.fastReruns` is off.
 """
 
 from __future__ import annotations
 
 import secrets
-import threading
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeGuard
-
-from attnviz.ui.concurrency import TURNS
 
 _INBOX = "inbox"
 _MOST = 1000
@@ -52,23 +50,6 @@ class Inbox:
     """Requests that are not handled yet, in order."""
     actions: list[Callable[[], object]] = field(default_factory=list)
     """Actions of pressed buttons; the next run runs them before it draws anything."""
-    run: threading.Thread | None = None
-    """The thread of the newest run of the page."""
-    lock: threading.RLock = field(default_factory=threading.RLock)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold the lock within; leave the turn while waiting for it.
-
-        A superseded run may hold the lock and wait for a turn.
-        """
-        if not self.lock.acquire(blocking=False):
-            with TURNS.released():
-                self.lock.acquire()
-        try:
-            yield
-        finally:
-            self.lock.release()
 
     def new_requests(self, message: Any) -> list[Request]:
         """Return the requests in a browser's `message`, which may be anything, that are not queued yet.
@@ -89,62 +70,47 @@ class Inbox:
                 requests.append(Request(tab, last, name, item.get("value")))
         return requests
 
-    def _is_superseded(self) -> bool:
-        """Return whether this thread is of a run that a newer one has superseded.
-
-        Streamlit (1.67) starts the next run while the old one continues to its next interrupt point.
-        """
-        return self.run is not None and self.run is not threading.current_thread() and self.run.is_alive()
-
     def queue_requests(self, message: Any) -> None:
-        """Queue the new requests of a browser; only this run handles them, until there is a newer one."""
-        with self._locked():
-            self.run = threading.current_thread()
-            for request in self.new_requests(message):
-                self.received[request.tab] = request.seq
-                self.waiting.append(request)
-            del self.waiting[:-_MOST]
+        """Queue the new requests of a browser."""
+        for request in self.new_requests(message):
+            self.received[request.tab] = request.seq
+            self.waiting.append(request)
+        del self.waiting[:-_MOST]
 
     def handle(self, handlers: Mapping[str, Handler], accepts: Accepts = lambda _: True) -> bool:
         """Handle the queued requests by their names, up to the first without one in `handlers`; return whether any was.
 
         Only requests whose value `accepts` allows are handled. A request stays in the queue if its run is stopped
-        before the handler returns. A superseded run handles none.
+        before the handler returns.
         """
-        if not self.waiting:
-            return False
         handled = False
-        with self._locked():
-            while (request := self.next_request()) is not None and request.name in handlers and accepts(request.value):
-                handlers[request.name](request.value)
-                self.waiting.remove(request)
-                handled = True
+        while (request := self.next_request()) is not None and request.name in handlers and accepts(request.value):
+            handlers[request.name](request.value)
+            self.waiting.remove(request)
+            handled = True
         return handled
 
     def run_actions(self) -> None:
         """Run the actions of the pressed buttons."""
-        with self._locked():
-            for action in () if self._is_superseded() else tuple(self.actions):
-                action()
-                self.actions.remove(action)
+        for action in tuple(self.actions):
+            action()
+            self.actions.remove(action)
 
     def next_request(self) -> Request | None:
-        """Return the request that is handled next; None if none waits, or in a superseded run."""
-        return self.waiting[0] if self.waiting and not self._is_superseded() else None
+        """Return the request that is handled next, None if none waits."""
+        return self.waiting[0] if self.waiting else None
 
     def drop(self, request: Request) -> None:
         """Drop a request that nothing on the page handles."""
-        with self._locked():
-            if request in self.waiting:
-                self.waiting.remove(request)
+        if request in self.waiting:
+            self.waiting.remove(request)
 
     def handled(self) -> dict[str, int]:
         """Return, by tab, the number of the last request that was handled or dropped."""
-        with self._locked():
-            numbers = dict(self.received)
-            for request in reversed(self.waiting):
-                numbers[request.tab] = request.seq - 1
-            return numbers
+        numbers = dict(self.received)
+        for request in reversed(self.waiting):
+            numbers[request.tab] = request.seq - 1
+        return numbers
 
 
 def _is_count(number: Any) -> TypeGuard[float]:

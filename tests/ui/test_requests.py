@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import tomllib
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.inbox import Inbox
+from tests.conftest import REPOSITORY
 from tests.ui.fields import ask, field, fields, set_field
 from tests.ui.shown_payloads import mounted
 
@@ -67,28 +68,10 @@ def test_interrupted_run_leaves_its_request_to_the_next_run() -> None:
     assert done == ["undo", "clear"]
 
 
-def test_a_superseded_run_handles_nothing() -> None:
-    box, done = Inbox(), list[Any]()
-    begun, superseded = threading.Event(), threading.Event()
-
-    def slow_run() -> None:
-        box.queue_requests(browser_state((1, "page", "lab")))
-        box.actions.append(lambda: done.append("pressed"))
-        begun.set()
-        superseded.wait()
-        box.run_actions()
-        done.append(box.handle({"page": done.append}))
-
-    slow = threading.Thread(target=slow_run)
-    slow.start()
-    begun.wait()
-    box.queue_requests(browser_state((1, "page", "lab"), (2, "page", "why")))
-    superseded.set()
-    slow.join()
-    assert done == [False]
-    box.run_actions()
-    assert box.handle({"page": done.append})
-    assert done == [False, "pressed", "lab", "why"]
+def test_runs_of_a_session_do_not_overlap() -> None:
+    """The inbox has no lock: with fast reruns, Streamlit would run two threads at once."""
+    settings = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert settings["runner"]["fastReruns"] is False
 
 
 def test_request_waits_for_earlier_requests() -> None:
