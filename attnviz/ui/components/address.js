@@ -185,9 +185,7 @@ for (const name of ["pointerdown", "pagehide"]) {
   }, true);
 }
 
-// Before Streamlit's listener, which would start a run that a later message supersedes.
-addEventListener("popstate", (event) => {
-  event.stopImmediatePropagation();
+addEventListener("popstate", () => {
   if (timer !== undefined && entryName !== null && !followRequest) unwrittenAddresses.set(writtenEntry, addressOfAll());
   clearTimeout(timer);
   timer = undefined;
@@ -198,4 +196,4 @@ addEventListener("popstate", (event) => {
     history.replaceState(now, "", lateAddress);
   }
   followAddress();
-}, true);
+});
