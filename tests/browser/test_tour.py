@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.contrast import faint
 from tests.browser.settled import settled
@@ -189,6 +189,25 @@ def test_tour_survives_history_language_and_sentence_changes(open_page: Opener) 
     expect_tour_closed(page)
     page.go_back()
     wait_for_stop(page, 5)
+
+
+def test_tour_opens_if_its_button_was_pressed_before_its_module_was_loaded(open_page: Opener, address: str) -> None:
+    page, held = open_page(HONEST), list[Route]()
+    page.route("**/tour/tour.js", lambda route: held.append(route))
+    page.reload()
+    page.locator(".st-key-tour_button button").click()
+    settled(page, ".st-key-candidates")
+    expect(page.locator(CARD)).to_be_hidden()
+    held.pop().continue_()
+    wait_for_stop(page, 1)
+    page.context.clear_cookies()
+    page.goto(address)
+    settled(page, ".st-key-candidates")
+    offer = page.locator(".st-key-tour_offer")
+    expect(offer).to_have_count(1)
+    expect(offer).to_be_hidden()  # until its buttons work
+    held.pop().continue_()
+    expect(offer).to_be_visible()
 
 
 def test_tour_is_offered_once_to_a_new_visitor(open_page: Opener, address: str) -> None:

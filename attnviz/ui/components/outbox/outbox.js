@@ -82,13 +82,17 @@ export function acknowledge(handledByTab, server) {
 
 /** @type {Map<string, () => void>} */
 const handlers = new Map();
+/** Keys of the buttons that were pressed while they had no handler here. @type {Set<string>} */
+const unhandledKeys = new Set();
 
 /**
+ * Calls `act` when the button `key` is pressed, or now if it was pressed before.
  * @param {string} key
  * @param {() => void} act
  */
 export function handlePress(key, act) {
   handlers.set(key, act);
+  if (unhandledKeys.delete(key)) act();
   return () => {
     if (handlers.get(key) === act) handlers.delete(key);
   };
@@ -112,8 +116,9 @@ document.addEventListener("click", (click) => {
   click.preventDefault();
   click.stopImmediatePropagation();
   const act = handlers.get(key);
-  if (act) act();
-  else sendRequest("press", key);
+  if (act) return act();
+  unhandledKeys.add(key);
+  sendRequest("press", key);
 }, true);
 
 /** @param {HTMLElement} notice */

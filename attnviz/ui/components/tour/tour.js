@@ -11,13 +11,18 @@ import { areaOf, bringIntoSight, placeCard, scrollContainer, togglePopover } fro
 import { answersOf, isAsking, quizBox } from "./quiz.js";
 import { adjacentStops, goBack, goForward, onTourKey } from "./walking.js";
 
+let isOffered = true;
+/** Shows the offer of the tour, whose buttons work now, or hides it. */
+const showOffer = () => document.documentElement.toggleAttribute("data-tour-offer", isOffered);
+
 /**
  * Stores the answer to the offer of the tour, so that it is not offered again.
  * @param {"taken" | "declined"} how
  */
 function storeAnswer(how) {
   remember("attnviz_tour", how);
-  document.documentElement.toggleAttribute("data-tour-answered", true);
+  isOffered = false;
+  showOffer();
 }
 
 /**
@@ -263,6 +268,7 @@ function start(root) {
     if (stop) showStop(root, state, stop);
   };
   states.set(root, state);
+  showOffer();
   state.stop = () => {
     listening.abort();
     state.resizing?.disconnect();
