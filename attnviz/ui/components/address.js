@@ -65,17 +65,21 @@ function addressOfAll() {
   );
 }
 
-/** Writes the address, unless the server has not followed Back or Forward yet. */
-export function writeAddress() {
+/** Cancels the next write of the address. */
+function cancelWrite() {
   clearTimeout(timer);
   timer = undefined;
   document.documentElement.toggleAttribute("data-unwritten", false);
+}
+
+/** Writes the address, unless the server has not followed Back or Forward yet. */
+export function writeAddress() {
+  cancelWrite();
   if (entryName === null || followRequest) return;
   const address = addressOfAll(), previousEntry = currentEntry();
   const name = [entryName, ...suffixes.values()].join(" ").trim();
-  /** @type {Record<string, string>} */
-  const views = previousEntry?.attnvizEntry === name ? { ...previousEntry.views } : {};
-  for (const [id, identity] of identities.values()) views[id] = identity;
+  const others = previousEntry?.attnvizEntry === name ? previousEntry.views : {};
+  const views = { ...others, ...Object.fromEntries(identities.values()) };
   const state = { attnvizEntry: name, views };
   if (previousEntry && previousEntry.attnvizEntry !== name) history.pushState(state, "", address);
   else if (address.href !== location.href || JSON.stringify(previousEntry) !== JSON.stringify(state)) {
@@ -83,6 +87,11 @@ export function writeAddress() {
   }
   [countedWrites, writtenAt, writtenEntry] = [recentWrites() + 1, performance.now(), name];
   document.dispatchEvent(new CustomEvent("attnviz:address"));
+}
+
+/** Writes the address if it has changed. */
+function writeChanges() {
+  if (timer !== undefined) writeAddress();
 }
 
 /** View id and translation by owner. @type {Map<unknown, [string, string]>} */
@@ -139,8 +148,10 @@ export function setParameters(owner, parameters, suffix = "") {
 export function setPage(name, parameters) {
   const earlyEntry = entryName === null && currentEntry(); // Back or Forward, before this module listened
   if (earlyEntry && !`${earlyEntry.attnvizEntry} `.startsWith(`${name} `)) followAddress();
-  if (name !== entryName && timer !== undefined) writeAddress(); // the last choice belongs to the previous entry
-  if (name !== entryName) unmountedParameters = [];
+  if (name !== entryName) {
+    writeChanges(); // the last choice belongs to the previous entry
+    unmountedParameters = [];
+  }
   entryName = name;
   setParameters("page", parameters);
   scheduleWrite();
@@ -165,7 +176,7 @@ function followAddress() {
 
 // A restarted server has no session state: it follows the address, which is not written until then.
 onReconnected((serverId) => {
-  if (timer !== undefined) writeAddress();
+  writeChanges();
   followRequest = sendRequest("resume", { memory: serverId, query: location.search, values: visitorValues() });
   keepValues(followRequest);
 });
@@ -174,22 +185,13 @@ onAcknowledged((handled) => {
   unmountedParameters = [];
   scheduleWrite();
 });
-beforeRequest(() => {
-  if (timer !== undefined) writeAddress();
-});
-
+beforeRequest(writeChanges);
 // Streamlit sends the address with each click.
-for (const name of ["pointerdown", "pagehide"]) {
-  addEventListener(name, () => {
-    if (timer !== undefined) writeAddress();
-  }, true);
-}
+for (const name of ["pointerdown", "pagehide"]) addEventListener(name, writeChanges, true);
 
 addEventListener("popstate", () => {
   if (timer !== undefined && entryName !== null && !followRequest) unwrittenAddresses.set(writtenEntry, addressOfAll());
-  clearTimeout(timer);
-  timer = undefined;
-  document.documentElement.toggleAttribute("data-unwritten", false);
+  cancelWrite();
   const now = currentEntry(), lateAddress = now && unwrittenAddresses.get(now.attnvizEntry);
   if (now && lateAddress) {
     unwrittenAddresses.delete(now.attnvizEntry);

@@ -82,7 +82,7 @@ export function acknowledge(handledByTab, server) {
 
 /** @type {Map<string, () => void>} */
 const handlers = new Map();
-/** Keys of the buttons that were pressed while they had no handler here. @type {Set<string>} */
+/** Keys of buttons pressed without a handler. @type {Set<string>} */
 const unhandledKeys = new Set();
 
 /**

@@ -11,9 +11,9 @@ import { areaOf, bringIntoSight, placeCard, scrollContainer, togglePopover } fro
 import { answersOf, isAsking, quizBox } from "./quiz.js";
 import { adjacentStops, goBack, goForward, onTourKey } from "./walking.js";
 
-let isOffered = true;
-/** Shows the offer of the tour, whose buttons work now, or hides it. */
-const showOffer = () => document.documentElement.toggleAttribute("data-tour-offer", isOffered);
+/** @param {boolean} shown */
+const showOffer = (shown) => document.documentElement.toggleAttribute("data-tour-offer", shown);
+showOffer(true); // once this module handles its buttons
 
 /**
  * Stores the answer to the offer of the tour, so that it is not offered again.
@@ -21,8 +21,7 @@ const showOffer = () => document.documentElement.toggleAttribute("data-tour-offe
  */
 function storeAnswer(how) {
   remember("attnviz_tour", how);
-  isOffered = false;
-  showOffer();
+  showOffer(false);
 }
 
 /**
@@ -268,7 +267,6 @@ function start(root) {
     if (stop) showStop(root, state, stop);
   };
   states.set(root, state);
-  showOffer();
   state.stop = () => {
     listening.abort();
     state.resizing?.disconnect();
