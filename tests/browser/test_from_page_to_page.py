@@ -122,7 +122,7 @@ def test_choice_during_navigation_does_not_return_to_the_old_page(open_page: Ope
     page.get_by_role("link", name=way, exact=True).click()
     page.wait_for_timeout(50)
     page.get_by_role("radio", name="FR").click()
-    page.wait_for_function("window.late.length > 3")
+    page.wait_for_function("() => window.late.length > 3")
     page.evaluate("window.arrive()")
     page.wait_for_url(on_page(way))
     page.wait_for_url(re.compile("lang=fr"))

@@ -78,7 +78,7 @@ def test_posterior_columns_load_when_opened_and_follow_the_step(open_page: Opene
     expect_bayes(expect_open(page))
     summary(page).click()
     expect(page.locator(f"{PART} .chart-box")).to_have_count(0)
-    page.wait_for_function("!location.search.includes('after_word')")
+    page.wait_for_function("() => !location.search.includes('after_word')")
 
 
 @pytest.mark.nightly

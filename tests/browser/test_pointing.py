@@ -153,7 +153,7 @@ def test_sticky_bar_shows_both_sentences_with_their_colours(open_page: Opener) -
     page.keyboard.press("ArrowRight")
     expect(page.locator(".player .french .current")).to_be_in_viewport()
     page.locator(".player .french .word").first.click()
-    page.wait_for_function("document.querySelector('.st-key-room').attnvizView.step === 0")
+    page.wait_for_function("() => document.querySelector('.st-key-room').attnvizView.step === 0")
     # A stage that is scrolled to is below the sticky bar.
     page.evaluate("document.querySelector('.st-key-stage_2').scrollIntoView({ block: 'start' })")
     assert page.locator(".st-key-stage_2 h3").first.bounding_box()["y"] >= bar.bounding_box()["height"]
