@@ -202,7 +202,7 @@ def _read_weights(folder: Path, expected: dict[str, Tensor]) -> dict[str, Tensor
         odd = ", ".join(sorted(set(weights) ^ set(expected))[:3])
         raise AttnvizError(
             gettext(
-                "The tensors in the model’s {path} do not match its config. Missing or unexpected: {names}.",
+                "The tensors in the file {path} do not match the model’s config. Missing or unexpected: {names}.",
                 path=path,
                 names=odd,
             )

@@ -23,4 +23,4 @@ def check_streamlit() -> None:
         raise AttnvizError(f"The page needs {needed}.") from error
     installed = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
     if not LOWEST <= installed < (HIGHEST,):
-        raise AttnvizError(f"The page needs {needed}. Installed is {version}.")
+        raise AttnvizError(f"The page needs {needed}. The installed version is {version}.")

@@ -64,8 +64,8 @@ def weights_from_trace(trace: Trace, step: int, other: Trace) -> Array:
     if rows is None:
         raise AttnvizError(
             gettext(
-                "The two models split the translation into pieces. Joined, the pieces of one model give another text "
-                "than those of the other. So this model cannot use the attention of the other model."
+                "The two models split the translation into pieces. When joined, the pieces of the two models "
+                "give two different texts. So this model cannot use the attention of the other model."
             )
         )
     columns = _overlaps(trace.source_surfaces, other.source_surfaces)

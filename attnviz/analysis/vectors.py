@@ -95,7 +95,7 @@ class Vectors:
 
     @staticmethod
     def digest_in(path: Path) -> str:
-        """Return the SHA-256 of the weights of the model of a file of vectors; raise AttnvizError for another file."""
+        """Return the SHA-256 of the model's weights named in a file of vectors; raise AttnvizError for another file."""
         with _read(path) as (metadata, _):
             return str(metadata["weights_digest"])
 

@@ -34,7 +34,7 @@ TRANSFORMER = Architecture(
     {
         "lab": lambda: gettext(
             "Attributions and perturbation tests need a model with one attention distribution per step. This "
-            "model is a transformer and has many per step."
+            "model is a transformer, which has many distributions per step."
         ),
     },
 )

@@ -52,12 +52,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--before",
         dest="after",
         action="store_false",
-        help="link words by attention, as computed before the target word is known (the default for all other models)",
+        help="link words by attention, as computed before the target word is known (the default for transformers "
+        "and imported models)",
     )
     command.add_argument(
         "--threshold",
         type=share,
-        help="link every pair of words whose posterior attention (with --before: attention) is at least this share",
+        help="link every pair of words whose posterior attention (with --before: attention) is at least this "
+        "value, from 0 to 1",
     )
     command.add_argument(
         "--words", action="store_true", help="before the links, print the words that the link numbers refer to"

@@ -38,7 +38,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="additional host name under which visitors open the page, such as example.org or *.example.org; may "
         "be repeated; * allows every name",
     )
-    command.add_argument("--base-path", metavar="PATH", help="path of the page behind a reverse proxy, such as attnviz")
+    command.add_argument(
+        "--base-path", metavar="PATH", help="URL path under which a reverse proxy serves the page, for example: attnviz"
+    )
     command.add_argument(
         "--visitors",
         type=positive,
@@ -46,10 +48,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="largest number of visitors at the same time; further visitors wait in a queue",
     )
     command.add_argument(
-        "--runs", type=Path, help="folder with the training runs (of attnviz train) that visitors may watch"
+        "--runs", type=Path, help="folder with the training runs (made by attnviz train) that visitors may watch"
     )
     command.add_argument(
-        "--corpora", type=Path, help="folder with the tables (of attnviz corpus) that visitors may open"
+        "--corpora", type=Path, help="folder with the corpus tables (written by attnviz corpus) that visitors may open"
     )
 
 
@@ -61,7 +63,9 @@ def run(options: argparse.Namespace) -> None:
     check_streamlit()
     script = next((folder / "app.py" for folder in (Path.cwd(), ROOT) if (folder / "attnviz" / "ui").is_dir()), None)
     if script is None or not script.is_file():
-        raise AttnvizError("The page's app.py was not found. Run this command in the folder of the project.")
+        raise AttnvizError(
+            "app.py, the script that starts the web app, was not found. Run this command in the folder of the project."
+        )
     command = [sys.executable, "-m", "streamlit", "run", script.name]
     for host in _hosts(options):
         command += ["--server.allowedHosts", host]

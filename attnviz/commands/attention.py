@@ -28,7 +28,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="file of attention or word links, in any known format; it may be compressed as .gz",
+        help="file with attention weights or word links, in any known format; it may be compressed as .gz",
     )
     add_file_options(command)
     command.add_argument(
@@ -60,12 +60,18 @@ def add_file_options(command: argparse.ArgumentParser) -> None:
         help="file with the target sentences, one per line, if FILE contains none",
     )
     add("--format", metavar="NAME", help="format of the file, if the detected format is wrong")
-    add("--layer", type=positive, metavar="L", help="layer to read from an array with several layers, counted from 1")
+    add(
+        "--layer",
+        type=positive,
+        metavar="L",
+        help="number of the layer to read, counted from 1, if the array has several layers",
+    )
     add(
         "--head",
         type=positive,
         metavar="H",
-        help="head to read from an array with several heads, counted from 1 (default: the mean of the heads)",
+        help="number of the head to read, counted from 1, if the array has several heads (default: the mean of "
+        "the heads)",
     )
     add("--normalise", action="store_true", help="scale every row so that it adds up to 1")
     add("--transpose", action="store_true", help="transpose matrices that have one row for each source token")
@@ -74,7 +80,7 @@ def add_file_options(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="decode the escape sequences of Moses' tokenizer, such as &apos; and @-@",
     )
-    add("--encoding", metavar="NAME", help="encoding of the text if it is not UTF-8, such as latin-1 or utf-16")
+    add("--encoding", metavar="NAME", help="encoding of the file, such as latin-1 or utf-16, if the file is not UTF-8")
 
 
 def open_records(options: argparse.Namespace) -> AttentionRecords:
@@ -153,7 +159,8 @@ def _chosen(records: AttentionRecords, options: argparse.Namespace) -> list[Atte
     ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
     if ending in _DRAWN:
         if len(records) > 1:
-            print(f"This draws pair 1 of {len(records)}; choose another with --sentence.", file=sys.stderr)
+            shown = f"The figure shows sentence pair 1 of {len(records)}; choose another pair with --sentence."
+            print(shown, file=sys.stderr)
         return [records[0]]
     return list(records)
 
@@ -165,7 +172,7 @@ def _print(records: AttentionRecords, chosen: list[Attention]) -> None:
     for record in chosen[:_SHOWN]:
         print("\t".join((record.source_text, record.translation, links_text(record))))
     if len(chosen) > _SHOWN:
-        print(f"… and {len(chosen) - _SHOWN} more of {len(records)}", file=sys.stderr)
+        print(f"… and {len(chosen) - _SHOWN} more of the {len(records)} sentence pairs", file=sys.stderr)
 
 
 def _print_empty(records: list[Attention]) -> None:

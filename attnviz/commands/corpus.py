@@ -52,8 +52,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--kind",
         choices=[*KINDS, "none"],
         default=DEFAULT,
-        help="variant of posterior attention for the word links; fit is faster than balanced, none writes no such "
-        "links",
+        help="variant of posterior attention for the links in links_after; fit is faster than balanced; none "
+        "leaves links_after empty",
     )
     add(
         "--threshold",
@@ -65,15 +65,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--gold",
         type=Path,
         metavar="FILE",
-        help="file with links marked by hand, one line per pair, words counted from 0: i-j is a sure link, i?j a "
-        "possible link",
+        help="file with links marked by hand, one line per pair: i-j (sure) or i?j (possible) links source word i "
+        "to target word j, counted from 0",
     )
     add(
         "--batch-size",
         type=positive,
         default=default.batch_size,
         metavar="N",
-        help="largest number of pairs that are computed together",
+        help="largest number of sentence pairs in a batch",
     )
     add(
         "--skip-malformed",
@@ -132,8 +132,8 @@ def _add_cluster_options(group: argparse._ArgumentGroup) -> None:
         type=float,
         default=absent,
         metavar="X",
-        help="number of GPUs for each actor, or a fraction of one GPU (default: none, one processor core for each "
-        "actor)",
+        help="number of GPUs for each Ray actor, or a fraction of one GPU (default: no GPU, but one processor "
+        "core for each actor)",
     )
 
 

@@ -90,7 +90,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--figure",
         type=Path,
         metavar="FILE",
-        help="draw the table of BLEU by length to this file: .html, or .json for Plotly",
+        help="write a chart of BLEU by source length to this file: .html, or .json for Plotly",
     )
     add(
         "--threshold-from",
@@ -101,11 +101,16 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="file of gold links (.jsonl) on which the best threshold for attention links is chosen; may be repeated",
     )
     add("--heads", action="store_true", help="also report the alignment error rate of every head of a transformer")
-    add("--heads-csv", type=Path, metavar="FILE", help="write the table of all heads to this file")
+    add(
+        "--heads-csv",
+        type=Path,
+        metavar="FILE",
+        help="write the alignment error rates of all heads to this file, as CSV",
+    )
     add(
         "--tune",
         action="store_true",
-        help="instead of the report, compare beam widths and length penalties on the files",
+        help="compare beam widths and length penalties on the given files, instead of printing the report",
     )
     add(
         "--sentences",
@@ -171,7 +176,7 @@ def _check(options: argparse.Namespace) -> None:
     if options.heads and not any(map(_is_gold, options.files)):
         raise AttnvizError("The option --heads needs a file of gold links (.jsonl). Add such a file.")
     if options.heads_csv and not options.heads:
-        raise AttnvizError("The option --heads-csv writes the table of the heads. Add --heads.")
+        raise AttnvizError("The option --heads-csv writes the table that --heads computes. Add --heads.")
     if options.threshold_from and not any(map(_is_gold, options.files)):
         raise AttnvizError(
             "The option --threshold-from also needs a file of gold links (.jsonl) to evaluate on. Add such a file."

@@ -42,13 +42,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
     from attnviz.palette import COLOURS
 
     add = command.add_argument
-    add("text", nargs="?", help="sentence to translate; omit the sentence with --trace or --attention")
+    add("text", nargs="?", help="sentence to translate; leave it out if you give --trace or --attention")
     add("--trace", type=Path, metavar="FILE", help="saved trace to draw; this needs no model")
     add(
         "--attention",
         type=Path,
         metavar="FILE",
-        help="file of another program’s attention or links to draw, in any format that `attnviz attention` reads",
+        help="file with attention weights or word links of another program, in any format that `attnviz attention` "
+        "reads",
     )
     add(
         "--checkpoint",
@@ -83,7 +84,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add(
         "--target",
         metavar="TEXT",
-        help="translation that the decoder must write (forced decoding); with --attention: the target tokens",
+        help="translation that the decoder must write (forced decoding); with --attention, the target tokens of the "
+        "given weights",
     )
     add(
         "--picture",
@@ -97,7 +99,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--step",
         type=positive,
         metavar="N",
-        help="number of the step, counted from 1: it gets a frame in the heatmap and is shown first in .html",
+        help="step to frame in the heatmap and to show first in .html; steps are counted from 1",
     )
     add(
         "--source",
@@ -115,14 +117,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add(
         "--face",
         choices=FACES,
-        help="what the heatmap shows: attention before the word is known (default), posterior attention after it "
-        "(default for word links), or the difference",
+        help="what the heatmap shows: attention before the word is known (default), posterior attention after the "
+        "word is known (default in .pharaoh files), or the difference of the two",
     )
     add(
         "--colours",
         choices=COLOURS,
         default=COLOURS[0],
-        help="colours of the heatmap: paper goes from black to white, cividis is safe for colour blindness",
+        help="colours of the heatmap: either paper (from black to white) or cividis (safe for colour blindness)",
     )
     add(
         "--root", action="store_true", help="colour by the square root of the weight, so that small weights are visible"
@@ -158,8 +160,8 @@ def run(options: argparse.Namespace) -> None:
     face: Face = options.face or "before"
     if ending == "pharaoh" and face == "difference":
         raise AttnvizError(
-            "Word links come from the attention before or after the word. Choose --face before or --face after, "
-            "not difference."
+            "Word links come from the attention (--face before) or the posterior attention (--face after). "
+            "Choose one of these, not --face difference."
         )
     figure_options = FigureOptions(
         picture=options.picture,
@@ -198,7 +200,7 @@ def run(options: argparse.Namespace) -> None:
     if weights is None and ending in WITHOUT_THE_MODEL and not by_attention:
         print(
             f"{WITHOUT_THE_MODEL[ending]}, which needs the model {trace.model} that made the trace; --model is "
-            f"{options.model}. Give the folder of this model with --model.",
+            f"{options.model}. Give the folder of {trace.model} with --model.",
             file=sys.stderr,
         )
     save(trace, options.output, figure_options, weights, what_ifs)

@@ -19,9 +19,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "folder",
         type=Path,
         metavar="FOLDER",
-        help="folder of the checkpoint, as Joey NMT’s trainer wrote it; or with the file of "
-        "torch.save(model.state_dict(), …) and the vocabularies source.txt and target.txt (one token per "
-        "line, in the order of the ids)",
+        help="folder of the checkpoint: either the folder that Joey NMT’s trainer wrote, or a folder with the "
+        "file of torch.save(model.state_dict(), …) and the vocabularies source.txt and target.txt (one token "
+        "per line, in the order of the ids)",
     )
     command.add_argument(
         "-o",
@@ -29,10 +29,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         required=True,
-        help="model folder to write; the page offers all models in models/",
+        help="model folder to write; the app offers all models in the folder models/",
     )
     command.add_argument(
-        "--half", action="store_true", help="store the weights in float16, rounded, which halves the size"
+        "--half",
+        action="store_true",
+        help="round the stored weights to float16; this halves the size of the model file",
     )
 
 

@@ -24,7 +24,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--data", nargs="+", type=Path, required=True, metavar="TRAINING", help="training files, .tsv or .tsv.xz"
     )
     command.add_argument(
-        "-o", "--output", type=Path, metavar="FOLDER", help="folder for copies of the .tsv files without these pairs"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="folder for copies of the .tsv test files without pairs found in TRAINING",
     )
 
 

@@ -30,7 +30,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="LINKS",
         help="file of links or attention, in any format that `attnviz attention` reads",
     )
-    add("--gold", type=Path, required=True, metavar="GOLD", help="file of gold links, in any of the same formats")
+    add(
+        "--gold",
+        type=Path,
+        required=True,
+        metavar="GOLD",
+        help="file of gold links, in any format that `attnviz attention` reads",
+    )
     add_file_options(command)
     add("--gold-format", metavar="NAME", help="format of GOLD, if the detected format is wrong")
     add("--samples", type=positive, default=1000, help="number of resampled corpora for the bootstrap interval")

@@ -32,8 +32,8 @@ def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
         "--precision",
         choices=PRECISIONS,
         default="auto",
-        help="number format on a CPU for finding the likeliest pieces, whose exact numbers are then computed; auto "
-        "chooses the faster one on this machine",
+        help="number format in which a CPU finds the likeliest pieces; their logits are then computed again in "
+        "float32; auto chooses the faster format on this machine",
     )
     if beam:
         command.add_argument("--beam", type=beam_width, default=5, help="beam width; 1 is greedy search")
@@ -46,15 +46,15 @@ def add_head_options(command: argparse.ArgumentParser) -> None:
         type=_layer,
         default=argparse.SUPPRESS,
         metavar="L",
-        help="for a transformer: use the mean of the heads of layer L, counted from 1, in the cross-attention; all "
-        "(the default) uses all layers",
+        help="for a transformer: use the mean of the cross-attention heads of layer L, counted from 1; all (the "
+        "default) uses the heads of all layers",
     )
     command.add_argument(
         "--head",
         type=positive,
         default=argparse.SUPPRESS,
         metavar="H",
-        help="for a transformer: use head H of the layer given by --layer, counted from 1",
+        help="for a transformer: use only head H, counted from 1, of the layer that --layer gives",
     )
 
 

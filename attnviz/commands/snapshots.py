@@ -30,15 +30,16 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--sentences",
         type=Path,
-        help="file with one source<TAB>translation per line, whose alignments are stored (default: the sentences "
-        "of the run’s own snapshots)",
+        help="file of sentence pairs, one source<TAB>translation per line; their alignments are stored (default: "
+        "the sentences of the run’s own snapshots)",
     )
     command.add_argument(
         "--links",
         type=Path,
         nargs="+",
         default=[],
-        help="files of gold links (.jsonl), for the alignment error rate and for what the model learns when",
+        help="files of gold links (.jsonl), to measure the alignment error rate and the mean attention on each "
+        "kind of link",
     )
     command.add_argument("--limit", type=positive, default=300, help="number of validation pairs for loss and BLEU")
     command.add_argument("--name", default="", help="name of the run on the page (default: the name of its folder)")

@@ -29,7 +29,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     command.add_argument("text", nargs="?", help="sentence to translate (default: each line of standard input)")
     command.add_argument(
-        "--json", action="store_true", help="print one JSON object per line, which also holds pieces and alignment"
+        "--json",
+        action="store_true",
+        help="for each sentence, print a JSON object on one line, with its pieces and alignment too",
     )
     add_model_options(command, beam=True)
 

@@ -124,7 +124,7 @@ def _tables(path: Path, output: Path) -> list[tuple[Path, Path]]:
             )
         if table.resolve() in {input_file.resolve() for input_file in files}:
             raise AttnvizError(
-                f"The table of {file} would overwrite an input file. Choose another output folder than {output}."
+                f"The table of {file} would overwrite an input file. Choose an output folder other than {output}."
             )
         tables[table] = file
     return [(file, table) for table, file in tables.items()]

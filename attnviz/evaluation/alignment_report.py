@@ -49,10 +49,11 @@ HEADS_COLUMNS = (
 DIGITS = 12
 """Digits of the weights' digest in that file, which identifies the measured model."""
 _NOTE = (
-    "AER = 1 − (|A∩S| + |A∩(S∪P)|) / (|A| + |S|); lower is better. The links are between words, under forced "
-    "decoding. Before the word: attention, α. After the word: posterior attention, once the written piece is "
-    "known (`analysis.posterior`). Argmax links each target word to the source word with the largest share. "
-    "Mutual argmax keeps only the links that are also the largest of their source word."
+    "AER = 1 − (|A∩S| + |A∩(S∪P)|) / (|A| + |S|), with the model's links A, sure links S and possible links P; lower "
+    "is better. The links connect words and are computed under forced decoding. “Before the word” means the attention "
+    "α. “After the word” means the posterior attention, computed once the written piece is known "
+    "(`analysis.posterior`). Argmax links each target word to the source word with the largest share. Mutual argmax "
+    "keeps a link only if its share is also the largest share of its source word."
 )
 
 

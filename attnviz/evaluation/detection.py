@@ -12,7 +12,7 @@ import torch
 
 from attnviz.detector import Detector
 from attnviz.evaluation.forced import Advance
-from attnviz.evaluation.tables import Section, TableRow, markdown_table, number
+from attnviz.evaluation.tables import Section, TableRow, markdown_table, number, speed_note
 from attnviz.evaluation.training_log import training_cost
 from attnviz.model_folder import WEIGHTS
 from attnviz.text import EOS
@@ -101,10 +101,7 @@ def detection_section(judges: Sequence[Judge], corpora: Mapping[str, Pairs], pro
             counts = " / ".join(number(kind_result["pairs"], 0) for kind_result in record["kinds"])
             rows.append([corpus, judge.name, counts, *cells, number(1000 * record["seconds_per_pair"], 2)])
     columns = ["file", "detector", "pairs of each kind", *(f"{kind}, %" for kind in (TRANSLATION, *KINDS)), "ms a pair"]
-    notes = [
-        _NOTE,
-        f"Speed was measured in batches on {judges[0].detector.device}, with {torch.get_num_threads()} threads.",
-    ]
+    notes = [_NOTE, speed_note(judges[0].detector.device.type, torch.get_num_threads())]
     return Section("detection", "Translations detected", records, markdown_table(columns, rows, 3), "pairs", (), notes)
 
 

@@ -61,7 +61,7 @@ def translate_all(
                     try:
                         translated = model.translator.translate_batch(block, beam=beam, length_penalty=length_penalty)
                     except AttnvizError as error:
-                        raise AttnvizError(f"{corpus}, after {start} pairs: {error}") from error
+                        raise AttnvizError(f"Translating {corpus} failed after {start} pairs: {error}") from error
                     translations += translated
                     progress(len(block))
                 results.append(Translated(model, corpus, beam, translations, time.perf_counter() - started))

@@ -13,7 +13,7 @@ from attnviz.evaluation.forced import Advance, together
 from attnviz.evaluation.lengths import BUCKETS, FEWEST, LengthScore, scores_by_length
 from attnviz.evaluation.models import Model, Pairs, Predicted, Translated, search_name
 from attnviz.evaluation.sentences import FIGURE_3, LONG
-from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, number
+from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, number, speed_note
 from attnviz.evaluation.training_log import training_cost
 from attnviz.evaluation.tuning import best_trial, tune
 from attnviz.model_folder import WEIGHTS
@@ -134,11 +134,11 @@ def score_section(
     columns += [f"{metric} {search_name(beam)}" for metric in ("BLEU", "chrF2") for beam in beams]
     columns += ["perplexity", "bits a character"] + [f"sentences/s {search_name(beam)}" for beam in beams]
     note = (
-        "Detokenised and cased, by sacrebleu: "
+        "sacrebleu computed these scores on detokenised, cased text: "
         + "; ".join(f"{metric} `{signature}`" for metric, signature in signatures.items())
-        + ". Perplexity is per piece, so it compares only models with the same tokenizer; bits a character compare all "
-        f"models. Speed was measured in batches on {models[0].translator.device}, with {torch.get_num_threads()} "
-        "threads."
+        + ". Perplexity is per piece, so it is comparable only between models with the same tokenizer. Bits a "
+        f"character are comparable between all models. "
+        f"{speed_note(models[0].translator.device.type, torch.get_num_threads())}"
     )
     return Section("scores", "Scores", records, markdown_table(columns, rows, 2), "pairs", notes=[note])
 
@@ -168,8 +168,8 @@ def length_section(
             )
     columns = ["source words", "pairs", *translations, *(f"{name} {MINUS} {first}" for name in others)]
     columns += [f"bits a character, {name}" for name in translations]
-    note = "The number after ± is half of the 95% interval of 1,000 resamplings of the sentences"
-    note += "; brackets hold the 95% interval of the paired bootstrap" if others else ""
+    note = "The number after ± is half the width of the 95% interval from 1,000 resamplings of the sentences"
+    note += "; brackets hold the 95% interval of the difference, from a paired bootstrap" if others else ""
     note += f". Rows with fewer than {FEWEST} sentences have no interval."
     section = Section(
         "by_length",

@@ -54,6 +54,12 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], text_c
     return "\n".join(lines)
 
 
+def speed_note(device: str, threads: int) -> str:
+    """Return the sentence that says where speed was measured: the type of `device`, and the processor threads."""
+    names = {"cpu": "the CPU", "cuda": "the GPU"}
+    return f"Speed was measured in batches on {names.get(device, device)}, with {threads} thread{'s'[: threads != 1]}."
+
+
 def number(value: float | None, decimals: int = 1, signed: bool = False) -> str:
     """Return `value` with thousands separators and a true minus sign; a dash for None."""
     if value is None:

@@ -157,7 +157,7 @@ def heading(trace: Aligned, options: FigureOptions, weights: Weights | None = No
         subject = _subject(trace, options, weights)
         return step_figure(subject, options.picture).headline(subject)
     if not trace.attends:
-        return gettext("One vector for every step")
+        return gettext("A single vector for all steps")
     return ", ".join(
         filter(None, (heatmap_heading(options.by, options.root, options.face), step_texts(trace).heads_text(trace)))
     )
@@ -244,10 +244,13 @@ def _check_available(trace: Any, ending: str, options: FigureOptions, weights: W
             f"{options.picture!r} cannot."
         )
     if options.margins:
-        raise AttnvizError(f"Only the heatmap has margins; the picture {options.picture!r} has none.")
+        raise AttnvizError(
+            f"Only the heatmap has margins (coverage and entropy); the picture {options.picture!r} has none."
+        )
     if options.step is None:
-        raise AttnvizError(f"The picture {options.picture!r} shows one step. Name the step.")
+        raise AttnvizError(f"The picture {options.picture!r} shows one step. Give the number of the step.")
     if ending in ("html", "tex", "json", "pharaoh"):
         raise AttnvizError(
-            f"A .{ending} file shows the whole translation, so it cannot hold the picture {options.picture!r}."
+            f"A .{ending} file always shows the whole translation, but the picture {options.picture!r} shows a part "
+            "of it."
         )

@@ -41,7 +41,7 @@ def bleu_by_length(
         | {
             "type": "category",
             "showgrid": False,
-            "title": axis["title"] | {"text": gettext("words of the source sentence, and number of sentences")},
+            "title": axis["title"] | {"text": gettext("words in the source sentence (below: number of sentences)")},
             "tickvals": list(buckets),
             "ticktext": [f"{literal(words)}<br>{thousands(pairs)}" for words, pairs in buckets.items()],
         },

@@ -176,8 +176,8 @@ def context_units_alt(trace: Trace, decomposition: ContextUnits, step: int) -> s
     """Return the text alternative."""
     largest = int(np.abs(decomposition.context - decomposition.mean).argmax())
     return gettext(
-        "Units of the context vector of step {step}, added up word by word. {told} Unit {unit} differs most from "
-        "its mean over all steps: {value} instead of {mean}.",
+        "What each source word adds to the units of the context vector of step {step}. {told} Unit {unit} "
+        "differs most from its mean over all steps: {value} instead of {mean}.",
         step=step + 1,
         told=context_sentence(trace, decomposition, step),
         unit=int(decomposition.units[largest]) + 1,

@@ -31,12 +31,12 @@ SATURATION_MARK = " ▮"
 def hover_template(decomposition: EnergyDecomposition) -> str:
     """Return the hover text of a unit, with placeholders for query, key, activation, score and contribution."""
     if decomposition.bounded:
-        return gettext("unit {k}<br>tanh({q} + {u}) = {a}<br>× v = {v} gives {c}")
+        return gettext("unit {k}<br>tanh({q} + {u}) = {a}<br>× {v} (v) = {c}")
     if decomposition.scaled:
         units = len(decomposition.query)
         return gettext("unit {k}<br>{q} × {u} / √{units} = {c}", k="{k}", q="{q}", u="{u}", c="{c}", units=units)
     if _weighted(decomposition):
-        return gettext("unit {k}<br>{q} × {u} = {a}<br>× v = {v} gives {c}")
+        return gettext("unit {k}<br>{q} × {u} = {a}<br>× {v} (v) = {c}")
     return gettext("unit {k}<br>{q} × {u} = {c}")
 
 

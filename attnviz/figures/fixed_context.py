@@ -40,8 +40,8 @@ def fixed_context(
     layout = _layout(cells, len(vector), ink) | {
         "meta": {
             "alt": gettext(
-                "One vector for every step. The encoder reads {count} source words in order. The last forward "
-                "annotation, a vector of {units} numbers, goes to each of {rows} target words.",
+                "A single vector for all steps. The encoder reads {count} source words in order. The last "
+                "forward annotation, a vector of {units} numbers, goes to each of {rows} target words.",
                 count=len(cells.source),
                 units=len(vector),
                 rows=len(cells.target),
@@ -78,7 +78,7 @@ def fixed_context(
 def fixed_context_table(trace: Trace) -> pd.DataFrame:
     """Return c, the same at every step, one row for each of its n units (counted from 1)."""
     index = pd.RangeIndex(1, trace.contexts.shape[1] + 1, name=gettext("unit"))
-    return pd.DataFrame({gettext("context vector, the same at every step"): trace.contexts[0]}, index=index)
+    return pd.DataFrame({gettext("context vector, the same vector at every step"): trace.contexts[0]}, index=index)
 
 
 def _encoder_traces(count: int, ink: Palette) -> list[Spec]:

@@ -191,8 +191,8 @@ def _legend(ink: Palette) -> list[Spec]:
 def _alt(attentions: list[str], decays: list[GradientDecay]) -> str:
     texts = [
         gettext(
-            "{name}: through the recurrence alone {start} (near) and {end} (far); through the contexts {near} "
-            "(near) and {far} (far)",
+            "{name}: the median gradient is {start} (near) and {end} (far) through the recurrence alone, and "
+            "{near} (near) and {far} (far) through the contexts",
             name=attention_name(kind),
             start=small_length(decay.near[0]),
             end=small_length(decay.far[0]),
@@ -202,7 +202,7 @@ def _alt(attentions: list[str], decays: list[GradientDecay]) -> str:
         for kind, decay in zip(attentions, decays, strict=True)
     ]
     return gettext(
-        "Lengths of gradients between target and source pieces. “Near” is the quarter of the pairs with the "
-        "fewest steps between them, “far” the quarter with the most steps. {told}.",
+        "Lengths of gradients between target and source pieces. “Near” is the quarter of the pairs whose two "
+        "pieces are the fewest steps apart, “far” the quarter with the most steps. {told}.",
         told="; ".join(texts),
     )

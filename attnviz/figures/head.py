@@ -117,7 +117,8 @@ def values_strips(head: HeadOrTrace, step: int, *, theme: ThemeName = "light") -
     names, rows = _terms(head, step)
     units = rows.shape[1]
     alt = gettext(
-        "Output of the head at step {step}: weighted values of {count} units each, with their sum below.",
+        "Output of the head at step {step}: one strip of {count} units for each weighted value, and the sum of "
+        "the strips below.",
         step=step + 1,
         count=units,
     )
@@ -133,7 +134,10 @@ def values_frame(head: HeadOrTrace, *, thinned: bool = False, theme: ThemeName =
     """Return the figure of the growing sum of values, without its numbers: see `growth_frame`."""
     opened = open_head(head)
     units = opened.values.shape[1]
-    alt = gettext("Weighted values: a strip of {count} units for each source piece, with their sum below.", count=units)
+    alt = gettext(
+        "Weighted values: one strip of {count} units for each source piece, and the sum of the strips below.",
+        count=units,
+    )
     return growth_frame(opened, units, units, [gettext("values of the head")], alt, thinned=thinned, theme=theme)
 
 

@@ -54,7 +54,8 @@ def heatmap_alt(
         return gettext("Posterior attention (after the word) of {size}. Largest values: {shown}.", **fields)
     if cells.face == "difference":
         return gettext(
-            "Change of the alignment of {size}, α′ (after the word) minus α (before). Largest gains: {shown}.", **fields
+            "Change of the alignment of {size}, α′ (after the word) minus α (before the word). Largest gains: {shown}.",
+            **fields,
         )
     return gettext("Alignment of {size}. Largest weights: {shown}.", **fields)
 

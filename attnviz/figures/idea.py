@@ -49,8 +49,8 @@ def fit_alt(trace: AttentionMatrix, step: int) -> str:
     """Return the text alternative of the bars at 0-based `step`."""
     best = weight_order(trace, step)[0]
     return gettext(
-        "How much each of {count} English pieces would help at step {step}. The longest bar is that of piece {number}, "
-        "{name}.",
+        "How much each of {count} English pieces would help to choose the piece of step {step}. The longest bar "
+        "is that of piece {number}, {name}.",
         count=len(trace.source_pieces),
         step=step + 1,
         number=best + 1,

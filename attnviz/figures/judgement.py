@@ -53,7 +53,7 @@ def compared_values(judgement: Judgement, step: int) -> Values:
     alt = gettext(
         "Strips of {count} units for French piece {number}, {name}. The strips show the vector of this piece, "
         "the mean of the English vectors weighted by the attention of this piece, and the comparison of these "
-        "two. The comparison is a vector of length {length}.",
+        "two. The norm of the comparison is {length}.",
         count=rows.shape[1],
         number=step + 1,
         name=piece_name(judgement.target_pieces[step]),
@@ -130,13 +130,14 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None, *, theme: T
 def _bag_alt(count: int, units: int, *, swapped: bool) -> str:
     if swapped:
         return gettext(
-            "Comparisons of {count} English pieces as strips of {units} units, before and after two words were "
-            "swapped. Each group of strips has its sum below.",
+            "Comparisons of {count} English pieces with French pieces, as strips of {units} units, before and "
+            "after two words were swapped. Each group of strips has its sum below.",
             count=count,
             units=units,
         )
     return gettext(
-        "The comparisons of {count} English pieces as strips of {units} units, with their sum below.",
+        "The comparisons of {count} English pieces with French pieces, as strips of {units} units, with their "
+        "sum below.",
         count=count,
         units=units,
     )

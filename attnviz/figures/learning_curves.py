@@ -275,5 +275,7 @@ def _learnt_alt(run: Snapshots) -> str:
         if name in run.curves
     ]
     return gettext(
-        "What attention has learnt over the training updates, {run}: {told}.", run=run_name(run), told="; ".join(ends)
+        "What attention has learnt over the updates of this training run ({run}): {told}.",
+        run=run_name(run),
+        told="; ".join(ends),
     )

@@ -65,7 +65,7 @@ def _sum_text(face: Face, name: str, amount: float) -> str:
     """Return the hover text of the bar below a column."""
     if face == "difference":
         return gettext(
-            "{name}: attention changes by {amount} in total after the word (Σ (α′ − α) over the rows)",
+            "{name}: once the words are known, attention changes by {amount} in total (Σ (α′ − α) over the rows)",
             name=name,
             amount=signed(amount),
         )

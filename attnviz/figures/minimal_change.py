@@ -128,7 +128,9 @@ def _alt(trace: Trace, changes: MinimalChange) -> str:
         count=len(changes.distances),
     )
     if unreachable:
-        text += " " + gettext("At {count} of the steps, no change to another piece was found.", count=unreachable)
+        text += " " + gettext(
+            "At {count} of the steps, no change was found that gives another piece.", count=unreachable
+        )
     if unreachable < len(changes.distances):
         text += " " + gettext(
             "Step {step}, {name}, needs the smallest change: {distance}.",

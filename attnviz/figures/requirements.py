@@ -67,8 +67,8 @@ UNIT_LAYER = Requirement(
     RECURRENT.is_met,
     _reason(
         lambda: gettext(
-            "This model is a transformer: its score is the product of query and key, shown above. A transformer "
-            "has no layer of units to decompose."
+            "This model is a transformer: its score is the product of query and key, shown above. This score has "
+            "no hidden layer of units to decompose."
         )
     ),
 )

@@ -86,7 +86,7 @@ def shuffled_figure(
         "margin": {"l": 50, "r": 40, "t": 12, "b": 46},
         "hovermode": "closest",
         "xaxis": axis | {"title": title | {"text": gettext("largest weight of the step")}},
-        "yaxis": axis | {"title": title | {"text": gettext("change when shuffled (total variation)")}},
+        "yaxis": axis | {"title": title | {"text": gettext("probability change when shuffled (total variation)")}},
         "meta": {
             "alt": _alt(shuffled),
             "narrowest": 320,
@@ -104,7 +104,7 @@ def shuffled_table(trace: Trace, shuffled: Shuffled) -> pd.DataFrame:
         gettext("target piece"): list(trace.target_pieces),
         gettext("largest weight"): shuffled.largest,
         gettext("change when shuffled"): shuffled.change,
-        gettext("share with the same piece"): shuffled.kept,
+        gettext("share of shuffles with the same piece"): shuffled.kept,
     }
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(shuffled.change) + 1, name=gettext("step")))
 

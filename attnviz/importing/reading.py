@@ -54,7 +54,13 @@ def read_attention(
         count = len(next((side for side in sides if side is not None), ())) or None
         pairs = tensors.sentences_in(path, count)
         return AttentionRecords(
-            "tensors", pairs.title, gettext("These are tensors in memory."), pairs, sides[0], sides[1], options
+            "tensors",
+            pairs.title,
+            gettext("The attention comes from tensors in memory."),
+            pairs,
+            sides[0],
+            sides[1],
+            options,
         )
     try:
         return records_of(open_content(Path(path), encoding), sides, format, options)
@@ -132,8 +138,8 @@ def _unknown(content: Content) -> str:
     return gettext(
         "The file looks like plain sentences: it has no attention. attnviz reads links such as 0-0 1-2, one line "
         "per sentence pair. attnviz also reads tables, JSON and arrays with a row of weights for each target "
-        "token. For translation toolkits, run them with the option that prints alignments and give attnviz their "
-        "output: marian-decoder --alignment soft, fairseq-generate --print-alignment."
+        "token. Run translation toolkits with the option that prints alignments, and give their output to "
+        "attnviz: marian-decoder --alignment soft, fairseq-generate --print-alignment."
     )
 
 

@@ -180,9 +180,9 @@ def _check_orientation(weights: NDArray[np.float64]) -> None:
     if not whole.all() and (np.abs(columns - 1) <= ROUNDED).all():
         raise AttnvizError(
             gettext(
-                "Each column of the matrix adds up to 1, but not each row: the matrix looks transposed. A row "
-                "must be a target token and a column a source token. Transpose the matrix, or exchange source "
-                "and target."
+                "Each column of the matrix adds up to 1, but not each row: the matrix looks transposed. Each row "
+                "must belong to a target token, and each column to a source token. Transpose the matrix, or "
+                "exchange source and target."
             )
         )
 
@@ -204,8 +204,8 @@ def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
         row = int(wrong.argmax())
         raise AttnvizError(
             gettext(
-                "Row {row} adds up to {sum}, not to 1. The sums of all rows go from {least} to {most}. If these "
-                "are weights, scale every row so that it adds up to 1.",
+                "Row {row} adds up to {sum}, not to 1. The sums of all rows go from {least} to {most}. If the "
+                "rows contain weights, scale every row so that it adds up to 1.",
                 row=row + 1,
                 sum=f"{sums[row]:.4g}",
                 least=f"{sums.min():.4g}",
@@ -241,7 +241,7 @@ def _make_attention(
     """Return the `Attention` of checked pieces and weights, after checking energies and states against them."""
     source, target = sides
     if not isinstance(origin, str) or len(origin) > LONGEST_ORIGIN:
-        raise AttnvizError(gettext("origin must be a string of at most {most} characters.", most=LONGEST_ORIGIN))
+        raise AttnvizError(gettext("“origin” must be a string of at most {most} characters.", most=LONGEST_ORIGIN))
     record = Attention(
         source_pieces=source.pieces,
         target_pieces=target.pieces,

@@ -66,7 +66,7 @@ class ReplaceEnergies:
         energies = _numbers(self.energies)
         if max(map(abs, energies)) > _STRONGEST:
             raise AttnvizError(
-                gettext("An energy must be from {least:g} to {most:g}.", least=-_STRONGEST, most=_STRONGEST)
+                gettext("An energy must lie between {least:g} and {most:g}.", least=-_STRONGEST, most=_STRONGEST)
             )
         object.__setattr__(self, "energies", energies)
         _check_step(self.step)
@@ -226,7 +226,7 @@ def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int
                     raise AttnvizError(
                         ngettext(
                             "You gave {count} number for {pieces} source pieces.",
-                            "You gave {count} numbers for {pieces} source pieces.",
+                            "You gave {count} weights or energies for {pieces} source pieces; give one per piece.",
                             len(row),
                             pieces=source_pieces,
                         )

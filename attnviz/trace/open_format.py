@@ -44,14 +44,15 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
     if fields.get("format", Attention.saved_as.mark) != Attention.saved_as.mark:
         raise AttnvizError(
             gettext(
-                "This JSON does not hold attention of attnviz: its field “format” is {format}.",
+                "This JSON is not in the attention format of attnviz: its field “format” is {format}.",
                 format=repr(fields["format"])[:60],
             )
         )
     if fields.get("version", 1) != Attention.saved_as.version:
         raise AttnvizError(
             gettext(
-                "This attention object has format version {version}; this program reads {latest}. Update attnviz.",
+                "This attention object has format version {version}; this program reads only version {latest}. "
+                "Update attnviz.",
                 version=repr(fields["version"])[:20],
                 latest=Attention.saved_as.version,
             )
@@ -81,7 +82,7 @@ def _gold(value: object) -> Mapping[str, Any]:
         return value
     links = [_LINK.fullmatch(link) for link in value.split()] if isinstance(value, str) else [None]
     if None in links:
-        raise AttnvizError(gettext("gold must be an object with two lists of links, sure and possible."))
+        raise AttnvizError(gettext("The field gold must be an object with two lists of links, sure and possible."))
     pairs = [(link[2], (int(link[1]), int(link[3]))) for link in links if link]
     return {
         "sure": [pair for mark, pair in pairs if mark == "-"],
@@ -95,15 +96,15 @@ def _with_words_and_remarks(record: Attention, words: object, remarks: object) -
     Raise AttnvizError where they do not fit.
     """
     if not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
-        raise AttnvizError(gettext("remarks must be a list of strings."))
+        raise AttnvizError(gettext("“remarks” must be a list of strings."))
     all_remarks = tuple(dict.fromkeys((*remarks, *record.remarks)))
     record = dataclasses.replace(record, remarks=all_remarks)
     if words is not None:
         if not isinstance(words, Mapping) or set(words) != {"source", "target"}:
             raise AttnvizError(
                 gettext(
-                    "words must have two lists, source and target, with the number of each token’s word, counted "
-                    "from 0."
+                    "The field words must have two lists, source and target: for each token, the number of its "
+                    "word, counted from 0."
                 )
             )
         sides = [
@@ -125,7 +126,8 @@ def _word_numbers(value: object, pieces: Sequence[str]) -> IntArray:
     if len(numbers) != len(pieces) or not all(type(n) is int and 0 <= n < MOST_TOKENS for n in numbers):
         raise AttnvizError(
             gettext(
-                "words must have two lists, source and target, with the number of each token’s word, counted from 0."
+                "The field words must have two lists, source and target: for each token, the number of its word, "
+                "counted from 0."
             )
         )
     return np.array(numbers, np.int32)

@@ -106,7 +106,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
     if type(version) is not int or not 1 <= version <= saved_as.version:
         raise AttnvizError(
             gettext(
-                "This trace has format version {version}; this program reads up to {latest}. Update attnviz.",
+                "This trace has format version {version}; this program reads versions up to {latest}. Update attnviz.",
                 version=bounds.shown(version),
                 latest=saved_as.version,
             )

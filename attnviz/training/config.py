@@ -42,7 +42,7 @@ class TrainingConfig:
         "files of training pairs, .tsv or .tsv.xz, one source<TAB>target per line; with PATH=WEIGHT, each pair of "
         "the file is used WEIGHT times per epoch on average"
     )
-    validation: tuple[str, ...] = _option("files of validation pairs, of the same form")
+    validation: tuple[str, ...] = _option("files of validation pairs, in the format of the training files")
     output: str = _option(
         "folder of the training run, for checkpoints, the log, snapshots, and the finished model (in model/)"
     )
@@ -52,37 +52,39 @@ class TrainingConfig:
     )
 
     start_from: str = _option(
-        "folder of a model to continue from, with its weights, sizes, attention and tokenizer; the sizes below "
-        "are then ignored; vocabulary_size or tokenizer choose another tokenizer",
+        "folder of a model to continue from; training keeps its weights, sizes, attention and tokenizer, and "
+        "ignores the sizes below; to change the tokenizer, set vocabulary_size or tokenizer",
         "",
     )
     vocabulary_size: int = _option(
-        "number of pieces of the SentencePiece vocabulary that both languages share, K; 0 means 8000, or with "
-        "start_from the vocabulary of that model",
+        "number of pieces, K, in the SentencePiece vocabulary that both languages share; 0 means 8000, or, with "
+        "start_from, that the vocabulary of that model is used",
         0,
         (0, LARGEST_VOCABULARY),
     )
-    tokenizer: str = _option("file tokenizer.model to use, instead of training a tokenizer", "")
+    tokenizer: str = _option("tokenizer.model file to use instead of training a tokenizer", "")
     architecture: str = _option(
-        "architecture: rnnsearch, with the sizes of the next six options; transformer, with the sizes of the four "
-        "options after those; or decomposable (a detector of translations), with embedding_size and model_size",
+        "architecture: rnnsearch, which uses the next six options; transformer, which uses the four options "
+        "after those six; or decomposable (a detector of translations), which uses embedding_size and model_size",
         "rnnsearch",
         ARCHITECTURES,
     )
     embedding_size: int = _option("size of word embeddings, m", 256, (1, LARGEST_SIZE))
     hidden_size: int = _option(
-        "units of the decoder and of each direction of the encoder, n; with attention dot, each direction has "
-        "only n / 2 units",
+        "number of units, n, of the decoder and of each direction of the encoder; with attention dot, each "
+        "direction has only n / 2 units",
         512,
         (1, LARGEST_SIZE),
     )
     alignment_size: int = _option(
-        "units of the additive energy, n'; with attention location, the number of positions in a sentence that "
-        "can get attention",
+        "number of hidden units, n', that compute an additive energy; if attention is location, the largest number of "
+        "source positions that can get attention",
         512,
         (1, LARGEST_SIZE),
     )
-    maxout_size: int = _option("units of the maxout readout (the layer before the output), l", 256, (1, LARGEST_SIZE))
+    maxout_size: int = _option(
+        "number of units, l, of the maxout readout (the layer before the output)", 256, (1, LARGEST_SIZE)
+    )
     attention: str = _option(
         f"kind of attention: {', '.join(ATTENTION_KINDS)}, or package.module:Class for a scorer class of your own",
         "additive",
@@ -93,39 +95,44 @@ class TrainingConfig:
         ("previous", "current"),
     )
     model_size: int = _option(
-        "units of the residual stream of a transformer, or of the layers of a detector, d", 256, (1, LARGEST_SIZE)
+        "number of units, d, of the residual stream of a transformer or of the layers of a detector",
+        256,
+        (1, LARGEST_SIZE),
     )
     heads: int = _option(
-        "heads in each layer of a transformer; d must be a multiple of this number", 4, (1, MOST_LAYERS)
+        "heads in each layer of a transformer; --model-size must be a multiple of this number", 4, (1, MOST_LAYERS)
     )
-    layers: int = _option("layers of the encoder of a transformer, and also of its decoder", 3, (1, MOST_LAYERS))
+    layers: int = _option(
+        "number of encoder layers of a transformer; its decoder has the same number", 3, (1, MOST_LAYERS)
+    )
     feedforward_size: int = _option("hidden units of the feed-forward blocks of a transformer", 1024, (1, LARGEST_SIZE))
     dropout: float = _option(
-        "dropout rate: on embeddings, readouts and annotations, or on the output of each block of a transformer",
+        "dropout rate, applied to embeddings, annotations and readouts or, in a transformer, to the output of "
+        "each block",
         0.1,
         (0, 1),
         without=1,
     )
 
-    max_words: int = _option("leave out pairs with a sentence of more words than this", 50, (1, 10_000))
+    max_words: int = _option("leave out pairs in which either sentence has more than this many words", 50, (1, 10_000))
     batch_tokens: int = _option(
         "size of a batch: the number of pairs times the length of the longest sentence, in pieces, padding included",
         2400,
         (1, _MANY),
     )
-    updates: int = _option("number of updates of the weights; training then ends", 20000, (1, _MANY))
+    updates: int = _option("number of weight updates after which training ends", 20000, (1, _MANY))
     learning_rate: float = _option("peak learning rate of Adam", 5e-3, (0, 10), without=0)
     matrix_rate: float = _option(
-        "learning rate of the optimiser Muon, as a share of learning_rate; Muon updates all matrices except "
-        "embeddings and output layer; with 0, Adam updates them too",
+        "learning rate of the optimiser Muon, as a multiple of learning_rate; Muon updates all matrices except "
+        "the embeddings and the output layer; with 0, Adam updates all matrices",
         0.5,
         (0, 100),
     )
     warmup: int = _option("number of updates during which the learning rate rises from 0", 500, (0, _MANY))
     final_rate: float = _option("final learning rate, as a share of the peak", 0.02, (0, 1))
     decay_updates: int = _option(
-        "number of last updates during which the learning rate falls linearly from its peak; 0 means that it "
-        "falls along a cosine after the warmup",
+        "number of updates at the end of training during which the learning rate falls linearly from its peak; "
+        "with 0, it falls along a cosine after the warmup",
         0,
         (0, _MANY),
     )
@@ -148,25 +155,25 @@ class TrainingConfig:
     )
     checkpoint_every: int = _option("updates between checkpoints", 250, (1, _MANY))
     average: int = _option(
-        "for the finished model, average the weights of the last N checkpoints and of the end; 0 takes the "
-        "weights with the best validation instead",
+        "for the finished model, average the weights of the last N checkpoints, the one at the end of training "
+        "included; 0 takes the weights with the best validation score instead",
         0,
         (0, 100),
     )
     keep_at: tuple[int, ...] = _option(
-        "updates after which the weights are saved, in float16, as a model folder in moments/; 0 means before the "
-        "first update",
+        "numbers of updates after which the weights are saved (in float16, as a model folder in moments/); 0 "
+        "saves them before the first update",
         (),
         (0, _MANY),
     )
     snapshots: int = _option(
-        "number of snapshots after the beginning, evenly spaced in log time; a snapshot stores attention and "
-        "translations of fixed sentences",
+        "number of snapshots after the start of training, evenly spaced on a logarithmic scale of updates; a "
+        "snapshot stores attention and translations of fixed sentences",
         12,
         (0, 1000),
     )
     snapshot_sentences: tuple[str, ...] = _option(
-        "source<TAB>translation pairs for the snapshots (default: ten short validation pairs)",
+        "sentence pairs for the snapshots, each as source<TAB>translation (default: ten short validation pairs)",
         (),
     )
     device: str = _option("device: auto, cpu, cuda, cuda:N or mps", "auto")

@@ -232,7 +232,7 @@ class _Run:
             yield self.task.inputs(indices, seed)
 
     def _update(self, inputs: tuple[Any, ...], terms: int) -> None:
-        """Update the weights once, with inputs of as many loss `terms`: target pieces or, for a detector, pairs."""
+        """Update the weights once; `inputs` have this many loss `terms`: target pieces or, for a detector, pairs."""
         config, progress, members = self.config, self.progress, self.members
         torch.manual_seed((config.seed * 1_000_003 + progress.update) * members.size + members.rank)
         set_rate(self.optimizers, learning_rate(config, progress.update), config)

@@ -13,7 +13,7 @@ from attnviz.training.config import TrainingConfig
 from attnviz.translator import Translator
 
 _COUNT, _WORDS = 10, range(5, 15)
-"""Number of validation pairs used where no sentences are given, and the numbers of words that either side may have."""
+"""Number of validation pairs used where no sentences are given, and the preferred numbers of words of both sides."""
 
 
 def fixed_pairs(config: TrainingConfig, validation: Sequence[Pair]) -> list[Pair]:

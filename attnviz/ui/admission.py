@@ -117,7 +117,11 @@ def _queue_page(seats: int) -> None:
         st.rerun()
     with st.container(key="queue"):
         st.subheader(
-            ngettext("The page is full: one visitor at a time", "The page is full: {count} visitors at a time", seats),
+            ngettext(
+                "The page is full; it admits one visitor at a time",
+                "The page is full; it admits {count} visitors at a time",
+                seats,
+            ),
             anchor=False,
         )
         if place == 1:

@@ -116,7 +116,7 @@ def _masthead(pages: Sequence[Page], current: Page) -> None:
 
     The first page also shows what the app is about; the navigation marks the `current` page.
     """
-    about = gettext("See a translator turn English into French, and where it looks as it writes each word.")
+    about = gettext("See how a translator turns English into French, and where it looks as it writes each word.")
     tagline = "" if current.path else f'<span class="about">{about}</span>'
     with st.container(horizontal=True, vertical_alignment="center", key="masthead"):
         st.html(f'<div class="masthead"><h1 class="title">attnviz</h1>{tagline}</div>')

@@ -36,7 +36,9 @@ def _signs() -> Iterator[str]:
         "does not know."
     )
     if language() != "en":
-        yield gettext("**0.5**: numbers on this page are written as in your language; files use a decimal point.")
+        yield gettext(
+            "**0.5**: this page writes numbers with the decimal sign of your language; files always use a point."
+        )
 
 
 def _attention() -> Iterator[str]:
@@ -110,12 +112,13 @@ def _writing() -> Iterator[str]:
     )
     yield gettext("**Maxout**: a layer that takes its numbers in pairs and keeps only the larger of each pair.")
     yield gettext(
-        "**Logit**: the score of a piece, before the softmax turns all scores into probabilities. A logit larger "
-        "by 1 makes a piece 2.7 times as likely, compared with any other piece."
+        "**Logit**: the score of a piece, before the softmax turns all scores into probabilities. A piece whose "
+        "logit is larger by 1 than that of another piece is 2.7 times as likely as this other piece."
     )
     yield gettext(
         "**Entropy** $H$: how widely a step spreads its attention, in bits. The entropy is 0 when one piece gets "
-        "all the attention. If pieces share the attention equally, twice as many pieces raise the entropy by 1."
+        "all the attention. If several pieces get equal attention, doubling their number raises the entropy by 1 "
+        "bit."
     )
     yield gettext(
         "**Coverage**: the attention that a source word gets in all steps together. It is about 1 for a word "
@@ -126,8 +129,8 @@ def _writing() -> Iterator[str]:
         "keeps a few of the best partial translations at each step."
     )
     yield gettext(
-        "**Pharaoh**: a text format for word links, counted from 0: `0-1` links the first source word with the second "
-        "target word."
+        "**Pharaoh**: a text format for word links. Words are counted from 0: `0-1` links the first source word "
+        "with the second target word."
     )
 
 
@@ -152,7 +155,8 @@ def _scores() -> Iterator[str]:
         "**BLEU**: how many runs of up to four words a translation shares with a human translation, from 0 to 100."
     )
     yield gettext(
-        "**chrF2**: like BLEU, but with runs of up to six letters, so that a wrong ending costs less than a wrong word."
+        "**chrF2**: like BLEU, but it compares runs of up to six letters instead of words, so a wrong ending "
+        "costs less than a wrong word."
     )
     yield gettext(
         "**AER**, alignment error rate: how far the attention disagrees with word alignments marked by hand. It "

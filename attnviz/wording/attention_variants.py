@@ -34,7 +34,7 @@ def face_explanation(face: Face) -> str:
             "“After the word” below, which uses only one step."
         )
     return gettext(
-        "The difference, α′ − α: blue where the word raises the weight of the column, red where it lowers it. "
-        "When α is wrong, the usual reason is that the step computes α before it knows the word. Neither α nor "
-        "α′ is the cause of the word."
+        "The difference, α′ − α: blue where the word raises the weight of the column, red where the word lowers "
+        "this weight. When α is wrong, the usual reason is that the step computes α before it knows the word. "
+        "Neither α nor α′ is the cause of the word."
     )

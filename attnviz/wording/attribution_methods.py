@@ -53,9 +53,9 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("added to the logit"),
             gettext("logits"),
             gettext(
-                "Logit attribution is what a piece adds to the logit of the word through attention. The mean of "
-                "what the piece adds to the logits of all words is subtracted. Logit attribution leaves out what "
-                "comes through the decoder state."
+                "Logit attribution is what a piece adds to the logit of the word through attention. From this "
+                "amount, attnviz subtracts the mean of what the piece adds to the logits of all words. Logit "
+                "attribution leaves out what comes through the decoder state."
             ),
         ),
         "gradient": MethodTexts(
@@ -63,13 +63,14 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("effect of small input changes"),
             gettext("nats"),
             gettext(
-                "Gradient × input is how fast the log probability of the word changes, through encoder and "
-                "decoder, when the embedding of a piece is scaled. Gradient × input describes small changes only."
+                "Gradient × input is how fast the log probability of the word changes when the embedding of a "
+                "piece is scaled. This gradient goes through decoder and encoder. Gradient × input describes "
+                "small changes only."
             ),
         ),
         "erased": MethodTexts(
             gettext("Erased from attention"),
-            gettext("lost if not looked at"),
+            gettext("log p lost if not looked at"),
             gettext("nats"),
             gettext(
                 "Erased from attention: how much log probability the word loses if this step cannot look at the "
@@ -120,10 +121,10 @@ def overall_agreement_sentence(pairwise: Agreement, steps: int) -> str:
     )
     top = pairwise.top[np.triu_indices(len(pairwise.names), 1)]
     start = ngettext(
-        "Over {count} step, “{one}” and “{other}” rank the same source piece first most often ({most}). “{here}” "
-        "and “{there}” rank the same piece first least often ({least}).",
-        "Over {count} steps, “{one}” and “{other}” rank the same source piece first most often ({most}). "
-        "“{here}” and “{there}” rank the same piece first least often ({least}).",
+        "Over {count} step, “{one}” and “{other}” most often rank the same source piece first ({most}). “{here}” "
+        "and “{there}” do so least often ({least}).",
+        "Over {count} steps, “{one}” and “{other}” most often rank the same source piece first ({most}). "
+        "“{here}” and “{there}” do so least often ({least}).",
         steps,
         one=one,
         other=other,
@@ -157,7 +158,7 @@ def attributions_caveat() -> str:
     return gettext(
         "The attributions answer different questions, so they can differ and all be right. If all attributions "
         "agree on a piece, the word depends on that piece by every measure. If the attributions differ, no "
-        "single attribution gives the reason for the word. Kendall’s τ is 1 for the same order and 0 for "
-        "unrelated orders. Kendall’s τ counts the many small values as much as the few large values. So τ can be "
-        "low even where all attributions rank the same piece first."
+        "single attribution gives the reason for the word. Kendall’s τ is 1 if two attributions rank the pieces "
+        "in the same order, and 0 if their orders are unrelated. Kendall’s τ counts the many small values as "
+        "much as the few large values. So τ can be low even where all attributions rank the same piece first."
     )

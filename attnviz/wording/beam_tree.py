@@ -47,14 +47,14 @@ def winner_sentence(tree: BeamTree) -> str:
     winner, likeliest = tree.winner, tree.likeliest
     if len(tree.finished) == 1:
         sentence = gettext(
-            "One hypothesis finished, {winner}: {score}.",
+            "One hypothesis finished: {winner}, with the score {score}.",
             winner=hypothesis_text(tree, winner),
             score=score_computation(tree, winner),
         )
         return sentence + (" " + gettext("Greedy search keeps only one hypothesis.") if tree.beam == 1 else "")
     sentence = gettext(
         "{winner} was chosen: it has the highest score of the {count} finished hypotheses, {score}. {second} "
-        "comes next, with {beaten}.",
+        "comes next, with the score {beaten}.",
         winner=hypothesis_text(tree, winner),
         count=len(tree.finished),
         score=score_computation(tree, winner),
@@ -127,7 +127,7 @@ def search_sentence(tree: BeamTree) -> str:
         gettext("{count} a step later", count=counts["overtaken"]),
         ngettext(
             "{count} was unfinished when the search ended",
-            "{count} were unfinished when the search ended",
+            "{count} hypotheses were unfinished when the search ended",
             counts["pruned"],
         ),
     ]
@@ -143,33 +143,41 @@ def fate_sentence(tree: BeamTree, index: int) -> str:
             return gettext("The search continued this hypothesis.")
         case "outside":
             return gettext(
-                "Dropped at step {step}: it ranked number {rank}, and the beam keeps only {beam}.",
+                "Dropped at step {step}: this hypothesis had rank {rank}, and the beam keeps only the {beam} "
+                "likeliest.",
                 step=step,
                 rank=node.rank + 1,
                 beam=tree.beam,
             )
         case "overtaken":
-            return gettext("Dropped at step {step}: none of its continuations was among the likeliest.", step=step + 1)
+            return gettext(
+                "This hypothesis was dropped at step {step}: none of its continuations stayed in the beam.",
+                step=step + 1,
+            )
         case "pruned":
             return ngettext(
                 "Unfinished when the search ended at step {step}, because {count} other hypothesis had finished.",
-                "Unfinished when the search ended at step {step}, because {count} other hypotheses had finished.",
+                "Unfinished: the search ended at step {step} because {count} other hypotheses had finished.",
                 tree.beam,
                 step=step,
             )
         case "late":
             return ngettext(
-                "Reached its end at step {step}, but was not counted: the search stops at {count} finished hypothesis.",
-                "Reached its end at step {step}, but was not counted: the search stops at {count} finished hypotheses.",
+                "This hypothesis ended at step {step}, but was not counted: the search stops at {count} finished "
+                "hypothesis.",
+                "This hypothesis ended at step {step}, but was not counted: the search stops at {count} finished "
+                "hypotheses.",
                 tree.beam,
                 step=step,
             )
     if index == tree.winner:
         return gettext(
-            "Finished at step {step}, and was chosen: {score}.", step=step, score=score_computation(tree, index)
+            "Finished at step {step} and was chosen, with the score {score}.",
+            step=step,
+            score=score_computation(tree, index),
         )
     return gettext(
-        "Finished at step {step}, but only in place {place}, with the score {score}.",
+        "Finished at step {step}, but only with rank {place}; its score is {score}.",
         step=step,
         place=tree.finished.index(index) + 1,
         score=score_computation(tree, index),

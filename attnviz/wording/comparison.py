@@ -99,7 +99,7 @@ def _attention_sentence(compared: Comparison, names: Names) -> str:
         return gettext("Each shared row has the same attention in both translations.")
     start = gettext(
         "On average, {mean} of the attention in a shared row differs (total variation). The row of {word} "
-        "differs most: {share}.",
+        "differs most, by {share}.",
         mean=percent(mean),
         word=_quoted(compared.target, row),
         share=percent(float(compared.moved[row])),
@@ -136,7 +136,7 @@ def _likelihood_sentence(compared: Comparison, names: Names) -> str:
         return sentence + "."
     row = int(np.nanargmax(np.abs(gains)))
     return sentence + gettext(
-        "; of the shared words, {word} changes most, from {one} to {two}.",
+        "; among the shared words, the log p of {word} changes most, from {one} to {two}.",
         word=_quoted(compared.target, row),
         one=decimal(float(logs[0][row])),
         two=decimal(float(logs[1][row])),
@@ -205,8 +205,8 @@ def comparison_caveat() -> str:
     """Return what a comparison of two translations does not show."""
     return gettext(
         "A difference shows that the attention is not the same. A difference does not show which attention is "
-        "right, or why. If the words before a word differ between the translations, the two decoder states "
-        "differ too."
+        "right, or why. If the two translations differ before a word, their decoder states at that word differ "
+        "too."
     )
 
 

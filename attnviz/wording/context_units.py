@@ -19,8 +19,8 @@ def context_sentence(trace: Trace, units: ContextUnits, step: int) -> str:
         f"{quoted_name(trace.source_pieces[j])} {decimal(float(units.cosines[j]))}" for j in units.nearest[:NEAREST]
     )
     return gettext(
-        "Measured by weight, {context} consists of {mixture}. The annotations with the most similar direction "
-        "are (cosine): {nearest}.",
+        "Measured by attention weight, {context} consists of {mixture}. The annotations most similar to it in "
+        "direction (by cosine) are {nearest}.",
         context=f"c{subscript(step + 1)}",
         mixture=mixture(trace, step),
         nearest=nearest,
@@ -30,10 +30,10 @@ def context_sentence(trace: Trace, units: ContextUnits, step: int) -> str:
 def displayed_units_caption(trace: Trace) -> str:
     """Return which units are displayed, and how to read the figure."""
     return gettext(
-        "Each column is one of {count} units (of {all}): those in which the context vector of this step differs "
-        "most from its mean over all steps. The largest difference comes first. In each row, a word adds its "
-        "weight times its annotation: blue up, red down. The thin line is the sum of the rows above. → marks "
-        "units of the forward half (read forwards), ← units of the backward half.",
+        "Each column is one of the {count} units, out of {all}, in which the context vector of this step differs "
+        "most from its mean over all steps. The largest difference comes first. In each row, a bar adds a word’s "
+        "weight times its annotation: blue bars go up, red bars go down. The thin line is the sum of the rows "
+        "above. → marks units of the forward half (read forwards), ← units of the backward half.",
         count=min(UNITS, trace.contexts.shape[1]),
         all=trace.contexts.shape[1],
     )

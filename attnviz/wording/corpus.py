@@ -11,7 +11,7 @@ def measure_names() -> dict[str, str]:
         "log_probability_per_word": gettext("log p per word"),
         "perplexity": gettext("perplexity per piece"),
         "entropy": gettext("mean entropy of a step, bits"),
-        "largest_weight": gettext("mean largest weight of a step"),
+        "largest_weight": gettext("mean of each step’s largest weight"),
         "least_coverage": gettext("least coverage"),
         "end_share": gettext("attention on </s>"),
         "length_ratio": gettext("length ratio"),
@@ -44,8 +44,12 @@ def preset_caption(preset: str) -> str:
     """Return what a filter preset shows."""
     return {
         "all": gettext("Every pair, in the order of the file."),
-        "omitted": gettext("Pairs with English words that get almost no attention, the least attention first."),
-        "repeated": gettext("Pairs that repeat a French word, either for the same English word or close together."),
-        "unsure": gettext("The tenth of the pairs that the model finds least likely (log p per word)."),
+        "omitted": gettext(
+            "Pairs with English words that get almost no attention, sorted from the least attention upwards."
+        ),
+        "repeated": gettext(
+            "Pairs with a French word that occurs again, either for the same English word or only a few words later."
+        ),
+        "unsure": gettext("One tenth of all pairs: those that the model finds least likely (by log p per word)."),
         "copied": gettext("Pairs in which at least half of the French words also occur in the English sentence."),
     }[preset]

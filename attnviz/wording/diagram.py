@@ -25,7 +25,7 @@ def no_diagram_reason(trace: Aligned) -> str:
     if trace.imported:
         return gettext(
             "The architecture diagram shows only translators that attend before their state changes. This "
-            "translator attends after its state has changed. The stages explain this step."
+            "translator attends after its state has changed. The stages below explain this step."
         )
     return gettext(
         "The architecture diagram shows recurrent translators only. The stages explain what a transformer does "

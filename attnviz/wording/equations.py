@@ -82,7 +82,7 @@ def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equati
             _state_equation(trace, colours),
             _word_equation(trace, colours),
         )
-    note = gettext("Energies become weights: all positive, and they add up to 1.")
+    note = gettext("Softmax turns energies into positive weights that add up to 1.")
     return (
         energy_equation(trace, colours),
         softmax_equation(trace, f"{note}⟦tilde⟧"),
@@ -169,8 +169,8 @@ def _state_equation(trace: Trace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "This is the gated unit (GRU) of PyTorch. Here z keeps the old state, while the z of Bahdanau et al. "
-        "lets the new state in. The example is unit {unit}, which changes most.",
+        "This is the gated recurrent unit (GRU) of PyTorch. Here z keeps the old state, while the z of Bahdanau "
+        "et al. lets the new state in. The example is unit {unit}, which changes most.",
         unit="⟦unit⟧",
     )
     return Equation(4, aligned(*lines), note)

@@ -56,12 +56,14 @@ def _omitted(trace: Readable, finding: Finding) -> str:
     source = _source_words(trace, finding)
     if finding.last is None:
         return gettext(
-            "{source} got hardly any attention, {value:.2f} in all: was it left out?",
+            "{source} got hardly any attention, {value:.2f} in all: was it left out of the translation?",
             source=source,
             value=finding.value,
         )
     return gettext(
-        "{source} got little attention, {value:.2f} per word: was it left out?", source=source, value=finding.value
+        "{source} got little attention, {value:.2f} per word: was it left out of the translation?",
+        source=source,
+        value=finding.value,
     )
 
 
@@ -69,8 +71,8 @@ def _overused(trace: Readable, finding: Finding) -> str:
     values = {"source": _source_words(trace, finding), "value": finding.value}
     if finding.strong:
         return gettext(
-            "The attention on {source} adds up to {value:.1f}. This attention comes from words that the model "
-            "was unsure of: are some of these words superfluous or wrong?",
+            "The attention on {source} adds up to {value:.1f} over all steps. This attention comes from words of "
+            "the translation that the model was unsure of: are some of these words superfluous or wrong?",
             **values,
         )
     return gettext("The attention on {source} adds up to {value:.1f}: several words translate it.", **values)
@@ -81,7 +83,7 @@ def _repeated(trace: Readable, finding: Finding) -> str:
     if finding.source is None:
         return gettext("{target} was written {count} times, the last two times close together.", **values)
     return gettext(
-        "{target} was written {count} times, each time looking most at {source}.",
+        "{target} was written {count} times; each time, the model looked most at {source}.",
         source=_source_words(trace, finding),
         **values,
     )
@@ -141,19 +143,22 @@ def nothing_found_text(trace: Any) -> str:
     """Return what was checked where nothing was found, and what could not be checked."""
     if not trace.translated:
         return gettext(
-            "The checks found nothing in this attention. The checks look at weights, not at meaning. The "
+            "The checks found no problem in this attention. The checks look at weights, not at meaning. The "
             "probabilities of the words are not known."
         )
     if trace.attends and not trace.attends_once and not trace.imported:
         sentences = [
             gettext(
-                "No word was improbable. A step has many attention distributions, and one of them does not show "
-                "what was left out or said twice."
+                "No word was improbable. A step has many attention distributions, and no single one shows what "
+                "was left out or said twice."
             )
         ]
     elif not trace.attends:
         sentences = [
-            gettext("No word was improbable. Without attention, nothing shows what was left out or said twice.")
+            gettext(
+                "No word was improbable. Without attention, attnviz cannot check whether words were left out or "
+                "repeated."
+            )
         ]
     else:
         sentences = [
@@ -212,17 +217,17 @@ def _order_sentence(summary: Summary) -> str:
     if mostly:
         return ngettext(
             "Mostly word by word: from one word to the next, the alignment goes back to the left {count} time in "
-            "{moves}.",
+            "{moves} moves.",
             "Mostly word by word: from one word to the next, the alignment goes back to the left {count} times "
-            "in {moves}.",
+            "in {moves} moves.",
             backward,
             moves=moves,
         )
     return ngettext(
         "With a change of order: from one word to the next, the alignment goes back to the left {count} time in "
         "{moves}.",
-        "With changes of order: from one word to the next, the alignment goes back to the left {count} times in "
-        "{moves}.",
+        "The word order changes: at {count} of {moves} moves from one target word to the next, the alignment "
+        "goes back to the left.",
         backward,
         moves=moves,
     )
@@ -280,12 +285,12 @@ def _move_sentence(pieces: int) -> str:
     if pieces > 0:
         return ngettext(
             "This place is {count} piece to the right of where the previous step looked.",
-            "This place is {count} pieces to the right of where the previous step looked.",
+            "This step looked {count} pieces further to the right than the previous step.",
             pieces,
         )
     return ngettext(
         "This place is {count} piece to the left of where the previous step looked.",
-        "This place is {count} pieces to the left of where the previous step looked.",
+        "This is {count} pieces to the left of the piece that the previous step looked at most.",
         -pieces,
     )
 
@@ -301,7 +306,7 @@ def _certainty_sentence(trace: Record, step: int) -> str:
     if q > p:
         return gettext("The model preferred {name}, with probability {share}.", name=name, share=share)
     return gettext(
-        "The model was {sure} of the word; the next most likely piece was {name}, with {share}.",
+        "The model was {sure} of the word; the next most likely piece was {name}, with probability {share}.",
         sure=sure,
         name=name,
         share=share,

@@ -104,7 +104,8 @@ def links_help() -> str:
     return gettext(
         "Write links as 0-0 1?2: a source word, a sign, a target word. The sign is - for a sure link and ? for a "
         "possible link. Words are numbered from 0, as in the two lists below. The words are those of the "
-        "sentence and the translation shown, which the model wrote or you entered under “Your own translation”."
+        "sentence and the translation shown. The model wrote this translation, or you entered it under “Your own "
+        "translation”."
     )
 
 

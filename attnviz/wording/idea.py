@@ -21,7 +21,7 @@ from attnviz.wording.stages import MOST, Stage, capitalised, was_forced, word_ou
 def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
     """Return everyday names of the stages of a step, in order of computation; without attention only the last three."""
     titles = {
-        3: gettext("What it takes from the sentence") if trace.attends else gettext("The same for every word"),
+        3: gettext("What it takes from the sentence") if trace.attends else gettext("The same numbers for every word"),
         4: gettext("What it remembers"),
         5: gettext("Which word it writes"),
     }
@@ -63,8 +63,8 @@ def attention_sentence(trace: AttentionMatrix, step: int) -> str:
         return gettext("There is only one piece to look at: it gets all the attention.")
     names = [quoted_name(trace.source_pieces[j]) for j in order[:2]]
     return gettext(
-        "The translator’s attention always adds up to 100 %. A piece that would help more gets a much larger "
-        "share: {name} gets {share}, {next} gets {less}.",
+        "The translator’s attention always adds up to 100 %. A piece that would help more than the others gets a "
+        "much larger share: {name} gets {share}, {next} gets {less}.",
         name=names[0],
         share=percent(float(alpha[order[0]])),
         next=names[1],
@@ -75,8 +75,8 @@ def attention_sentence(trace: AttentionMatrix, step: int) -> str:
 def _energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     best = quoted_name(trace.source_pieces[int(trace.energies[step].argmax())])
     sentence = gettext(
-        "Before it writes, the translator compares its current state with each English piece. The longer the "
-        "bar, the more that piece would help now. {name} would help most.",
+        "Before it writes, the translator compares its current state with each English piece. The longer the bar "
+        "of a piece, the more this piece would help now. {name} would help most.",
         name=capitalised(best),
     )
     return sentence, gettext("{name} would help most", name=capitalised(best))
@@ -97,7 +97,7 @@ def _attention_stage(trace: Recurrent, step: int) -> tuple[str, str]:
         ), outcome
     if not trace.attends_once:
         return attention_sentence(trace, step), outcome
-    return f"{attention_sentence(trace, step)} {gettext('Pull a bar and watch how the translation changes.')}", outcome
+    return f"{attention_sentence(trace, step)} {gettext('Drag a bar and watch how the translation changes.')}", outcome
 
 
 def _mixture_stage(trace: Recurrent, step: int) -> tuple[str, str]:
@@ -123,7 +123,7 @@ def _fixed_vector_stage(trace: Trace, step: int) -> tuple[str, str]:  # noqa: AR
         "hold the whole sentence. Every French word gets the same list.",
         units=trace.contexts.shape[1],
     )
-    return sentence, gettext("the same at every step")
+    return sentence, gettext("the same vector at every step")
 
 
 def _state_stage(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
@@ -142,8 +142,8 @@ def _state_stage(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
         )
         return sentence, gettext("{kept} kept, {new} new", **shares)
     sentence = gettext(
-        "The translator’s state is a list of {count} numbers. The translator updates this list from what it "
-        "takes from the sentence and from the last piece, {last}. On average, the translator keeps {kept} of "
+        "The translator’s state is a list of {count} numbers. The translator updates this list with what it "
+        "takes from the sentence and with the last piece, {last}. On average, the translator keeps {kept} of "
         "each number, and {new} is new.",
         count=trace.states.shape[1],
         last=last,

@@ -75,7 +75,7 @@ def missing_values_reason() -> str:
     return gettext(
         "The file contains attention only, not what the network computes before and after the attention. So "
         "there is no context vector, no probability, no logit attribution and no verification. You cannot change "
-        "anything by hand."
+        "a weight or a word by hand."
     )
 
 
@@ -112,8 +112,8 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
         "would go past the last token."
     ),
     "counted-from-0-assumed": lambda: gettext(
-        "The first token is read as number 0, although no link names token 0. Token numbers that start at 1 would fit "
-        "too."
+        "The first token is read as number 0, although no link names token 0. The links would also be valid if "
+        "token numbers started at 1."
     ),
     "counted-by-format": lambda: gettext("In this format, token numbers start at 1."),
     "probabilities": lambda: gettext(
@@ -121,15 +121,15 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
         "of its links."
     ),
     "phrases": lambda: gettext(
-        "The file links phrases: each target word of a phrase is linked to each of its source words."
+        "The file links phrases: each target word of a phrase pair is linked to each source word of the pair."
     ),
     "null-links": lambda: gettext("Links to word 0, which stands for “no word”, were left out."),
-    "target-first": lambda: gettext("The file writes the target token first in a link."),
+    "target-first": lambda: gettext("In this file, each link names the target token first."),
     "best-only": lambda: gettext("The file has several translations of a sentence; only the first one is read."),
     "reordered": lambda: gettext(
         "The sentences in the file are not sorted by number; they are shown in the order of their numbers."
     ),
-    "margins-dropped": lambda: gettext("A column of entropies and a row of sums were left out."),
+    "margins-dropped": lambda: gettext("attnviz left out the file’s column of entropies and its row of sums."),
     "unescaped": lambda: gettext("The escape sequences of Moses’ tokenizer were decoded."),
 }
 """Sentences by key in `trace.attention_record.REMARKS`."""

@@ -28,7 +28,7 @@ def interventions_text(trace: Recurrent, step: int) -> str:
 def _intervention_text(trace: Recurrent, intervention: AttentionIntervention) -> str:
     match intervention:
         case Temperature(temperature=math.inf):
-            return gettext("the energies were made equal (τ = ∞)")
+            return gettext("the energies were made equal (temperature τ = ∞)")
         case Temperature(temperature=temperature):
             return gettext("the energies were divided by {temperature}", temperature=significant(temperature, 3))
         case ReplaceWeights():

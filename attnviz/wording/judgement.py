@@ -52,8 +52,7 @@ def comparisons_caption() -> str:
     """Return how to read the strips of comparisons and their sum."""
     return gettext(
         "Each strip shows v₁ᵢ, the comparison of one English piece with the French pieces that this piece "
-        "attends to. The verdict is computed from the sum of these strips, v₁, and from nothing else of the "
-        "English sentence."
+        "attends to. The verdict uses the English sentence only through v₁, the sum of these strips."
     )
 
 
@@ -68,15 +67,16 @@ def swap_sentence(original: Judgement, swapped: Judgement, difference: float | N
             after=after,
         )
     sentence = gettext(
-        "The swap only reorders the same vectors. p was {before} before the swap and is {after} after it. No "
-        "number of the sums or of the verdict changes by more than {difference}, which is rounding error.",
+        "The swap only reorders the same vectors. p was {before} before the swap and is {after} after it. All "
+        "numbers in the sums and in the verdict stay the same up to rounding error (at most {difference}).",
         before=before,
         after=after,
         difference=power_of_ten(difference) if difference else "0",
     )
     if exact:
         sentence += " " + gettext(
-            "Recomputed with sums that are rounded only once, the two verdicts are identical to the last bit."
+            "Recomputed with sums that are rounded only once, the verdicts before and after the swap are "
+            "identical to the last bit."
         )
     return sentence
 
@@ -85,13 +85,13 @@ def verdict_badge_text(verification: Verification) -> str:
     """Return the verification badge of a verdict."""
     if verification.holds:
         return gettext(
-            "All {numbers} numbers of this verdict are verified, max |Δ| = {largest}",
+            "All {numbers} numbers of this verdict are verified; largest difference: {largest}",
             numbers=thousands(verification.numbers),
             largest=power_of_ten(verification.largest_difference),
         )
     return ngettext(
         "Not all numbers of this verdict are verified: {count} quantity is wrong",
-        "Not all numbers of this verdict are verified: {count} quantities are wrong",
+        "Verification of this verdict failed for {count} quantities",
         len(verification.discrepancies),
     )
 

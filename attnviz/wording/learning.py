@@ -38,13 +38,15 @@ def measure_names() -> dict[str, str]:
 def measure_definitions() -> dict[str, str]:
     """Return the definition of each measure."""
     return {
-        "training": gettext("Mean of −log p in nats, over all pieces of the training pairs of 50 updates in a row."),
+        "training": gettext(
+            "Mean of −log p in nats, over all pieces of the training pairs used in 50 consecutive updates."
+        ),
         "loss": gettext(
             "Mean of −log p in nats, over all pieces of the validation pairs. The model was not trained on these pairs."
         ),
         "bleu": gettext(
-            "How many word sequences the greedy translations of validation sentences share with a human "
-            "translation, from 0 to 100 (Papineni et al. 2002, as sacreBLEU computes it, Post 2018)."
+            "Score from 0 to 100 for how many word sequences the greedy translations of validation sentences "
+            "share with a human translation (Papineni et al. 2002; computed as in sacreBLEU, Post 2018)."
         ),
         "aer": gettext(
             "Each French word is linked to the English word it attends to most. The rate compares these links "
@@ -57,21 +59,25 @@ def measure_definitions() -> dict[str, str]:
             "has letters and is in no list of articles, pronouns, prepositions, conjunctions or auxiliaries."
         ),
         "nouns": gettext(
-            "Mean of α on those content-word links whose two words directly follow an article. French adjectives "
-            "and numerals that precede nouns are excluded. The rule uses no grammar: a noun that does not follow "
-            "an article counts only as a content word."
+            "Mean of α on the links between two content words that each directly follow an article. French "
+            "adjectives and numerals that precede nouns are excluded. The rule uses no grammar: a noun that does "
+            "not follow an article counts only as a content word."
         ),
         "exchanged": gettext(
-            "Mean of α on the two gold links of neighbouring words that swap places, as in green house, maison verte."
+            "Mean of α on the two gold links of neighbouring words that swap places in translation, as in “green "
+            "house” and “maison verte”."
         ),
-        "articles": gettext("Mean of α on gold links between the, a, an and le, la, l’, les, un, une, des, du."),
+        "articles": gettext(
+            "Mean of α on gold links between an English article (the, a, an) and a French one (le, la, l’, les, "
+            "un, une, des, du)."
+        ),
         "diagonal": gettext(
             "1 − d/d₀, where d is the mean distance of the weight from the diagonal, and d₀ the same distance "
-            "for uniform weights. This measure is 0 for uniform weights and near 1 on the diagonal."
+            "for uniform weights. This measure is 0 for uniform weights and near 1 for weights on the diagonal."
         ),
         "order": gettext(
             "Share of the pairs of swapped neighbours in which each French word attends more to its own English "
-            "word than to that of its neighbour. Attention along the diagonal would get 0."
+            "word than to that of its neighbour. Attention along the diagonal would give a share of 0."
         ),
     }
 
@@ -165,17 +171,17 @@ def counted(runs: Sequence[Snapshots]) -> str:
     if "aer" not in counts:
         return ""
     return gettext(
-        "Measured on {sentences} with gold links, marked by hand: {marks}, {content} of content words ({nouns} "
-        "of nouns after an article), {articles} of articles, and {pairs}. Loss and BLEU are measured on "
-        "{validation}.",
+        "The alignment is measured on {sentences} with gold links, marked by hand: {marks}, {content} links of "
+        "content words ({nouns} of them of nouns after an article), {articles} links of articles, and {pairs}. "
+        "Loss and BLEU are measured on {validation}.",
         sentences=ngettext("{count} sentence pair", "{count} sentence pairs", counts["aer"]),
         marks=ngettext("{count} link of punctuation", "{count} links of punctuation", counts.get("marks", 0)),
         content=counts.get("content", 0),
         nouns=counts.get("nouns", 0),
         articles=counts.get("articles", 0),
         pairs=ngettext(
-            "{count} pair of swapped neighbours",
-            "{count} pairs of swapped neighbours",
+            "{count} pair of neighbouring words that swap places",
+            "{count} pairs of neighbouring words that swap places",
             counts.get("order", 0),
         ),
         validation=ngettext("{count} validation sentence", "{count} validation sentences", counts.get("bleu", 0)),

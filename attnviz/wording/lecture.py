@@ -86,8 +86,8 @@ def lecture_footer(
     if faces:
         sentences.append(
             gettext(
-                "The B key, or a button above the heatmap, shows attention before the word, after the word, or "
-                "the difference."
+                "Press B or a button above the heatmap to see attention before the word, attention after the "
+                "word, or their difference."
             )
         )
         sentences.append(posterior_caption())
@@ -108,7 +108,8 @@ def _margins_caption(face: Face) -> str:
         )
     if face == "difference":
         return gettext(
-            "Σ Δ is how much a column gains or loses after the word. ΔH is the entropy of α′ minus that of α."
+            "Σ Δ is how much attention a column gains or loses once the words are known. ΔH is the entropy of α′ "
+            "minus that of α."
         )
     return gettext(
         "Σ α is the sum of a column, all the attention that the column gets. H is the entropy of a row (how "

@@ -24,8 +24,8 @@ def work_equation(
         rf"&= {_number(dot.total)}",
     )
     note = gettext(
-        "n: units of the state; n′: units of the additive energy; Tₓ: English pieces; Tᵧ: French pieces. An "
-        "annotation has 2n numbers."
+        "The state has n units, the additive energy n′; the English sentence has Tₓ pieces, the French sentence "
+        "Tᵧ. An annotation has 2n numbers."
     )
     return Equation(1, aligned(*lines), note)
 

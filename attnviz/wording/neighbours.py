@@ -25,8 +25,8 @@ def neighbours_caption() -> str:
     return gettext(
         "The model computed a vector of the kind chosen above for every piece of the corpus. The list shows the "
         "vectors nearest to this step’s vector, with their sentences: for the model, these vectors are similar. "
-        "The search covers all vectors except those of this sentence. The list does not show which numbers of a "
-        "vector the model uses."
+        "The search covers all vectors except those of this sentence. But the model may use only some of the "
+        "numbers in a vector, and the list does not show which."
     )
 
 

@@ -88,8 +88,8 @@ def _score_sentence(opened: OpenHead, row: int) -> str:
         )
     if opened.kind == "decoder":
         return gettext(
-            "The step that writes {asking} has read {count} pieces, <s> first; the others are masked. {name} "
-            "fits its query best, with score s = {score}.",
+            "The step that writes {asking} has read {count} pieces, starting with <s>; the later pieces are "
+            "masked. {name} fits the query of this step best, with score s = {score}.",
             asking=quoted_name(opened.target_pieces[row]),
             **values,
         )
@@ -108,7 +108,7 @@ def _softmax_sentence(opened: OpenHead, row: int) -> str:
         return gettext("There is only one piece to look at: it gets all of the weight.")
     lead = float(opened.scores[row, order[0]] - opened.scores[row, order[1]])
     return gettext(
-        "{first} scores {lead} more than {second}, so its weight is {times} as large: {share} of the total.",
+        "{first} scores {lead} more than {second}. So {first} gets {share} of the weight, {times} as much as {second}.",
         first=first,
         lead=decimal(lead),
         second=quoted_name(opened.source_pieces[order[1]]),
@@ -136,7 +136,7 @@ def _stream_sentence(opened: OpenHead, row: int) -> str:
     streams = np.linalg.norm(opened.streams[:, row], axis=1)
     return gettext(
         "A matrix mixes what the {heads} heads of this block found, and the result is added to the residual "
-        "stream. A vector of length {added} is added to a stream of length {before}; the sum has length {after}. "
+        "stream. A vector of norm {added} is added to a stream of norm {before}; the norm of the sum is {after}. "
         "Each of the {blocks} blocks adds its own vector; nothing is overwritten.",
         heads=opened.trace.cross_weights.shape[1],
         added=decimal(float(lengths[opened.block])),

@@ -40,14 +40,16 @@ def facts_text(facts: ModelFacts) -> str:
         gettext("{time} ms for this sentence on this server", time=decimal(facts.milliseconds, 0)),
     ]
     if facts.bleu is not None:
-        parts.append(gettext("BLEU {bleu} at {bucket} words", bleu=decimal(facts.bleu, 1), bucket=facts.bucket))
+        parts.append(
+            gettext("BLEU {bleu} for sentences of {bucket} words", bleu=decimal(facts.bleu, 1), bucket=facts.bucket)
+        )
     return " · ".join(parts)
 
 
 def step_caption(trace: Record, step: int) -> str:
     """Return where 0-based `step` attends most and the probability of its piece."""
     sure = gettext(
-        "gives its piece a probability of {share}", share=percent(float(np.exp(trace.log_probabilities[step])))
+        "gives the written piece a probability of {share}", share=percent(float(np.exp(trace.log_probabilities[step])))
     )
     if not trace.attends:
         return gettext("{looks}; {sure}", looks=gettext("looks nowhere"), sure=sure)
@@ -75,13 +77,14 @@ def by_length_sentence(unmeasured_models: Sequence[str], larger_model: str) -> s
     `larger_model` names a model that is larger than the others.
     """
     sentence = gettext(
-        "Measured on sentences that none of the models was trained on. When these sentences are resampled at "
-        "random, the BLEU stays within the error bar 95 times in 100. The length of your sentence is marked."
+        "BLEU is measured on sentences that none of the models was trained on. When these sentences are "
+        "resampled at random, the BLEU stays within the error bar 95 times in 100. The length of your sentence "
+        "is marked."
     )
     if larger_model not in unmeasured_models:
         sentence += " " + gettext(
             "{model} is larger and was trained on far more text. The height of its line says little about its "
-            "attention. But you can compare how the lines of all models fall with the length.",
+            "attention. But you can compare how the lines of all models fall as sentences get longer.",
             model=larger_model,
         )
     if not unmeasured_models:
@@ -124,7 +127,7 @@ def bleu_gap_sentence(additive: Mapping[str, float], transformer: Mapping[str, f
         + " "
         + gettext(
             "We tuned nothing for the transformer, and transformers are known to need longer training. We have "
-            "not tested whether longer training would close the gap."
+            "not tested whether longer training would close this gap in BLEU."
         )
     )
 
@@ -133,13 +136,13 @@ def combined_badge_text(verifications: Sequence[Verification], step: int) -> str
     """Return the verification badge of 0-based `step` for several models."""
     if all(verification.holds for verification in verifications):
         return gettext(
-            "All {numbers} numbers of step {step} are verified in {count} models, max |Δ| = {largest}",
+            "All {numbers} numbers of step {step} are verified in {count} models; the largest difference is {largest}",
             numbers=thousands(sum(verification.numbers for verification in verifications)),
             step=step + 1,
             count=len(verifications),
             largest=power_of_ten(max(verification.largest_difference for verification in verifications)),
         )
-    return gettext("Step {step}: not all numbers are verified", step=step + 1)
+    return gettext("Step {step}: some numbers failed verification", step=step + 1)
 
 
 def misfit_sentence(trace: Record) -> str:

@@ -50,9 +50,9 @@ def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) ->
     same_word = sum(perturbed.piece_id == tests.real.piece_id for perturbed in tests.permuted)
     parts = [
         ngettext(
-            "With this step’s weights shuffled {all} times, the model writes {name} {count} time. The "
+            "In {all} random shuffles of this step’s weights, the model writes {name} {count} time. The "
             "probabilities change by a median of {change} (total variation).",
-            "With this step’s weights shuffled {all} times, the model writes {name} {count} times. The "
+            "In {all} random shuffles of this step’s weights, the model writes {name} {count} times. The "
             "probabilities change by a median of {change} (total variation).",
             same_word,
             all=count,
@@ -71,8 +71,8 @@ def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) ->
         )
     parts.append(
         gettext(
-            "A search for very different weights moved {moved} of the weight, but changed the probabilities by "
-            "no more than {change}.",
+            "A search for very different attention weights moved {moved} of the attention to other pieces, but "
+            "changed the probabilities by no more than {change}.",
             moved=percent(0.5 * float(np.abs(tests.adversary.weights - tests.real.weights).sum())),
             change=decimal(tests.adversary.total_variation, 3),
         )
@@ -89,7 +89,8 @@ def best_sentence(best: PerturbedStep, real: PerturbedStep, piece_id: int, trace
     """Return the attention that makes a piece likeliest, and the gain in probability."""
     most = int(best.weights.argmax())
     return gettext(
-        "{name} reaches its highest probability, {p} instead of {before}, with {share} of the weight on {source}.",
+        "{name} would reach its highest probability, {p} instead of {before}, if attention put {share} of the "
+        "weight on {source}.",
         name=_capital(quoted_name(spelling(piece_id))),
         p=percent(float(best.probabilities[piece_id])),
         before=percent(float(real.probabilities[piece_id])),
@@ -103,10 +104,12 @@ def shuffled_sentence(shuffled: Shuffled) -> str:
     steps = len(shuffled.change)
     unchanged_words = int((shuffled.kept > 0.5).sum())
     sentence = ngettext(
-        "Of {steps}, {count} still writes its word in most shuffles of the weights. At {unmoved} of the steps, "
-        "the probabilities change by less than {little} (total variation, median).",
-        "Of {steps}, {count} still write their word in most shuffles of the weights. At {unmoved} of the steps, "
-        "the probabilities change by less than {little} (total variation, median).",
+        "Of {steps}, {count} still writes the same word in most shuffles of the attention weights. At {unmoved} "
+        "of the steps, the median change of the probabilities over all shuffles is below {little} (total "
+        "variation).",
+        "Of {steps}, {count} still write the same word in most shuffles of the attention weights. At {unmoved} "
+        "of the steps, the median change of the probabilities over all shuffles is below {little} (total "
+        "variation).",
         unchanged_words,
         steps=ngettext("{count} step", "{count} steps", steps),
         unmoved=int((shuffled.change < SMALL_CHANGE).sum()),
@@ -141,10 +144,10 @@ def perturbation_tests_caveat() -> str:
     return gettext(
         "If other weights lead to the same word, the word did not need this attention (Jain & Wallace 2019). "
         "That does not make the attention meaningless: the model was not trained with those other weights. No "
-        "sentence would make the model compute weights as different as those of an adversarial search (Wiegreffe "
-        "& Pinter 2019). In translation, content words depend on attention far more than articles and "
-        "prepositions do (Moradi et al. 2019). Even if a word depends on attention, attention does not explain "
-        "the word: an annotation carries information from the whole sentence."
+        "sentence would make the model compute weights as far from the original weights as those of an "
+        "adversarial search (Wiegreffe & Pinter 2019). In translation, content words depend on attention far "
+        "more than articles and prepositions do (Moradi et al. 2019). Even if a word depends on attention, "
+        "attention does not explain the word: an annotation carries information from the whole sentence."
     )
 
 

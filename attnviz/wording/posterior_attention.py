@@ -47,9 +47,9 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
     }
     if first != last:
         return gettext(
-            "Before the word, {first} had the largest weight, {most}. With the annotation of {first} alone, {word} "
-            "would have had probability {less}; with that of {last} alone, {likely}. So {last} has the largest weight "
-            "after the word: its weight goes from {before} to {after}.",
+            "Before the word, {first} had the largest weight, {most}. With the annotation of {first} alone, "
+            "{word} would have had probability {less}; with that of {last} alone, {likely}. So {last} has the "
+            "largest weight once the word is known: this weight goes from {before} to {after}.",
             most=percent(float(prior[first])),
             less=percent(float(attention.likelihood[step, first])),
             **names,
@@ -64,8 +64,8 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
         )
     other = int(np.argsort(-np.where(np.arange(len(prior)) == last, -1, prior), kind="stable")[0])
     return gettext(
-        "With the annotation of {last} alone, {word} would have had probability {likely}; with that of {other} alone, "
-        "{less}. So the weight of {last} goes from {before} before the word to {after} after it.",
+        "With the annotation of {last} alone, {word} would have had probability {likely}; with that of {other} "
+        "alone, {less}. So the weight of {last} goes from {before} to {after} once the word is known.",
         other=quoted_name(trace.source_pieces[other]),
         less=percent(float(attention.likelihood[step, other])),
         **names,
@@ -76,10 +76,10 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
 def posterior_caption() -> str:
     """Return how the three columns relate to the heatmap after the word."""
     return gettext(
-        "The three columns apply Bayes’ rule to this step alone. ◇ marks α′, the posterior attention of the "
-        "heatmap. Compared with the posterior column, α′ is a little flatter. α′ also counts what each "
-        "annotation adds to the logit of the word. α′ is lower for a piece that other steps are aligned with. Of "
-        "all variants tested, α′ gives the best word links."
+        "The three columns (prior, likelihood, posterior) apply Bayes’ rule to this step alone. ◇ marks α′, the "
+        "posterior attention of the heatmap. Compared with the posterior column, α′ is a little flatter. α′ also "
+        "counts what each annotation adds to the logit of the word. α′ is lower for a piece that other steps are "
+        "aligned with. Of all variants tested, α′ gives the best word links."
     )
 
 
@@ -107,7 +107,7 @@ def posterior_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
     note = gettext(
         "Bayes’ rule: the prior is the weight of a piece, read as the probability that the model uses the "
         "annotation of this piece. The likelihood is the probability of the word if the context were this "
-        "annotation alone. In the heatmap after the word, this piece has α′ = {reading}.",
+        "annotation alone. In the heatmap “After the word”, this piece has α′ = {reading}.",
         reading="⟦reading⟧",
     )
     return Equation(6, aligned(*lines), " ".join(filter(None, (note, state_note))))

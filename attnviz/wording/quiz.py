@@ -18,7 +18,7 @@ def opening(tour: TourData, questions: Sequence[Question]) -> str:
     if not questions:
         return gettext(
             "No word of this translation attends clearly to a single English word, so the quiz has no clear "
-            "question to ask. Try a longer sentence: you find some under “Examples”."
+            "question to ask. Try a longer sentence, for example one from “Examples”."
         )
     if len(questions) == 1:
         return gettext(
@@ -26,8 +26,8 @@ def opening(tour: TourData, questions: Sequence[Question]) -> str:
             "you have answered."
         )
     return gettext(
-        "{count} French words of different kinds. For each, tap the English word that the model looked at most. "
-        "The pictures are hidden until you have answered.",
+        "Here are {count} French words of different kinds. For each, tap the English word that the model looked "
+        "at most. The pictures are hidden until you have answered.",
         count=len(questions),
     )
 
@@ -43,15 +43,15 @@ def explained(tour: TourData, question: Question) -> str:
         meant = attended if attended in question.meant else question.meant[0]
         values |= {"later": percent(float(tour.after[question.word, meant])), "other": tour.source(meant)}
         text = (
-            gettext("{word}: α = {share} before the French word, α′ = {later} after it.", **values)
+            gettext("{word}: α = {share} before the French word is known, α′ = {later} after.", **values)
             if meant == attended
             else gettext(
-                "Before the French word was known, {word} had α = {share}. After it is known, {other} has α′ = "
-                "{later}.",
+                "Before the French word was known, {word} had α = {share}. Once the French word is known, "
+                "{other} has α′ = {later}.",
                 **values,
             )
         )
-    return f"{text} {gettext('The word order changes here.')}" if question.kind == "crossed" else text
+    return f"{text} {gettext('The word order changes at this word.')}" if question.kind == "crossed" else text
 
 
 def chance_sentence(chances: Odds, count: int, *, after: bool) -> str:
@@ -78,18 +78,21 @@ def quiz_labels(tour: TourData) -> dict[str, str]:
         "ask": gettext("Word {k} of {n}: where did the model look most for {word}?"),
         "english": gettext("English words to choose from"),
         "right": gettext("Right."),
-        "wrong": gettext("Not this word: {word} got {share}."),
+        "wrong": gettext("Not this word: {word} got {share} of the attention."),
         "shades": gettext(
-            "The greener a word, the more the model looked at it. Underlined: the largest posterior attention."
+            "The greener a word, the more the model looked at it. The underlined word has the largest posterior "
+            "attention."
         )
         if tour.after is not None
         else gettext("The greener a word, the more the model looked at it."),
         "next": gettext("Next word"),
         "end": gettext("What did I score?"),
-        "score": gettext("{hits} of {n} correct, judged by the mean attention of the heads.")
+        "score": gettext("Correct answers, judged by the mean attention of the heads: {hits} of {n}.")
         if heads
-        else gettext("{hits} of {n} correct, judged by α (before the word)."),
-        "later": gettext("{hits} of {n} correct, judged by α′ (after the word).") if tour.after is not None else "",
+        else gettext("Correct answers, judged by α (before the word): {hits} of {n}."),
+        "later": gettext("Correct answers, judged by α′ (after the word): {hits} of {n}.")
+        if tour.after is not None
+        else "",
         "again": gettext("Ask me again"),
         "lead": gettext("Next: Why attention?"),
         "explained": gettext(

@@ -71,11 +71,11 @@ def additive() -> ScorerTexts:
             count=count,
         ),
         gettext(
-            '<span class="wide">For each unit: the number of <span class="decoder">the query</span> and that of '
+            '<span class="wide">For each unit: the value of <span class="decoder">the query</span>, that of '
             '<span class="encoder">the key</span> with their sum (◆), its tanh, the learned weight v, and the '
-            "running sum. The last sum is the energy. </span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One "
-            "layer applied to the concatenation [s ; h] gives the same result as W<sub>a</sub> s + U<sub>a</sub> "
-            "h.",
+            "running sum of v times tanh. The last sum is the energy. </span>▮ marks a saturated unit, |tanh| ≥ "
+            "{saturated}. One layer applied to the concatenation [s ; h] gives the same result as W<sub>a</sub> "
+            "s + U<sub>a</sub> h.",
             saturated=SATURATED,
         ),
     )
@@ -91,13 +91,13 @@ def general() -> ScorerTexts:
         _fit_note(),
         _fit_note(),
         lambda units, _: gettext(
-            "An annotation has {units} numbers. A learned matrix first turns these numbers into as many numbers "
-            "as the query has. Then annotation and query are multiplied number by number, and the products are "
-            "added up.",
+            "An annotation has {units} numbers. A learned matrix first turns the annotation into a list as long "
+            "as the query. Then annotation and query are multiplied number by number, and the products are added "
+            "up.",
             units=units,
         ),
         gettext(
-            '<span class="wide">For each unit: the number of <span class="decoder">the state</span>, that of '
+            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, that of '
             '<span class="encoder">the projected annotation</span>, and the running sum of their products. The '
             "last sum is the energy.</span>"
         ),
@@ -123,7 +123,7 @@ def dot() -> ScorerTexts:
             units=units,
         ),
         gettext(
-            '<span class="wide">For each unit: the number of <span class="decoder">the state</span>, that of '
+            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, that of '
             '<span class="encoder">the annotation</span>, and the running sum of their products. The last sum is '
             "the energy.</span>"
         ),
@@ -149,7 +149,7 @@ def location() -> ScorerTexts:
             count=count,
         ),
         gettext(
-            '<span class="wide">For each unit: the number of <span class="decoder">the state</span>, that of '
+            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, that of '
             '<span class="encoder">the position</span>, and the running sum of their products. The last sum is '
             "the energy.</span>"
         ),

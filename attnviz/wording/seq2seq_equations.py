@@ -28,7 +28,7 @@ def import_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[E
     """
     colours = palette(theme)
     state = OLD if trace.queries_previous_state else NEW
-    note = gettext("Energies become weights: all positive, and they add up to 1.")
+    note = gettext("Softmax turns energies into positive weights that add up to 1.")
     attention = (
         energy_equation(trace, colours, state),
         softmax_equation(trace, note),
@@ -84,8 +84,9 @@ def _gru_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "This is the gated unit (GRU) of PyTorch. The reset gate acts after the recurrent product, and the "
-        "update gate z keeps the old state. The equation shows unit {unit}, which changed most.",
+        "This is the gated recurrent unit (GRU) of PyTorch. The reset gate r is applied after the matrix U, and "
+        "the update gate z says how much of the old state is kept. The equation shows unit {unit}, which changed "
+        "most.",
         unit="⟦unit⟧",
     )
     return Equation(4, aligned(*lines), note)
@@ -122,8 +123,8 @@ def _word_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     if trace.linear:
         first = rf"t_{{⟦i⟧}} &= [{state} ; {context} ; {symbols.embedded}]"
         note = gettext(
-            "The readout is linear: it uses state, context and previous word without changing them. So a logit "
-            "is exactly a sum of parts."
+            "The readout is linear: it only multiplies state, context and previous word by weights and adds the "
+            "products. So a logit is exactly a sum of parts."
         )
     else:
         first = rf"t_{{⟦i⟧}} &= \tanh({symbols.readout.state} [{state} ; {context}] + {symbols.readout.bias})"

@@ -37,8 +37,8 @@ def narrate_import(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
 def no_logit_attribution() -> str:
     """Return why a logit does not split into parts in a model with a tanh before its output layer."""
     return gettext(
-        "This model has no logit attribution: a tanh lies between context and logit, so a logit does not split "
-        "into parts."
+        "This model has no logit attribution: a tanh lies between the context vector and the logit, so a logit "
+        "does not split into parts."
     )
 
 

@@ -45,7 +45,7 @@ def stage_titles(trace: Trace) -> dict[int, str]:
     """Return the names of the stages of a step of `trace`; without attention only the last three."""
     if not trace.attends:
         return {
-            3: gettext("One vector for every step"),
+            3: gettext("A single vector for all steps"),
             4: gettext("The state moves"),
             5: gettext("The word is chosen"),
         }
@@ -98,8 +98,8 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     else:
         sentence = gettext(
             "Each of the {count} pieces has an annotation (the encoder’s description of it) and a key. The query "
-            "is the state before this word, {state}. The energy is one number: how well query and key fit. "
-            "{name} fits best.",
+            "is the decoder state before this word, {state}. The energy is one number: how well query and key "
+            "fit. {name} fits best.",
             state=f"s{subscript(step)}",
             **values,
         )
@@ -174,7 +174,7 @@ def _fixed_context_stage(trace: Trace, step: int) -> tuple[str, str]:
         context=f"c{subscript(step + 1)}",
         count=len(trace.source_pieces),
     )
-    return sentence, gettext("the same at every step")
+    return sentence, gettext("the same vector at every step")
 
 
 def _state_stage(trace: Trace, step: int) -> tuple[str, str]:

@@ -55,7 +55,7 @@ def change_alt(change: StepChange) -> str:
     """Return the text alternative of the figure of a step's change."""
     listed = "; ".join(
         gettext(
-            "{name} {before} before, {after} after",
+            "{name}: {before} before, {after} after",
             name=quoted_name(piece_change.piece),
             before=_probability_before(change, piece_change),
             after=probability_text(piece_change.after, change.least[1]),

@@ -65,7 +65,7 @@ def _title(tour: TourData, number: int) -> str:
     """Return the title of a stop; some differ without attention."""
     if tour.record.attends or number not in (1, 5):
         return stop_titles()[number]
-    return gettext("One word, and nowhere to look") if number == 1 else gettext("The same for every word")
+    return gettext("One word, without attention") if number == 1 else gettext("The same numbers for every word")
 
 
 def _place(tour: TourData, number: int) -> Place:
@@ -100,7 +100,7 @@ def _missing_reason(tour: TourData, number: int) -> str:
     if number == POSTERIOR_STOP and not record.attends_once:
         return gettext(
             "A transformer looks at the sentence many times at each step, once with each head. This stop exists "
-            "only for translators that look once at each step."
+            "only for translators that look at the sentence only once per step."
         )
     if number == POSTERIOR_STOP and tour.after is None:
         return gettext("Posterior attention cannot be computed: the model that made this translation is not installed.")

@@ -47,7 +47,7 @@ def _written_sentence(tour: TourData) -> str:
     name = tour.target(word)
     if len(words.target_groups[word]) > 1:
         name = gettext(
-            "{word} (its first piece, {piece}; the translator splits rare words into pieces)",
+            "{piece}, the first piece of {word} (the translator splits rare words into pieces)",
             word=name,
             piece=tour.written(step),
         )
@@ -71,7 +71,8 @@ def _crossing_sentence(tour: TourData) -> str:
         return ""
     neighbour = word - 1 if word > 0 and attention.sources[word - 1] > attention.sources[word] else word + 1
     return gettext(
-        "For the neighbouring word {word}, the translator looked at {source}: the word order changes.",
+        "For the neighbouring word {word}, the translator looked at {source}: English and French order these "
+        "words differently.",
         word=tour.target(neighbour),
         source=tour.source(attention.sources[neighbour]),
     )
@@ -114,7 +115,7 @@ def annotation_sentences(tour: TourData) -> tuple[str, ...]:
     )
     return read, gettext(
         "These numbers are the annotation of the word: they describe the word among its neighbours. The two "
-        "strips at each word show some of these numbers, blue above 0, red below 0."
+        "strips at each word show some of these numbers: positive numbers are blue, negative numbers are red."
     )
 
 
@@ -130,7 +131,7 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
     if record.has_heads:
         start = gettext(
             "This stop shows one head: {head}. The query of this head comes from what the decoder has computed "
-            "so far; each annotation has a key.",
+            "so far. It is compared with the key of each annotation.",
             head=opened_head_name(open_head(record)),
         )
         return start, gettext(
@@ -146,8 +147,8 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
         )
     else:
         start = gettext(
-            "Before this word, the decoder state is a list of {units} numbers. This list is the query; the "
-            "translator compares it with every annotation (the keys).",
+            "Before the decoder writes this word, its state is a list of {units} numbers. This list is the "
+            "query; the translator compares it with every annotation (the keys).",
             units=units,
         )
     fits = gettext(
@@ -174,8 +175,8 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     e, alpha = tour.energies.astype(np.float64), tour.opened.alignment[tour.word.step]
     order = np.argsort(-e, kind="stable")
     start = gettext(
-        "Softmax turns the numbers of the previous stop into shares of 100 %. It raises e ≈ {e} to each number, "
-        "then divides each result by the total.",
+        "Softmax turns the numbers of the previous stop into shares that add up to 100 %. It raises e ≈ {e} to "
+        "each number, then divides each result by the total.",
         e=decimal(np.e),
     )
     if len(order) == 1:
@@ -183,8 +184,8 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     best, second = int(order[0]), int(order[1])
     lead = float(e[best] - e[second])
     ratio = gettext(
-        "The number for {best} is {apart} above that for {second}, so its share is {times} as large: {share} "
-        "against {less}.",
+        "The number for {best} is {apart} above that for {second}, so the share of {best} is {times} as large: "
+        "{share} against {less}.",
         best=tour.piece(best),
         second=tour.piece(second),
         apart=decimal(lead, 1),
@@ -192,4 +193,6 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
         share=percent(float(alpha[best])),
         less=percent(float(alpha[second])),
     )
-    return f"{start} {ratio}", gettext("Pull a bar to change how well one piece fits: all the shares change with it.")
+    return f"{start} {ratio}", gettext(
+        "Drag a bar to change how well one piece fits: the shares of all pieces then change."
+    )

@@ -31,8 +31,9 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
     if not record.attends:
         return (
             gettext(
-                "The only thing this word sees of the sentence is {context}: {units} numbers from reading the "
-                "sentence to its end. These numbers are the same for every word, however long the sentence.",
+                "The only thing this word sees of the sentence is {context}: {units} numbers that the encoder "
+                "computes by reading the sentence to its end. These numbers are the same for every word, however "
+                "long the sentence.",
                 units=units,
                 context=coloured(gettext("the last annotation"), "context"),
             ),
@@ -44,8 +45,9 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
         parts=_mixture_text(tour),
     )
     return mixed, gettext(
-        "The sum is {context}, also a list of {units} numbers. This sum is all that the word sees of the "
-        "sentence. The direction of the sum is closest to that of the annotation of {word} (cosine {cosine}).",
+        "The sum is {context}, also a list of {units} numbers. This sum is all that the decoder sees of the "
+        "sentence at this step. The direction of the sum is closest to that of the annotation of {word} (cosine "
+        "{cosine}).",
         context=coloured(gettext("the context vector"), "context"),
         units=units,
         word=tour.piece(nearest),
@@ -75,9 +77,9 @@ def written_word_sentences(tour: TourData) -> tuple[str, ...]:
     other, chance = record.top(step, 2)[1 if leads else 0]
     values |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
     if leads:
-        rest = gettext("{word} is most likely with {share}, followed by {other} with {less}.", **values)
+        rest = gettext("{word} is the most likely piece ({share}), followed by {other} ({less}).", **values)
     else:
-        rest = gettext("{word} has {share}, but {other} was more probable, with {less}.", **values)
+        rest = gettext("{word} has probability {share}, but {other} was more probable, with {less}.", **values)
     return start, f"{rest} {_next_word_sentence(tour)}".strip()
 
 
@@ -86,7 +88,9 @@ def _next_word_sentence(tour: TourData) -> str:
     if step + 1 >= len(record.target_pieces):
         return ""
     if not record.attends:
-        return gettext("Next comes {word}, from the same last annotation.", word=tour.written(step + 1))
+        return gettext(
+            "Next comes {word}, computed from the same vector, the last annotation.", word=tour.written(step + 1)
+        )
     return gettext("Next comes {word}, with new attention weights.", word=tour.written(step + 1))
 
 
@@ -106,20 +110,20 @@ def posterior_sentences(tour: TourData) -> tuple[str, ...]:
         for k in dict.fromkeys((int(posterior[word].argmax()), int(prior.argmax())))
     )
     question = gettext(
-        "The translator had to look before it knew the word. Now that {word} is written, we can ask which "
-        "English words mattered for it.",
+        "The translator had to look at the sentence before it knew the word. Now that {word} is written, we can "
+        "ask which English words mattered for it.",
         word=name,
     )
     bayes = gettext(
-        "Bayes’ rule corrects the shares of attention once the word is known. The rule multiplies the share of each "
-        "annotation by the probability that {word} would have had from this annotation alone. English words count "
-        "less if other French words translate them. The shares change: {shares}.",
+        "Bayes’ rule corrects the shares of attention once the word is known. The rule multiplies the share of "
+        "each annotation by the probability that {word} would have had from this annotation alone. An English "
+        "word counts less if another French word translates it. The shares change: {shares}.",
         word=name,
         shares=shares,
     )
     where = gettext(
-        "The new shares, written α′, are the posterior attention. From the level of detail “Numbers” on, the "
-        "heatmap shows the new shares under “After the word”."
+        "The new shares, written α′, are the posterior attention. At the levels of detail “Numbers” and "
+        "“Everything”, the heatmap shows the new shares under “After the word”."
     )
     return question, f"{bayes} {_whole_words_sentence(tour)}".strip(), where
 

@@ -25,7 +25,7 @@ def opened_equations(opened: OpenHead, theme: ThemeName = "light") -> tuple[Equa
     `opened_texts_of_step`, `head_texts_of_source` and `head_texts_of_cells` of the key piece fill them.
     """
     colours = palette(theme)
-    note = gettext("Scores become weights: all positive, and they add up to 1.")
+    note = gettext("Scores become weights, which are all positive and add up to 1.")
     return (
         _score_equation(opened, colours),
         softmax_equation(opened, note, _last_key(opened)),
@@ -81,15 +81,15 @@ def _score_equation(opened: OpenHead, colours: Palette) -> Equation:
         note = gettext(
             "{head}: the score says how well the query of this head fits the key of source piece {piece}. The "
             "query is made from the normalised residual stream of this step. The score is divided by the square "
-            "root of the {units} units, so that long vectors do not make the softmax too sharp.",
+            "root of the number of units, {units}, so that long vectors do not make the softmax too sharp.",
             **values,
         )
     else:
         note = gettext(
             "{head}: the score says how well a query fits the key of piece {piece}. One matrix makes the "
             "queries, another the keys; both use the normalised residual streams of the same sentence. The score "
-            "is divided by the square root of the {units} units, so that long vectors do not make the softmax "
-            "too sharp.",
+            "is divided by the square root of the number of units, {units}, so that long vectors do not make the "
+            "softmax too sharp.",
             **values,
         )
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
@@ -109,7 +109,7 @@ def _value_equation(opened: OpenHead, colours: Palette) -> Equation:
     return Equation(
         3,
         aligned(*lines),
-        gettext("The output of this head: a weighted sum of the values of the sentence that the query comes from."),
+        gettext("The output of this head: a weighted sum of values from the same sentence as the query."),
     )
 
 

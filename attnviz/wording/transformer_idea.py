@@ -41,7 +41,7 @@ def transformer_idea_stages(trace: TransformerTrace, step: int) -> tuple[Stage, 
 def added_name(block: str, layer: int) -> str:
     """Return in everyday words what a `block` (of `heads.BLOCKS`) of a 1-based decoder `layer` adds."""
     if block == "attention":
-        return gettext("layer {layer}: its own words", layer=layer)
+        return gettext("layer {layer}: French words", layer=layer)
     if block == "cross":
         return gettext("layer {layer}: the sentence", layer=layer)
     return gettext("layer {layer}: computation", layer=layer)
@@ -50,7 +50,9 @@ def added_name(block: str, layer: int) -> str:
 def _score_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
     best = capitalised(quoted_name(opened.source_pieces[int(opened.scores[step].argmax())]))
     outcome = gettext("{name} would help most", name=best)
-    rest = gettext("The longer the bar, the more that piece would help now. {name} would help most.", name=best)
+    rest = gettext(
+        "The longer the bar of a piece, the more this piece would help now. {name} would help most.", name=best
+    )
     count = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
     if count == 1:
         return rest, outcome
@@ -93,7 +95,7 @@ def _heads_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[
     order, alpha = weight_order(opened, step), opened.weights[step]
     parts = ", ".join(f"{percent(float(alpha[j]))} {quoted_name(opened.source_pieces[j])}" for j in order[:3])
     head_sentence = gettext(
-        "A head takes more from the English pieces that get more of its attention. This head takes {parts}",
+        "A head takes more information from the English pieces that get more of its attention. This head takes {parts}",
         parts=parts + (" …" if len(order) > 3 else "."),
     )
     most = strongest_words(trace, step)
@@ -108,7 +110,7 @@ def _heads_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[
     if most.size == 1:
         return head_sentence, outcome
     rest = gettext(
-        "Each row below is one head ({layers} layers with {heads} heads each), each column an English word. A "
+        "Each row below is one head ({layers} layers with {heads} heads each). Each column is an English word. A "
         "brighter cell means more attention to that word. The frame marks the head described above. The decoder "
         "combines the results of all heads.",
         layers=layers,

@@ -73,13 +73,14 @@ def note(exhibit: Rung) -> str:
             "of the English sentence; v, W, U and P are learned."
         ),
         "pair": gettext(
-            "Two things change: the energy e, and the sum, which adds up embeddings instead of annotations. a is "
-            "the embedding of an English piece, b that of a French piece; F is a small network without a state."
+            "Two things change: the energy e, and the sum, which adds up embeddings instead of annotations. The "
+            "vector a is the embedding of an English piece, b that of a French piece; F is a small network "
+            "without a state."
         ),
         "heads": gettext(
-            "Two things change: the score s, and the sum, which adds up values made by a separate matrix. x is "
-            "the residual stream that makes the query, m the residual stream that makes keys and values. d is "
-            "the number of units of a head. Every head has its own W."
+            "Two things change: the score s, and the sum, which adds up values made by a separate matrix. The "
+            "query is computed from the residual stream x, keys and values from the residual stream m. d is the "
+            "number of units of a head. Every head has its own matrices W."
         ),
         "answers": "",
     }[exhibit]
@@ -109,9 +110,9 @@ def opening() -> TextSection:
             ),
             gettext(
                 "Three changes lead from the attention of 2014 to the transformer. First, another formula says "
-                "how well two words fit. Then a model works without recurrence; this model judges translations "
-                "and writes none. The transformer comes last. The last tab shows all translators side by side, "
-                "with their scores. Every model works on your sentence."
+                "how well two words fit. Next comes a model without recurrence, which judges translations but "
+                "does not write any. The transformer comes last. The last tab shows all translators side by "
+                "side, with their scores. Every model works on your sentence."
             ),
         ),
     )
@@ -124,20 +125,20 @@ def story(exhibit: Rung) -> TextSection:
 
 def _dot_section() -> TextSection:
     return TextSection(
-        gettext("1. From additive to dot product"),
+        gettext("1. From additive to dot-product attention"),
         (
             gettext(
                 "One formula changes: the one that says how well a word fits the decoder state. Word and state "
                 "are lists of numbers. Bahdanau et al. use a small network: it adds the two lists, applies tanh "
                 "to each sum, and multiplies each result by a weight. Luong et al. (2015) multiply the lists "
                 "number by number and add up the products (“general” attention): two lists that point the same "
-                "way give a large result. Luong’s formula takes fewer multiplications; they are counted below. "
-                "The drawback: a learned matrix P must first give both lists the same length."
+                "way give a large result. Luong’s formula takes fewer multiplications than Bahdanau’s; both "
+                "counts are below. The drawback: a learned matrix P must first give both lists the same length."
             ),
         ),
         gettext(
-            "Both models must write the same French words, so that you can compare their attention step by step. "
-            "Choose a French piece (← →) and an English piece (↑ ↓, or click)."
+            "Both models are forced to write the same French words, so that you can compare their attention step "
+            "by step. Choose a French piece (← →) and an English piece (↑ ↓, or click)."
         ),
     )
 
@@ -148,16 +149,16 @@ def _pair_section() -> TextSection:
         (
             gettext(
                 "What changes: to compute a word, the model needs no result from the word before. Each piece is "
-                "only its embedding, a list of numbers read from a table. So all pieces can be computed at the "
-                "same time. The drawback concerns word order: a sum does not know which word came first. The "
-                "transformer recovers the order with positions: it adds to each embedding numbers that encode "
-                "the place of the piece (first, second, third)."
+                "represented only by its embedding, a list of numbers read from a table. So all pieces can be "
+                "computed at the same time. The drawback concerns word order: attention is a weighted sum, which "
+                "is the same in any word order. The transformer recovers the order with positions. To each "
+                "embedding, it adds numbers that encode the place of the piece (first, second, third)."
             ),
             gettext(
                 "The model of Parikh et al. (2016) compares two sentences. Each piece looks for matching pieces "
                 "in the other sentence and is compared with the pieces found. The comparisons are then added up. "
                 "Their model said whether one sentence follows from the other sentence. Our model says whether "
-                "one sentence translates the other sentence; the model does not translate itself."
+                "one sentence translates the other sentence; the model itself does not translate."
             ),
         ),
     )
@@ -179,8 +180,8 @@ def _heads_section() -> TextSection:
                 "is what the piece looks for. The key is what other pieces compare their queries with. The value "
                 "is what the piece passes on. Products of queries and keys are divided by √d, so that they do "
                 "not grow with the length d of the lists. The output of a head is added to the residual stream, "
-                "the list of numbers that runs through all layers. A mask hides from the French words what is "
-                "not written yet."
+                "the list of numbers that runs through all layers. A mask keeps each French word from attending "
+                "to words that are not written yet."
             ),
         ),
         gettext(

@@ -64,7 +64,7 @@ def _score_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[
     head = opened_head_name(opened)
     if trace.heads.head is None:
         head = gettext(
-            "The heatmap shows the {mean}. The open head is the one closest to this mean: {head}.",
+            "The heatmap shows the {mean}. The stages explain the head closest to this mean: {head}.",
             mean=shown_heads(trace),
             head=head,
         )
@@ -105,8 +105,8 @@ def _softmax_stage(opened: OpenHead, step: int) -> tuple[str, str]:
 def _value_stage(opened: OpenHead, step: int) -> tuple[str, str]:
     parts, outcome = context_shares(opened.trace, step)
     sentence = gettext(
-        "Each annotation also has a value, a list of {units} numbers. A strip shows a value multiplied by its "
-        "weight. The strips add up to {found}, the output of this head: {parts}",
+        "Besides its key, each annotation has a value, a list of {units} numbers. A strip shows a value "
+        "multiplied by its weight. The strips add up to {found}, the output of this head: {parts}",
         units=opened.values.shape[1],
         parts=parts,
         found=f"z{subscript(step + 1)}",
@@ -125,16 +125,18 @@ def _stream_stage(opened: OpenHead, step: int) -> tuple[str, str]:
     }
     sentence = gettext(
         "A matrix mixes the outputs of the {heads} heads of layer {layer}; the result is added to the residual "
-        "stream. The added vector has length {added}. The stream had length {before} and now has {after}. Each "
-        "of the {blocks} blocks of the decoder adds a vector in this way. These vectors and the embedding add up "
-        "to the stream from which the word is chosen.",
+        "stream. The added vector has length (norm) {added}. The stream had length {before} and now has {after}. "
+        "Each of the {blocks} blocks of the decoder adds a vector in this way. These vectors and the embedding "
+        "add up to the stream from which the word is chosen.",
         heads=trace.cross_weights.shape[1],
         layer=opened.layer + 1,
         blocks=len(terms),
         **values,
     )
     return sentence, gettext(
-        "the length of the stream goes from {before} to {after}", before=values["before"], after=values["after"]
+        "the length of the residual stream goes from {before} to {after}",
+        before=values["before"],
+        after=values["after"],
     )
 
 

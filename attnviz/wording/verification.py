@@ -27,8 +27,8 @@ def quantity_names() -> dict[str, str]:
         "initial_state": gettext("first state s₀"),
         "keys": gettext("keys U h"),
         "score_vector": gettext("vector v"),
-        "features": gettext("features f of the previous weights"),
-        "feature_weight": gettext("matrix L of the features"),
+        "features": gettext("features f of the previous step’s weights"),
+        "feature_weight": gettext("matrix L, which multiplies the features"),
         "queries": gettext("query W s"),
         "energies": gettext("energies e"),
         "energy sums": gettext("energy decomposition sums"),
@@ -111,7 +111,8 @@ def badge_text(verification: Verification, step: int) -> str:
     """Return the badge of 0-based `step`; it contains no user input, so that it may be Markdown."""
     if verification.holds and verification.missing:
         return gettext(
-            "{numbers} numbers of step {step} are verified with NumPy in 64 bits, max |Δ| = {largest}. {missing}",
+            "{numbers} numbers of step {step} are verified with NumPy in 64 bits; the largest difference is "
+            "{largest}. {missing}",
             numbers=thousands(verification.numbers),
             step=step + 1,
             largest=power_of_ten(verification.largest_difference),
@@ -119,7 +120,8 @@ def badge_text(verification: Verification, step: int) -> str:
         )
     if verification.holds:
         return gettext(
-            "All {numbers} numbers of step {step} are verified with NumPy in 64 bits, max |Δ| = {largest}",
+            "All {numbers} numbers of step {step} are verified with NumPy in 64 bits; the largest difference is "
+            "{largest}",
             numbers=thousands(verification.numbers),
             step=step + 1,
             largest=power_of_ten(verification.largest_difference),
@@ -148,7 +150,7 @@ def discrepancy_text(trace: Record, discrepancy: Discrepancy, step: int) -> str:
         piece = quote(piece_name(trace.source_pieces[discrepancy.index[0]]))
         name = gettext("{what} of {piece}", what=name, piece=piece)
     return gettext(
-        "{what}, number {number} at step {step}: shown {shown:.6g}, recomputed {recomputed:.6g}, |Δ| = {difference}",
+        "{what}, entry {number} at step {step}: shown {shown:.6g}, recomputed {recomputed:.6g}, |Δ| = {difference}",
         what=name,
         number=", ".join(str(index + 1) for index in discrepancy.index),
         step=step + 1,

@@ -41,18 +41,20 @@ def forgetting_sentences(forced_words: ForcedWords, other: int) -> list[str]:
         first, second = (float(np.exp(part.mean())) for part in (lags[:half], lags[half:]))
         parts.append(
             gettext(
-                "In the first half of the words, the model with attention ({attention}) gives {first} times the "
-                "probability that the fixed vector gives. In the second half, the model with attention gives "
-                "{second} times that probability (geometric means).",
+                "In the first half of the words, the model with attention ({attention}) gives a word {first} "
+                "times the probability that the fixed vector gives it. In the second half, this factor is "
+                "{second} (geometric means).",
                 attention=name,
                 first=significant(first),
                 second=significant(second),
             )
         )
         if second > first and second > 1:
-            parts.append(gettext("The gap between the fixed vector and attention grows along the sentence."))
+            parts.append(
+                gettext("The gap in probability between the fixed vector and attention grows along the sentence.")
+            )
         elif first > 1:
-            parts.append(gettext("The fixed vector does worse from the beginning."))
+            parts.append(gettext("The fixed vector does worse than attention from the beginning."))
         else:
             parts.append(gettext("For this sentence one vector is enough."))
     parts.append(_largest_differences_sentence(forced_words, lags, fixed, other))
@@ -97,8 +99,8 @@ def gradient_decay_sentences(
     """
     lines = [
         gettext(
-            "Median length of the gradient for pairs of a French and an English piece, from the nearest quarter "
-            "of the pairs to the farthest:"
+            "Median length of the gradient between a French and an English piece, from the quarter of the pairs "
+            "that are closest together to the quarter farthest apart:"
         )
     ]
     lines += [_gradient_decay_sentence(kind, decay) for kind, decay in zip(kinds, decays, strict=True)]
@@ -107,8 +109,8 @@ def gradient_decay_sentences(
         listed = ", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known)
         lines.append(
             gettext(
-                "Share of the gradient that reaches the piece with the most additive attention: {listed}. A "
-                "uniform gradient would give this piece {alike}.",
+                "Share of the gradient that reaches the piece with the largest weight under additive attention: "
+                "{listed}. A uniform gradient would give this piece {alike}.",
                 listed=listed,
                 alike=percent(known[0][1][1]),
             )
@@ -123,7 +125,7 @@ def _gradient_decay_sentence(kind: str, decay: GradientDecay) -> str:
     values["fall"] = ""
     if np.isfinite(decay.tenth):
         values["fall"] = " " + (
-            gettext("(falls below a tenth at every step)")
+            gettext("(divided by more than ten at every step)")
             if round(decay.tenth) < 1
             else ngettext(
                 "(falls to a tenth at every step)", "(falls to a tenth every {count:.0f} steps)", round(decay.tenth)
@@ -131,12 +133,13 @@ def _gradient_decay_sentence(kind: str, decay: GradientDecay) -> str:
         )
     if kind == "none":
         return gettext(
-            "{name}: by the recurrence alone from {start_near} to {start_far}{fall}, by the vector from {near} "
-            "to {far}.",
+            "{name}: the length goes from {start_near} to {start_far}{fall} by the recurrence alone, and from "
+            "{near} to {far} by the fixed vector.",
             **values,
         )
     return gettext(
-        "{name}: by the recurrence alone from {start_near} to {start_far}{fall}, by attention from {near} to {far}.",
+        "{name}: by the recurrence alone, the length goes from {start_near} to {start_far}{fall}; by attention, "
+        "it goes from {near} to {far}.",
         **values,
     )
 
@@ -177,7 +180,8 @@ def growth_sentence(growth: Growth) -> str:
             sentence
             + " "
             + gettext(
-                "At {listed} words the fixed vector fails: its chrF is less than half that of additive attention.",
+                "For sentences of {listed} words, the fixed vector fails: its chrF is less than half that of "
+                "additive attention.",
                 listed=", ".join(map(str, failed)),
             )
         )

@@ -26,14 +26,14 @@ def opening() -> TextSection:
                 "wrote the translation from this vector alone (Cho et al. 2014a, Sutskever et al. 2014). "
                 "Bahdanau, Cho and Bengio let the translator look back: before each word, the translator "
                 "computes new weights for all source words. One vector fails because the whole sentence, however "
-                "long, has to fit into the same few hundred numbers. The translator reads the sentence once and "
-                "never looks at it again."
+                "long, has to fit into the same few hundred numbers. A translator without attention reads the "
+                "sentence once and never looks at it again."
             ),
             gettext(
                 "Below are three small models, trained on the same sentences for the same number of updates. The "
-                "models differ only in their attention: the first has a fixed vector, the second uses dot "
-                "products (Luong et al. 2015), the third the additive attention of Bahdanau et al. All three "
-                "models translate your sentence."
+                "models differ only in their attention. The first has a fixed vector, the second uses dot "
+                "products (Luong et al. 2015), and the third uses the additive attention of Bahdanau et al. All "
+                "three models translate your sentence."
             ),
         ),
     )
@@ -58,7 +58,7 @@ def forced(model: str, *, given: bool) -> TextSection:
     origin = (
         gettext("This translation is the one you gave.")
         if given
-        else gettext("This translation is by {model}; you can enter another one above.", model=model)
+        else gettext("This translation is by {model}; you can enter another translation above.", model=model)
     )
     return TextSection(
         gettext("2. The same words, forced on all three models"),
@@ -67,7 +67,7 @@ def forced(model: str, *, given: bool) -> TextSection:
                 "Now all three models are forced to write the same translation. At every word we ask each model "
                 "how probable this word is after the words before it. Since all models write the same words, no "
                 "model goes on from a mistake of its own. The difference shows how much of the English sentence "
-                "each model still knows. On the scale, each line is a tenth of the one above it."
+                "each model still knows. Each grid line marks a tenth of the probability of the line above it."
             ),
             origin,
         ),
@@ -81,20 +81,21 @@ def signals() -> TextSection:
         (
             gettext(
                 "If the vector of an English piece were a little different, how much would the probability of a "
-                "written word change? A model computes this when it learns. The model then changes most the "
-                "numbers that matter most. The answer is called the gradient, ∂ log p(yᵢ) / ∂xⱼ. The length of "
-                "the gradient says how strong a signal reaches the English piece. By the recurrence alone, the "
-                "signal has to go back from state to state, and gets weaker with every step (Bengio et al. "
-                "1994). By attention, the signal goes straight to the pieces with large weights. Compare the "
-                "right ends of the curves: if a curve is still high there, its signal reaches words far away."
+                "written word change? A model computes this when it learns. The model then makes the largest "
+                "changes to the numbers that matter most. The answer is called the gradient, ∂ log p(yᵢ) / ∂xⱼ. "
+                "The length of the gradient says how strong a signal reaches the English piece. Through the "
+                "recurrence alone, the signal has to go back from state to state, and gets weaker with every "
+                "step (Bengio et al. 1994). Through attention, the signal goes straight to the pieces with large "
+                "weights. Compare the right ends of the curves: if a curve is still high there, its signal "
+                "reaches words far away."
             ),
             gettext(
                 "The horizontal axis counts the steps between a written piece and an English piece. These are i "
-                "steps back to the decoder’s first state s₀, then j steps along the encoder. The gradient is "
-                "exact. The figure splits the gradient by its path into the encoder: by s₀, or by the context "
-                "vectors c₁ … cᵢ and their weights. (The model with a fixed vector has no weights; at every "
-                "step, its context vector is the last annotation.) Lines are medians; bands hold the middle half "
-                "of the values."
+                "steps from written piece i back to decoder state s₀, then j steps along the encoder to English "
+                "piece j. The gradient is exact. The figure splits the gradient by its path into the encoder: "
+                "through s₀, or through the context vectors c₁ … cᵢ and their weights. (The model with a fixed "
+                "vector has no weights; at every step, its context vector is the last annotation.) Lines are "
+                "medians; bands hold the middle half of the values."
             ),
         ),
     )
@@ -106,11 +107,11 @@ def by_length() -> TextSection:
         gettext("4. The longer the sentence, the worse one vector does"),
         (
             gettext(
-                "This figure repeats Fig. 2 of Bahdanau, Cho & Bengio (2014) with these three models: BLEU by "
-                "the length of the sentence. BLEU, 0 to 100, measures how many runs of words a translation "
-                "shares with a human translation. When the test sentences are resampled at random, the BLEU "
-                "stays within the bar 95 times in 100. Cho et al. (2014b) saw that one vector fails on long "
-                "sentences; attention was invented to solve this problem."
+                "This figure repeats Fig. 2 of Bahdanau, Cho & Bengio (2014) with these three models. It shows "
+                "the BLEU for each length of the sentence. BLEU, 0 to 100, measures how many runs of words a "
+                "translation shares with a human translation. When the test sentences are resampled at random, "
+                "the BLEU stays within the bar 95 times in 100. Cho et al. (2014b) saw that one vector fails on "
+                "long sentences; attention was invented to solve this problem."
             ),
         ),
     )
@@ -119,18 +120,20 @@ def by_length() -> TextSection:
 def growth() -> TextSection:
     """Return the text about growing sentences and their measure."""
     return TextSection(
-        gettext("5. How far can a sentence grow?"),
+        gettext("5. How long can a sentence get?"),
         (
             gettext(
-                "Each model translates every beginning of a long sentence, clause by clause. Does the "
-                "translation fail before the sentence is complete? The sentence is cut after punctuation marks "
-                "and before words that often begin clauses; no grammar is used."
+                "Each model translates longer and longer beginnings of a long sentence, one clause more each "
+                "time. Does the translation fail before the sentence is complete? attnviz cuts the sentence "
+                "after punctuation marks and before words that often begin clauses. It does not analyse the "
+                "grammar."
             ),
             gettext(
-                "The measure is chrF2 (Popović 2015): how many runs of up to six characters a translation shares "
-                "with that of a better model. The same text gets 100. This measure has limits. The better model "
-                "is not human and makes mistakes. Good words count as wrong if the better model chose other "
-                "words. The beginning of a sentence is not always a sentence."
+                "The measure is chrF2 (Popović 2015): it counts the sequences of up to six characters that a "
+                "translation shares with the translation of a better model. An identical translation gets 100. "
+                "This measure has limits. The better model is not human and makes mistakes. Good words count as "
+                "wrong if the better model chose other words. The beginning of a sentence is not always a "
+                "sentence."
             ),
         ),
     )

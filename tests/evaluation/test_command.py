@@ -189,7 +189,7 @@ def test_too_long_sentence_is_reported_by_number(own_pairs: Path, model_folder: 
         file.write(f"{'word ' * 201}\tmot\n")
     assert main(["evaluate", str(own_pairs), "--skip-malformed", "--model", str(model_folder), "--device", "cpu"]) == 2
     errors = capfd.readouterr().err.splitlines()
-    assert errors[-1].startswith("attnviz: own/pairs.tsv, after 0 pairs: Sentence 13: ")
+    assert errors[-1].startswith("attnviz: Translating own/pairs.tsv failed after 0 pairs: Sentence 13: ")
 
 
 def test_files_with_equal_short_names_are_distinguished(

@@ -114,7 +114,7 @@ def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monk
     found = badge(page())
     assert not found["holds"]
     assert "query W s, no." in found["summary"]
-    assert any("query W s, number" in summary and "recomputed" in summary for summary in found["wrong"])
+    assert any("query W s, entry" in summary and "recomputed" in summary for summary in found["wrong"])
     assert next(row[0] for row in found["rows"] if row[-1] == "✗") == "query W s"
 
 
@@ -327,7 +327,7 @@ def test_badge_text_counts_numbers_and_names_discrepancies(model_folder: Path, t
     assert len(verification_rows(verification)) == len(verification.checks)
     summary = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 2)
     assert piece_name(trace.source_pieces[1]) in summary
-    assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in summary
+    assert "entry 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in summary
     for wrong, more in ((1, ""), (2, " (and so did 1 other quantity)"), (3, " (and so did 2 other quantities)")):
         checks = list(verification.checks)
         for number in range(wrong):

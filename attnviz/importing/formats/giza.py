@@ -68,7 +68,7 @@ def _read(block: _Block) -> SentencePair:
         raise AttnvizError(
             gettext(
                 "The pair at line {number} has {source} source words and {target} target words, but its header "
-                "gives other numbers.",
+                "gives other word counts.",
                 number=block.number,
                 source=len(source),
                 target=len(target),

@@ -136,7 +136,7 @@ def detect(content: Content) -> str | None:
         return gettext("The file is JSON saved by attnviz.")
     if not any(_matrix(item) or _link_value(item) is not None for item in items):
         return None
-    return gettext("The file is JSON with tokens and a matrix or links.")
+    return gettext("The file is JSON with tokens and either a weight matrix or links.")
 
 
 def read(content: Content) -> Sentences:
@@ -295,8 +295,8 @@ def near_miss_message(content: Content) -> str | None:
     if items is None:
         return gettext("The file is JSON, but not an object.") if content.text.strip()[:1] in ("{", "[") else None
     needed = gettext(
-        "An object needs three fields: source and target (lists of tokens), and matrix (a row of weights for "
-        "each target token) or links."
+        "An object needs three fields: “source” and “target” (lists of tokens), and either “matrix” (a row of "
+        "weights for each target token) or “links”."
     )
     if not items[0]:
         return gettext("The file is an empty JSON object.") + f" {needed}"

@@ -139,7 +139,8 @@ def near_miss_message(content: Content) -> str | None:
     number, line = wrong[0]
     if len(wrong) < len(content.filled):
         return gettext(
-            "The file looks like lines of translation ||| alignment, but line {number} has no alignment: “{line}”.",
+            "The file looks like lines of the form “translation ||| alignment”, but line {number} has no "
+            "alignment: “{line}”.",
             number=number,
             line=line.strip()[:60],
         )

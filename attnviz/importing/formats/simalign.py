@@ -11,7 +11,7 @@ from attnviz.languages import gettext
 
 
 def detect(content: Content) -> str | None:
-    """Return why every line is a consecutive number, a tab and links; None otherwise."""
+    """Return why every line is a consecutive number from 0 or 1, a tab and links; None otherwise."""
     columns = [line.split("\t") for _, line in content.filled]
     if not columns or not all(len(fields) == 2 and fields[0].strip().isdecimal() for fields in columns):
         return None

@@ -34,7 +34,7 @@ def detect(content: Content) -> str | None:
     """Return why the file was written by torch.save; None otherwise."""
     head = content.data[:256]
     if (content.data.startswith(ZIP) and b"/data.pkl" in head) or (head[:1] == b"\x80" and _LEGACY in head):
-        return gettext("The file begins like a file of torch.save.")
+        return gettext("The file begins like a file written by torch.save.")
     return None
 
 

@@ -53,7 +53,7 @@ def corpus_page(model: str, open_pair: OpenPair) -> None:
         _show_error(message)
     if job is None:
         if st.session_state[key(corpus_choices.TABLE)]:
-            _show_error(gettext("The server no longer has this table: give the file again."))
+            _show_error(gettext("The server no longer has this table: upload the file again."))
     elif running:
         _progress(job)
     elif job.done:
@@ -80,10 +80,10 @@ def _store_result(ended: Job) -> Job | None:
 
 def _introduction() -> str:
     return gettext(
-        "This page measures many sentence pairs at once. For each pair, the model must write exactly the given "
-        "French sentence (forced decoding). Sort and search the pairs, select a region of the plot, or open a "
-        "pair to see every step of its translation. The sample has 200 pairs; some of its translations are wrong "
-        "on purpose."
+        "This page computes statistics of many sentence pairs at once. For each pair, the model must write "
+        "exactly the given French sentence (forced decoding). Sort and search the pairs, select a region of the "
+        "plot, or open a pair to see every step of its translation. The sample has 200 pairs; some of its "
+        "translations are wrong on purpose."
     )
 
 
@@ -95,7 +95,7 @@ def _table_sources(model: str) -> None:
             st.popover(gettext("Your file"), key=_BOX, on_change="rerun"),
         ):
             file_box(
-                gettext("English, a tab, French on each line"),
+                gettext("On each line: English, a tab, French"),
                 partial(_take_file, model),
                 key=_FILE,
                 megabytes=MOST_MEGABYTES,
@@ -103,9 +103,9 @@ def _table_sources(model: str) -> None:
             st.caption(
                 gettext(
                     "A line may also be an English sentence alone; the model then translates it. The file may "
-                    "have {lines} lines and {size} MB at most. The file may be .tsv, .txt or .jsonl with links "
-                    "(each also as .gz or .xz), or .parquet. The file stays on this server, and is deleted when "
-                    "the server stops. The command attnviz corpus takes files of any size.",
+                    "have {lines} lines and {size} MB at most. The file may be .tsv, .txt or .jsonl (pairs with "
+                    "links), each also as .gz or .xz, or .parquet. The file stays on this server, and is deleted "
+                    "when the server stops. The command attnviz corpus takes files of any size.",
                     lines=MOST_LINES,
                     size=MOST_MEGABYTES,
                 )
@@ -117,7 +117,7 @@ def _table_sources(model: str) -> None:
         other = "" if current in offered else current
         select_box(
             gettext("Table"),
-            {other: gettext("A table of this server"), **{name: name for name in offered}},
+            {other: gettext("A table on this server"), **{name: name for name in offered}},
             key=key(corpus_choices.TABLE),
             default=other,
             then=clear_brush,
@@ -300,7 +300,8 @@ def _rows(path: Path, listed: table.SortedRows, table_rows: Any, open_pair: Open
     )
     st.caption(
         gettext(
-            "Tick the box before a row to see its pair step by step; your browser’s Back button returns to this list."
+            "Tick the box at the start of a row to see its pair step by step; your browser’s Back button returns "
+            "to this list."
         )
     )
     rows = event.get("selection", {}).get("rows", [])
@@ -346,7 +347,7 @@ def _downloads(job: Job, listed: table.SortedRows) -> None:
     with st.container(horizontal=True, key="corpus_downloads"):
         st.download_button(gettext("The listed pairs, CSV"), csv, "corpus.csv", "text/csv", on_click="ignore")
         st.download_button(
-            gettext("The whole table with links, Parquet"),
+            gettext("The whole table with word links, Parquet"),
             job.table.read_bytes,
             "corpus.parquet",
             "application/vnd.apache.parquet",

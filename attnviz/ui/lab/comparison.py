@@ -189,9 +189,10 @@ def _choices(view: View) -> None:
         st.html(
             '<p class="reading">'
             + gettext(
-                "Change the sentence below, or choose one of its words to drop it or to swap it with the next. "
-                "See how the translation changes. Words that both heatmaps share have the same row or column. If "
-                "a word appears in only one heatmap, its row or column is hatched in the other heatmap."
+                "Change the sentence below, or choose one of its words and drop it, or swap it with the next "
+                "word. See how the translation changes. A word that is in both heatmaps has the same row or "
+                "column in both. If a word appears in only one heatmap, its row or column is hatched in the "
+                "other heatmap."
             )
             + "</p>"
         )

@@ -141,8 +141,8 @@ def lab_page(view: View, *, requested: bool = False) -> None:
 def _introduction() -> str:
     return gettext(
         "This page examines the finished translation. What did each French word depend on: the words that got "
-        "attention, or the words whose removal changes the French word? Each tab takes another approach. You can "
-        "compare attribution methods, test other attention weights, or see the other hypotheses of the beam "
+        "attention, or the words whose removal changes the French word? Each tab takes a different approach. You "
+        "can compare attribution methods, test other attention weights, or see the other hypotheses of the beam "
         "search. You can also compare two translations, or find similar vectors in a corpus."
     )
 

@@ -50,10 +50,10 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
         _heading(
             gettext("This step with other weights"),
             gettext(
-                "The left side shows the weights that each test tries, above the English pieces. A dash marks "
+                "Above the English pieces, the left side shows the weights that each test tries. A dash marks "
                 "the step’s own weight. The right side shows how much each test changes the probabilities of all "
-                "words, from 0 (nothing) to 1 (everything). The piece above each of these bars is the one that "
-                "the step would write."
+                "words, from 0 (nothing) to 1 (everything). Above each bar on the right is the piece that the "
+                "step would write in this test."
             ),
         )
         chart(
@@ -73,9 +73,10 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
             gettext("All steps, weights shuffled"),
             gettext(
                 "Each point is a step (as in a figure of Jain & Wallace 2019). The further right a point is, the "
-                "more attention goes to one piece. The higher a point is, the more the probabilities of the step "
-                "change when its weights are shuffled. A filled point writes the same piece under most shuffles; "
-                "a hollow point writes another piece. Click a point to go to its step."
+                "more the step’s attention goes to a single piece. The higher a point is, the more the "
+                "probabilities of the step change when its weights are shuffled. At a filled point, the step "
+                "writes the same piece under most shuffles; at a hollow point, the step writes another piece. "
+                "Click a point to go to its step."
             ),
         )
         chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=gettext("Computing…"))
@@ -83,11 +84,12 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
         _heading(
             gettext("Minimal change of each step"),
             gettext(
-                "Each bar shows a change of the weights that makes the step write another piece: the smallest "
-                "change found. Moved weight counts twice, where it leaves and where it arrives, so the change "
-                "lies between 0 and 2. A smaller change may exist. The piece after the arrow is the one that "
-                "would be written. The piece before the arrow is the likeliest one now; it is left out if the "
-                "step wrote that piece. Click a bar to go to its step."
+                "Each bar stands for one step. It shows the smallest change of the weights that we found to make "
+                "this step write another piece. Weight that moves from one piece to another counts for both "
+                "pieces, so the change lies between 0 and 2. A smaller change may exist. The label of a bar "
+                "contains an arrow. The piece after the arrow is the one that the step would then write. The "
+                "piece before the arrow is the likeliest one without the change. The label omits this piece if "
+                "the step wrote it. Click a bar to go to its step."
             ),
         )
         chart(

@@ -75,11 +75,11 @@ def _how_to_read(beam: int) -> str:
         return gettext("Greedy search takes the likeliest piece at each step: its tree is a single line.")
     return gettext(
         "Each column is a step. Each path from the left is a hypothesis, a translation made of the pieces on the "
-        'path. The search keeps the {beam} likeliest hypotheses. <span class="decoder">The chosen hypothesis is on '
-        "top</span>; the other finished hypotheses show their rank and score. Small pieces on dotted lines were "
-        "tried, but not kept even for one step. Hypotheses on solid grey lines were kept for a while, then dropped. "
-        "Click the end of a hypothesis to make it the translation; if the hypothesis was dropped, the search first "
-        "finishes it. Click any other piece to go to its step.",
+        'path. The search keeps the {beam} likeliest hypotheses. <span class="decoder">The chosen hypothesis is '
+        "on top</span>; the other finished hypotheses show their rank and score. The search tried the pieces in "
+        "small print on dotted lines, but kept none even for one step. Hypotheses on solid grey lines were kept "
+        "for a while, then dropped. Click the end of a hypothesis to make it the translation; if the hypothesis "
+        "was dropped, the search first finishes it. Click any other piece to go to its step.",
         beam=beam,
     )
 

@@ -43,7 +43,7 @@ def corpora_of(trace: Trace) -> dict[str, str]:
     """Return the display names of the corpora with vectors of the model that made `trace`, by corpus name."""
     digest = weights_digest_of(trace)
     corpora = [name for name, table in offered_tables().items() if _weights_digest(vectors_path(table)) == digest]
-    return {SAMPLE_NAME: gettext("The sample of the page Corpus")} | {
+    return {SAMPLE_NAME: gettext("The sample pairs of the page Corpus")} | {
         corpus: corpus for corpus in corpora if corpus != SAMPLE_NAME
     }
 
@@ -87,7 +87,7 @@ def _build_index(vectors: Vectors, kind: VectorKind) -> VectorIndex:
 def _vectors(trace: Trace, name: str, digest: str) -> Vectors:
     vectors = _VECTORS.get((name, corpus_version(name), digest), lambda: _load_or_compute(trace, name))
     if vectors.weights_digest != digest:
-        raise AttnvizError(gettext("The vectors of {name} come from another model.", name=name))
+        raise AttnvizError(gettext("The vectors of {name} come from another model than this translation.", name=name))
     return vectors
 
 

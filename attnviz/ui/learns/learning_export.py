@@ -64,9 +64,9 @@ def learning_lecture(choices: LearningChoices, update: int, theme: ThemeName) ->
 def introduction() -> str:
     """Return the introduction of the page."""
     return gettext(
-        "The same sentences at several moments of a training run. The model must write the given translation "
-        "(forced decoding). Each row shows where the model looks in the English sentence when it writes the "
-        "French word of this row. At first, the model looks at all words alike."
+        "The same sentences are shown at several moments of a training run. The model must write the given "
+        "translation (forced decoding). Each row shows where the model looks in the English sentence when it "
+        "writes the French word of this row. Early in training, the model looks at all words alike."
     )
 
 

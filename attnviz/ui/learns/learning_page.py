@@ -101,7 +101,7 @@ def _no_snapshots_reason() -> str:
     return gettext(
         "There are no snapshots of a training run. A model’s snapshots are in its model folder, in snapshots/. "
         "To watch a run of your own, start the page with the folder of your runs: attnviz app --runs FOLDER. You "
-        "can also set the environment variable {variable}.",
+        "can also name this folder in the environment variable {variable}.",
         variable=RUNS_VARIABLE,
     )
 

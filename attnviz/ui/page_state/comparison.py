@@ -123,21 +123,24 @@ def _read_link(session: Session, view: View, linked: Mapping[str, str], models: 
     if values[MODEL] is not None and values[MODEL] not in models:
         problems.append(
             gettext(
-                "This link compares with the model “{model}”. That model is not installed, or it is already shown.",
+                "This link asks for a comparison with the model “{model}”. That model is not installed, or it is "
+                "already shown.",
                 model=values[MODEL],
             )
         )
     if values[HELD] not in (None, "0", "1"):
         problems.append(
             gettext(
-                "In this link “held” is “{value}”, but it must be 1 (keep the translation) or 0 (translate anew).",
+                "In this link, the parameter “held” is “{value}”, but it must be 1 (keep the translation) or 0 "
+                "(translate anew).",
                 value=values[HELD],
             )
         )
     if values[WHAT_IF] is not None and values[WHAT_IF] not in what_ifs:
         problems.append(
             gettext(
-                "This link compares with what-if “{number}”. That what-if does not exist, or it is already shown.",
+                "This link asks for a comparison with what-if “{number}”. That what-if does not exist, or it is "
+                "already shown.",
                 number=values[WHAT_IF],
             )
         )

@@ -21,7 +21,7 @@ def _draw() -> None:
     read_linked_choices(st.session_state, link(), overwrite=False)
     available = models()
     if not available:
-        st.text(gettext("Add a model folder: measuring pairs needs a model."))
+        st.text(gettext("Add a model folder: a model is needed to measure sentence pairs."))
         return
     corpus_page(current_request(available).folder, _open_pair)
 

@@ -40,7 +40,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
             gettext(
                 "In this model the keys change at every step, because they depend on the previous step’s "
                 "weights. The table lists the units of the chosen cell’s energy. The key of this cell is U h + L "
-                "f, where f are features computed from those weights."
+                "f, where f are features computed from the previous step’s weights."
             )
         )
         _table(view, weights)

@@ -41,7 +41,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     For a model without attention, the figure of its one vector is drawn instead.
     """
     attends, chosen = view.trace.attends, shown_choices(st.session_state, view)
-    title = gettext("Alignment") if attends else gettext("One vector for every step")
+    title = gettext("Alignment") if attends else gettext("A single vector for all steps")
     digest = "" if chosen.face == "before" else weights_digest_of(view.trace) or ""
     with st.container(key=view.key("alignment"), gap="xsmall"):
         st.html(f'<h2 class="section">{title}</h2>')
@@ -144,7 +144,8 @@ def _switches(view: View, face: Face) -> None:
             key=view.key("end"),
             help=gettext(
                 "Show `</s>`, the end of the sentence. This end mark is a position like any other and gets a "
-                "share of every row. When the end mark is hidden, the rows add up to less than 1."
+                "share of the attention in every row. When the end mark is hidden, the rows add up to less than "
+                "1."
             ),
         )
         switch(
@@ -152,9 +153,9 @@ def _switches(view: View, face: Face) -> None:
             key=view.key("margins"),
             help=gettext(
                 "Below the heatmap: the total attention on each English word, Σ α down its column. On the right: "
-                "how widely each row spreads its attention, as its entropy H in bits. Both margins use what the "
-                "heatmap shows: α, α′ or their difference. H is always computed over pieces, even when the "
-                "heatmap shows words."
+                "how widely each row spreads its attention, as its entropy H in bits. The sums and the entropies "
+                "follow the choice shown in the heatmap: α, α′ or their difference. H is always computed over "
+                "pieces, even when the heatmap shows words."
             ),
         )
         select_box(
@@ -231,9 +232,9 @@ def _heads_sentence(trace: Record) -> str:
 def _row_sum_sentence(chosen: HeatmapChoices) -> str:
     """Return a sentence about the sum of a row."""
     if chosen.face == "difference":
-        hidden = gettext("Every row adds up to 0 together with the hidden &lt;/s&gt;.")
+        hidden = gettext("Every row adds up to 0 if the hidden column &lt;/s&gt; is included.")
         return gettext("Every row adds up to 0.") if chosen.end else hidden
-    hidden = gettext("Every row adds up to 1 together with the hidden &lt;/s&gt;.")
+    hidden = gettext("Every row adds up to 1 if you count the hidden &lt;/s&gt;.")
     return gettext("Every row adds up to 1.") if chosen.end else hidden
 
 

@@ -42,9 +42,9 @@ def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, s
         st.caption(
             gettext(
                 "These are a few numbers of this step’s mixture: those that best distinguish this mixture from "
-                "the mixtures of other steps. Each line adds the part of one word: blue up, red down. The last "
-                "line is the mixture. In each line, a thin grey stem shows the sum of the lines above; the "
-                "coloured bar starts at the end of this stem."
+                "the mixtures of other steps. Each line adds the part of one word: blue bars go up, red bars go "
+                "down. The last line is the mixture. In each line, a thin grey stem shows the sum of the lines "
+                "above; the coloured bar starts at the end of this stem."
             )
         )
 

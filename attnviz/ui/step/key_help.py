@@ -25,9 +25,9 @@ def key_help(view: View, *, stepping_only: bool = False) -> None:
         "←</kbd><kbd>→": gettext("step"),
         "↑</kbd><kbd>↓": _column_name(view, by),
         f"{gettext('Home')}</kbd><kbd>{gettext('End')}": gettext("first, last step"),
-        "B": gettext("attention before the word, after it, difference"),
+        "B": gettext("attention before the word, after the word, or the difference"),
         gettext("Space"): gettext("play, pause"),
-        gettext("Esc"): gettext("deselect the word: follow the largest weight"),
+        gettext("Esc"): gettext("deselect the word and follow the largest weight"),
         f"Ctrl</kbd><kbd>{gettext('Enter')}": gettext("translate"),
         "L": gettext("lecture mode, for a projector"),
     }
@@ -40,6 +40,8 @@ def key_help(view: View, *, stepping_only: bool = False) -> None:
         shortcuts.pop(f"Ctrl</kbd><kbd>{gettext('Enter')}")
     spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in shortcuts.items())
     click = (
-        gettext("or click a cell, a word, a bar, a strip") if view.trace.attends else gettext("or click a French word")
+        gettext("or click a cell, a word, a bar or a strip")
+        if view.trace.attends
+        else gettext("or click a French word")
     )
     st.html(f'<div class="keys">{spans}<span>{click}</span></div>')

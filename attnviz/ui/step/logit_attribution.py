@@ -73,19 +73,21 @@ def chosen_payload(
 
 def _legend(trace: Trace | Seq2SeqTrace) -> str:
     if not trace.attends:
-        return gettext("Each row adds its part of the logit to the running sum: blue raises it, red lowers it.")
+        return gettext(
+            "Each row adds its part of the logit to the running sum: a blue row raises the sum, a red row lowers it."
+        )
     if trace.imported:
         return gettext(
-            "Each row adds its part of the logit to the running sum: blue raises it, red lowers it. The grey bar on "
-            'the left of a row is the attention weight of the <span class="encoder">source word</span>. A long grey '
-            "bar beside a tiny coloured bar means that the attention to this word hardly affected the logit. The sum "
-            "is exact: the output layer of this model is linear."
+            "Each row adds its part of the logit to the running sum: a blue row raises the sum, a red row lowers "
+            'it. The grey bar on the left of a row is the attention weight of the <span class="encoder">source '
+            "word</span>. A long grey bar beside a tiny coloured bar means that the attention to this word "
+            "hardly affected the logit. The sum is exact: the output layer of this model is linear."
         )
     return gettext(
-        "Each row adds its part of the logit to the running sum: blue raises it, red lowers it. The grey bar on the "
-        'left of a row is the attention weight of the <span class="encoder">source word</span>. A long grey bar '
-        "beside a tiny coloured bar means that the attention to this word hardly affected the logit. The sum is "
-        "exact: maxout is linear once the larger of each pair of units is known."
+        "Each row adds its part of the logit to the running sum: a blue row raises the sum, a red row lowers it. "
+        'The grey bar on the left of a row is the attention weight of the <span class="encoder">source '
+        "word</span>. A long grey bar beside a tiny coloured bar means that the attention to this word hardly "
+        "affected the logit. The sum is exact: maxout is linear once the larger of each pair of units is known."
     )
 
 

@@ -67,7 +67,12 @@ def _softmax(view: View, theme: ThemeName) -> None:
 def _context(view: View, theme: ThemeName) -> None:
     if not view.trace.attends:  # one vector instead of a weighted sum
         _chart(view, "context", theme)
-        st.caption(gettext("This model has no attention weights to change by hand. You can try another word."))
+        st.caption(
+            gettext(
+                "This model has no attention weights to change by hand. You can make the step write another word "
+                "instead."
+            )
+        )
         return
     if view.shows("everything"):
         context_growth(view, address(view.trace, "growth", theme, every=True))
@@ -98,10 +103,14 @@ def _candidates(view: View, pieces_address: str, theme: ThemeName) -> None:
     if has_caption_below:
         chart(view, pieces_address, "candidates")
     if view.trace.search.method == "forced":
-        caption = gettext("The likeliest pieces; violet marks the forced piece. A piece with · continues a word.")
+        caption = gettext(
+            "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · "
+            "continues a word."
+        )
     else:
         caption = gettext(
-            "The likeliest pieces; violet marks the piece that this step wrote. A piece with · continues a word."
+            "The likeliest pieces; violet marks the piece that this step wrote. A piece starting with · "
+            "continues a word."
         )
     if view.shows("everything") and view.trace.linear:
         caption += f" {_click_hint(view.trace)}"

@@ -62,8 +62,8 @@ def tour_words() -> dict[str, str]:
         "stops": gettext("Stops"),
         "stop": gettext("Stop {n}: {title}"),
         "keys": gettext(
-            "← → go from stop to stop, Esc closes the tour. While the tour is open, the arrow keys control only "
-            "the tour."
+            "Press ← or → to go from stop to stop, and Esc to close the tour. While the tour is open, the arrow "
+            "keys control only the tour."
         ),
         "own": gettext("← → choose a word, Enter confirms it, Esc closes the tour."),
         "astray": gettext("Show this word again"),

@@ -35,8 +35,8 @@ def _values(view: View, theme: ThemeName) -> None:
 def _stream(view: View, theme: ThemeName) -> None:
     _chart(view, "stream", theme)
     legend = gettext(
-        "Each row is what one block adds, starting with the embedding; the last row is the sum of all rows. A "
-        "frame marks the block of the head shown."
+        "The first row is the embedding, the next rows are the vectors that the blocks add, and the last row is "
+        "the sum of all other rows. A frame marks the block of the head shown."
     )
     st.caption(f"{legend} {_colour_legend()}")
 
@@ -45,10 +45,14 @@ def _word(view: View, theme: ThemeName) -> None:
     chart(view, payload_address(view, "word", theme), "candidates")
     forced = view.trace.search.method == "forced"
     st.caption(
-        gettext("The likeliest pieces; violet marks the forced piece. A piece with · continues a word.")
+        gettext(
+            "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · "
+            "continues a word."
+        )
         if forced
         else gettext(
-            "The likeliest pieces; violet marks the piece that this step wrote. A piece with · continues a word."
+            "The likeliest pieces; violet marks the piece that this step wrote. A piece starting with · "
+            "continues a word."
         )
     )
     other_word_panel(view, payload_address(view, "foils", theme))

@@ -151,7 +151,8 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
         help=gettext(
             "en-fr translates best. The attention of en-fr was guided: training pulled it towards word links. "
             "The small recurrent models differ only in their attention: additive, general (Luong), none. The "
-            "small transformer uses only attention. None of these small models was guided."
+            "small transformer has no recurrence, only attention. The attention of these small models was not "
+            "guided."
         )
         if all_shipped
         else "",
@@ -161,7 +162,7 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
         {name: name for name in devices()},
         key=inputs.DEVICE,
         default=devices()[0],
-        help=gettext("auto uses a GPU if there is one."),
+        help=gettext("The setting auto uses a GPU if there is one."),
     )
     return name, device, _search(forced)
 

@@ -125,7 +125,8 @@ def downloads(view: View) -> None:
         if view.trace.recurrent and not view.trace.imported:
             files.append(diagram_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
         caption = gettext(
-            "The pictures as they are shown now. Each picture of a single step shows step {step}.", step=step + 1
+            "The files contain the pictures as they are shown now. Each picture of a single step shows step {step}.",
+            step=step + 1,
         )
         return picture_files_payload(files, caption)
 
@@ -199,7 +200,7 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
         yield _posterior_heatmap(trace, options)
     else:
         title, file = (
-            (gettext("Heatmap"), "heatmap") if attends else (gettext("One vector for every step"), "one-vector")
+            (gettext("Heatmap"), "heatmap") if attends else (gettext("A single vector for all steps"), "one-vector")
         )
         yield Picture(title, heading(trace, options), file, picture(trace, options), table(trace, options))
     for name, figure in step_figures(subject).items():

@@ -51,8 +51,8 @@ def remark(trace: Trace) -> str:
     return {
         ("He is sitting on the bank of the river.", "Il est assis sur la banque de la rivière."): gettext(
             "This translation has a mistake: a “banque” keeps money, a river has a “rive”. No number on the page "
-            "reveals this mistake. Click “banque” to see where the step that wrote it looked, and which other "
-            "words were likely."
+            "reveals this mistake. Click “banque” to see where the decoder looked when it wrote this word, and "
+            "which other words were likely."
         ),
         ("He is an honest man.", "C'est un homme honnête."): gettext(
             "“Un homme honnête” neither lies nor steals; “un honnête homme” was a gentleman of Molière’s time. "

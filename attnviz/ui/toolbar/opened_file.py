@@ -69,8 +69,9 @@ def uploader() -> None:
     """Draw the file uploader."""
     file_box(
         gettext(
-            "Open a trace file (JSON) saved by attnviz; it needs no model. You can also open the attention or "
-            "the word links of another program: of toolkits and aligners, or in JSON, CSV, NumPy or PyTorch."
+            "Open a trace file (JSON) saved by attnviz; no model is needed. You can also open the attention or "
+            "the word links of another program: the output of a toolkit or aligner, or a JSON, CSV, NumPy or "
+            "PyTorch file."
         ),
         _open_uploaded,
         key="file",

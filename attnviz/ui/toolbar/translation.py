@@ -178,8 +178,9 @@ def _fallback_trace(request: Request | None) -> Trace | None:
     if request is None:
         _problem(
             gettext(
-                "No model is installed. Put a model folder in the folder models, or set {variable} to the folder "
-                "that contains your model folders. You can open a trace file without a model.",
+                "No model is installed. Put a model folder in the folder “models”, or set the environment "
+                "variable {variable} to the folder that contains your model folders. You can open a trace file "
+                "without a model.",
                 variable=MODELS_VARIABLE,
             )
         )
@@ -245,7 +246,7 @@ def _notice(trace: Trace, translation: str) -> None:
     with st.container(key="notice"):
         if forced:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.text(gettext("Forced decoding of a given translation."), width="content")
+                st.text(gettext("Forced decoding: the decoder writes a given translation."), width="content")
                 request_button(gettext("Clear"), partial(inputs.drop_target, st.session_state), key="clear")
             unseen = tokenizer.unknown_characters(translation) if tokenizer else ()
             if unseen:

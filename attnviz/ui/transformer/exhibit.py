@@ -78,7 +78,7 @@ def missing_models_reason(*names: str) -> str:
         return ""
     return gettext(
         "This part of the page needs the models {names}. Not installed: {absent}. attnviz supplies these models "
-        "in its folder models; copy or link them next to your own models.",
+        "in its folder “models”; copy them next to your own models, or link to them there.",
         names=", ".join(names),
         absent=", ".join(absent),
     )

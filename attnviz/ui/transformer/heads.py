@@ -168,10 +168,10 @@ def _cell(head: OpenHead, rate: float | None) -> dict[str, object]:
 def _error_rate_sentence(errors: HeadErrors) -> str:
     layer, head = min(errors.rates, key=errors.rates.__getitem__)
     return gettext(
-        "Below each heatmap: layer and head. Below a cross-attention head: also its alignment error rate (AER), "
-        "from 0 (all links agree) to 1 (none agrees). This rate compares the head’s links with manual word "
-        "alignments of {sentences} sentences. Head {head} of layer {layer} aligns best, with a rate of {rate}. "
-        "No alignment guided the training of this transformer.",
+        "Layer and head are named below each heatmap. Below a cross-attention head, you also see its alignment "
+        "error rate (AER), from 0 (all links agree) to 1 (none agrees). This rate compares the head’s links with "
+        "manual word alignments of {sentences} sentences. Head {head} of layer {layer} aligns best, with an "
+        "error rate of {rate}. No alignment guided the training of this transformer.",
         sentences=errors.sentences,
         layer=layer + 1,
         head=head + 1,

@@ -85,8 +85,8 @@ def _french(request: SentenceRequest) -> str:
         gettext("French sentence"),
         key=FRENCH,
         help=gettext(
-            "By default, this is the translation of the sentence above. Write another one and watch how the "
-            "verdict changes."
+            "By default, this box contains the translation of the sentence above. Write another one and watch "
+            "how the verdict changes."
         ),
     )
     return text.strip() or translation

@@ -73,7 +73,7 @@ def transformer_view(request: SentenceRequest) -> None:
         exhibit.draw(view, request, theme_name())
         if EQUATION_LINES[_as_exhibit_name(exhibit_name)]:
             with st.container(key=view.key("ladder")):
-                st.html(f'<h2 class="section">{gettext("What this rung changes, as a formula")}</h2>')
+                st.html(f'<h2 class="section">{gettext("The change as a formula")}</h2>')
                 inline_equation(view, exhibit_equation(_as_exhibit_name(exhibit_name), theme_name()), "ladder")
         _tables(view, exhibit, request)
     with st.container(horizontal=True, vertical_alignment="center", key="transformer_foot"):

@@ -61,7 +61,9 @@ def _notes(trace: Trace, count: int) -> list[str]:
     words, steps = trace.words(), len(trace.target_pieces)
     notes = []
     for step, log_probability in enumerate(trace.log_probabilities):
-        probability = gettext("gives its piece a probability of {share}", share=percent(float(np.exp(log_probability))))
+        probability = gettext(
+            "gives the written piece a probability of {share}", share=percent(float(np.exp(log_probability)))
+        )
         if trace.attends:
             shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
             most_attended = int(np.argmax(shares))

@@ -39,7 +39,8 @@ def missing_models_reason() -> str:
         return ""
     return gettext(
         "This page compares three small models that differ only in their attention: {names}. Not installed: "
-        "{absent}. attnviz supplies these models in its folder models; copy or link them next to your own models.",
+        "{absent}. attnviz supplies these models in its folder “models”; copy them next to your own models, or "
+        "link to them there.",
         names=", ".join(MODELS),
         absent=", ".join(absent),
     )

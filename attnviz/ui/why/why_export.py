@@ -52,7 +52,8 @@ def why_lecture(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> Sto
 def _translations(trio: Trio, theme: ThemeName) -> Chapter:
     """Return the three translations, each with its heatmap or its only vector; the row of a step is framed."""
     note = gettext(
-        "Each picture has one row for each French word. The slider above, or the keys ← and →, frame the row of a step."
+        "Each picture has one row for each French word. The slider above and the keys ← and → choose the step "
+        "whose row is framed."
     )
     heatmaps = tuple(_heatmap(trace, theme) for trace in trio.own)
     return Chapter(why_story.translations_section().heading, (note,), heatmaps, tuple(translation_tables(trio)))

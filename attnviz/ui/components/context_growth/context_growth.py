@@ -47,8 +47,8 @@ def _payload(
 ) -> dict[str, Any]:
     """Return the payload of a weighted sum named `symbol`.
 
-    It has the `vectors` of the source pieces, (Tx, units), once, and the `weights`, (Ty, Tx), from which the browser
-    computes every step.
+    It has the `vectors` of the source pieces, (Tx, units), once, as `annotations`, and the `weights`, (Ty, Tx), as
+    `alpha`; the browser computes every step from them.
     """
     long = len(vectors) > MOST_ROWS
     return {

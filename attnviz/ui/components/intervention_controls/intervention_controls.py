@@ -1,4 +1,4 @@
-"""Mount the controls that change the attention of a step.
+"""Mount the controls that change or borrow the attention of a step, or set the temperature of all steps.
 
 They move all attention to a piece, take it away or make it uniform, set the softmax temperature, or borrow weights.
 """
@@ -32,7 +32,7 @@ def weight_controls(view: View, at: str, models: Sequence[str]) -> None:
 
 
 def controls_payload(trace: Trace, posterior: bool) -> dict[str, Any]:
-    """Return the payload of the controls; `posterior` says whether posterior attention is known."""
+    """Return the payload of the controls; `posterior` says whether weights can be borrowed from posterior attention."""
     steps = range(len(trace.target_pieces))
     return {
         "language": language(),
@@ -90,7 +90,7 @@ def _words() -> dict[str, str]:
             "The annotations do not change, so the weights alone decide the context vector. A step that borrows "
             "another step’s weights also gets that other step’s context vector, but keeps its own state and "
             "previous word. Write links as i-j: a source word and a target word, both counted from 0. If you "
-            "borrow from another model, the other model writes this same translation (forced decoding), and this "
-            "model takes its weights."
+            "borrow from another model, that model writes the translation shown (forced decoding), and this "
+            "model uses the weights of that model."
         ),
     }

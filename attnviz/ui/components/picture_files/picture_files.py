@@ -70,7 +70,7 @@ def _file_payloads(files: Iterable[PictureFile]) -> list[dict[str, Any]]:
 
 def _words() -> dict[str, str]:
     return {
-        "of": gettext("The pictures as they are shown."),
+        "of": gettext("These are the pictures that the page shows."),
         "none": gettext("There is no picture to save."),
         "drawing": gettext("Drawing…"),
         "failed": gettext("Your browser could not make this file. Try again; if it fails again, reload the page."),

@@ -21,7 +21,7 @@ def tables_payload(named_tables: Iterable[tuple[str, pd.DataFrame]]) -> dict[str
     """Return the payload of named tables."""
     return {
         "tables": [_table(name, table) for name, table in named_tables],
-        "none": gettext("No figure is drawn, so there are no numbers."),
+        "none": gettext("No figure is drawn, so there is no table of numbers."),
     }
 
 
