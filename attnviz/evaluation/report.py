@@ -137,8 +137,8 @@ def score_section(
         "sacrebleu computed these scores on detokenised, cased text: "
         + "; ".join(f"{metric} `{signature}`" for metric, signature in signatures.items())
         + ". Perplexity is per piece, so it is comparable only between models with the same tokenizer. Bits a "
-        f"character are comparable between all models. "
-        f"{speed_note(models[0].translator.device.type, torch.get_num_threads())}"
+        "character are comparable between all models. "
+        + speed_note(models[0].translator.device.type, torch.get_num_threads())
     )
     return Section("scores", "Scores", records, markdown_table(columns, rows, 2), "pairs", notes=[note])
 
