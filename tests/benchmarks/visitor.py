@@ -111,7 +111,8 @@ class Visitor:
 
     async def upload(self, name: str, content: bytes) -> float:
         """Open the box of files and give the page a file; return the seconds until it had taken or refused it."""
-        box = WidgetState(id=self._boxes["downloads"], bool_value=True)
+        box_ids = [box for key, box in self._boxes.items() if key.startswith("downloads")]
+        box = WidgetState(id=box_ids[-1], bool_value=True)  # a new box replaces that of the file before
         took = await self._run("open the box of files", box)
         message = BackMsg()
         message.file_urls_request.request_id = "1"
@@ -124,14 +125,11 @@ class Visitor:
                 pass
         place: FileURLs = answer.file_urls_response.file_urls[0]
         await self._put(place.upload_url, name, content)
-        # In earlier versions each file had an uploader with a new key.
-        uploader = next(widget for key, widget in self._widgets.items() if key == "file" or key.startswith("file_"))
-        state = WidgetState(id=uploader)
+        uploaders = [widget for key, widget in self._widgets.items() if "file" in key.split("_")]
+        state = WidgetState(id=uploaders[-1])
         info = UploadedFileInfo(name=name, size=len(content), file_id=place.file_id, file_urls=place)
         state.file_uploader_state_value.uploaded_file_info.append(info)
         await self._run("take a file", state)
-        for key in [key for key in self._widgets if key.startswith("file_")]:
-            del self._widgets[key]
         return took + time.perf_counter() - started
 
     async def _request(self, what: str, *requests: tuple[str, Any]) -> float:

@@ -128,7 +128,7 @@ ORDER = (
     "examples_0",
     "own",
     "choices",
-    "downloads",
+    "downloads_0",
     "player",
     "by",
     "root",
@@ -192,7 +192,7 @@ def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     page.keyboard.type(page.locator(".word-choice option").nth(3).get_attribute("value") or "")
     page.keyboard.press("Enter")
     page.wait_for_url("**foil=**")
-    reach(page, "downloads")
+    reach(page, "downloads_0")
     page.keyboard.press("Enter")
     heatmap = page.get_by_role("button", name="Heatmap, CSV")
     expect(heatmap).to_be_visible()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from attnviz.corpora import Settings, analyse_file
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE
@@ -99,8 +99,7 @@ def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, tmp_pa
     own.write_text("I am hungry.\tJ'ai faim.\none\ttwo\tthree\nIt rains.\tIl pleut.\n", encoding="utf-8")
     page.locator(".st-key-corpus_own button").click()
     box = page.locator("[data-testid=stPopoverBody] [data-testid=stFileUploader]")
-    upload_label = box.locator("button p").evaluate("node => getComputedStyle(node, '::after').content")
-    assert upload_label == '"Choisir un fichier"'
+    _expect_empty_uploader(box)
     box.locator("input[type=file]").set_input_files(own)
     expect(summary).to_contain_text("2 paires sur 2 de miennes.tsv", timeout=60_000)
     expect(box).to_have_count(0)  # it is closed
@@ -115,14 +114,23 @@ def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, tmp_pa
         (tmp_path / "empty.tsv").touch()
         wait_until_still(page.locator(".st-key-corpus_own button"))
         page.locator(".st-key-corpus_own button").click()
+        _expect_empty_uploader(box)
         box.locator("input[type=file]").set_input_files(tmp_path / name)
         # The error names the last file, and the table before it is still shown.
         expect(page.locator(".st-key-corpus_problem")).to_contain_text(name, timeout=60_000)
         expect(summary).to_contain_text("2 paires sur 2 de miennes.tsv")
+        expect(box).to_have_count(0)
     page.locator(".st-key-corpus_sample button").click()
     expect(summary).to_contain_text("200 paires sur 200", timeout=60_000)
     expect(page.locator(".st-key-corpus_problem")).to_have_count(0)
     expect(page.locator(".st-key-corpus_said")).to_have_count(1)
+
+
+def _expect_empty_uploader(box: Locator) -> None:
+    """Expect an uploader without a file, in French."""
+    label = box.locator("button p").evaluate("node => getComputedStyle(node, '::after').content")
+    assert label == '"Choisir un fichier"'
+    expect(box.get_by_text(re.compile(r"\.(tsv|png)"))).to_have_count(0)
 
 
 @pytest.mark.nightly

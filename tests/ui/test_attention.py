@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from attnviz.wording.imported_attention import missing_values_reason
 from tests.figures import synthetic
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.ui.fields import fields, set_field
-from tests.ui.opening import open_lab, open_page
+from tests.ui.opening import open_lab, open_page, upload
 from tests.ui.shown_payloads import all_payloads, fetched, mounted, panel_texts, steps_of, texts, texts_with
 
 _WHY = """
@@ -28,16 +27,6 @@ from attnviz.ui.chrome import run_pages
 from attnviz.ui.pages import why
 run_pages([why.page])
 """
-
-
-@pytest.fixture
-def upload() -> Callable[[AppTest, str, bytes], None]:
-    def give(app: AppTest, name: str, content: bytes) -> None:
-        app.session_state["downloads"] = True  # the box
-        app.run().get("file_uploader")[0].set_value((name, content, "application/json")).run()
-        assert not app.exception
-
-    return give
 
 
 def saved(**more: object) -> bytes:
@@ -50,7 +39,7 @@ def key_of(app: AppTest, name: str) -> str:
 
 
 @pytest.mark.parametrize("depth", ["idea", "numbers", "everything"])
-def test_attention_file_opens_and_the_page_names_what_is_missing(depth: str, upload: Callable[..., None]) -> None:
+def test_attention_file_opens_and_the_page_names_what_is_missing(depth: str) -> None:
     app = open_page(depth=depth)
     upload(app, "mine.json", saved(energies=np.log(matrix())))
     origin, remarks = panel_texts(app, "notice")
@@ -71,9 +60,7 @@ def test_attention_file_opens_and_the_page_names_what_is_missing(depth: str, upl
     assert panel_texts(app, "notice", "missing_values_reason") == []
 
 
-def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(
-    upload: Callable[..., None], snapshot: SnapshotAssertion
-) -> None:
+def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapshot: SnapshotAssertion) -> None:
     app = open_page(depth="numbers")
     upload(app, "soft.txt", "\n".join([marian(matrix(1)), marian(matrix(2) / 2)]).encode())
     without_source = panel_texts(app, "attention_problem")
@@ -95,7 +82,7 @@ def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(
     assert missing_values_reason() in texts(app)
 
 
-def test_unescape_switch_appears_with_moses_escapes_and_undoes_them(upload: Callable[..., None]) -> None:
+def test_unescape_switch_appears_with_moses_escapes_and_undoes_them() -> None:
     app = open_page()
     upload(app, "plain.txt", b"a b\tc d\t0-0 1-1\n")
     assert not [key for key in fields(app) if key.startswith("attention_unescape")]
@@ -106,9 +93,7 @@ def test_unescape_switch_appears_with_moses_escapes_and_undoes_them(upload: Call
     assert app.session_state["reopened"].trace.words().source == ("it", "'s")
 
 
-def test_unreadable_attention_file_is_reported_and_can_be_cancelled(
-    upload: Callable[..., None], snapshot: SnapshotAssertion
-) -> None:
+def test_unreadable_attention_file_is_reported_and_can_be_cancelled(snapshot: SnapshotAssertion) -> None:
     app = open_page()
     upload(app, "soft.txt", b"La zone ||| 1,2 3")
     assert panel_texts(app, "attention_problem") == snapshot(name="bad weights")
@@ -118,9 +103,7 @@ def test_unreadable_attention_file_is_reported_and_can_be_cancelled(
     assert panel_texts(app, "file_problem") == snapshot(name="no text file")
 
 
-def test_other_pages_show_their_own_sentence_while_attention_is_open(
-    upload: Callable[..., None], snapshot: SnapshotAssertion
-) -> None:
+def test_other_pages_show_their_own_sentence_while_attention_is_open(snapshot: SnapshotAssertion) -> None:
     app = open_page()
     upload(app, "mine.json", saved())
     attention_file = app.session_state["reopened"]
@@ -135,7 +118,7 @@ def test_other_pages_show_their_own_sentence_while_attention_is_open(
     assert messages == messages[:1] * 2
 
 
-def test_other_pages_show_their_own_sentence_while_the_form_is_open(upload: Callable[..., None]) -> None:
+def test_other_pages_show_their_own_sentence_while_the_form_is_open() -> None:
     app = open_page()
     upload(app, "soft.txt", marian(matrix()).encode())
     assert panel_texts(app, "attention_problem")
@@ -163,9 +146,7 @@ def test_figures_of_imported_attention_have_file_names() -> None:
     assert set(step_figures(Subject(attention("a", "b", [[1]]), 0))) == {"look"}
 
 
-def test_figures_that_need_a_translation_are_not_served(
-    upload: Callable[..., None], snapshot: SnapshotAssertion
-) -> None:
+def test_figures_that_need_a_translation_are_not_served(snapshot: SnapshotAssertion) -> None:
     app = open_page(depth="numbers")
     upload(app, "mine.json", saved())
     at = next(given["at"] for given in mounted(app, "chart") if "at" in given)

@@ -6,13 +6,11 @@ import dataclasses
 import io
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator
@@ -23,7 +21,7 @@ from attnviz.ui.toolbar.downloads import file_name, pictures
 from attnviz.ui.toolbar.opened_file import MOST_PIECES, close, current_file, open_file, read_what_ifs
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
-from tests.ui.opening import open_page
+from tests.ui.opening import open_page, upload
 from tests.ui.shown_payloads import panel_texts, shown_equations, steps_of
 
 
@@ -122,21 +120,8 @@ def test_file_stays_open_until_another_sentence_is_requested(trace: Trace) -> No
     assert current_file(state, "a sentence") is None
 
 
-Upload = Callable[[AppTest, str, bytes], None]
-
-
-@pytest.fixture
-def upload() -> Upload:
-    def give(app: AppTest, name: str, content: bytes) -> None:
-        app.session_state["downloads"] = True  # the box
-        app.run().get("file_uploader")[0].set_value((name, content, "application/json")).run()
-        assert not app.exception
-
-    return give
-
-
 def test_trace_opens_without_a_model(
-    trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upload: Upload, snapshot: SnapshotAssertion
+    trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     app = open_page()
@@ -149,9 +134,7 @@ def test_trace_opens_without_a_model(
     assert steps_of(app) == len(trace.target_pieces)
 
 
-def test_version_1_trace_of_every_attention_kind_is_drawn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upload: Upload
-) -> None:
+def test_version_1_trace_of_every_attention_kind_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     for attention in ("additive", "general", "none"):
         app = open_page()

@@ -8,14 +8,15 @@ from streamlit.testing.v1 import AppTest
 def page() -> None:
     import streamlit as st
 
-    from attnviz.ui.file_box import file_box
+    from attnviz.ui.file_box import upload_box, uploader
     from attnviz.ui.requests import receive
 
     def process(name: str, content: bytes) -> None:
         st.session_state.received = [*st.session_state.get("received", []), (name, content)]
 
     receive()
-    file_box("A file", process, key="box", megabytes=1)
+    with upload_box("Open", key="box", on_change="rerun"):
+        uploader("A file", process, key="box", megabytes=1)
 
 
 def test_file_is_processed_once_however_often_the_browser_sends_it() -> None:
@@ -31,10 +32,15 @@ def test_file_is_processed_once_however_often_the_browser_sends_it() -> None:
         assert not app.exception
 
 
-def test_widget_keeps_its_id_after_an_upload() -> None:
-    """A new widget would lose a file that the visitor chooses during a run of the page."""
+def test_box_is_closed_and_empty_after_each_file() -> None:
     app = AppTest.from_function(page).run()
-    before = app.get("file_uploader")[0].proto.id
-    app.get("file_uploader")[0].set_value(("a.txt", b"one", "text/plain"))
-    app.run()
-    assert app.get("file_uploader")[0].proto.id == before
+    for number in range(3):
+        app.session_state[f"box_{number}"] = True
+        app.run()
+        box = app.get("popover")[0].proto.popover
+        assert box.open
+        app.get("file_uploader")[0].set_value(("a.txt", b"one", "text/plain")).run()
+        next_box = app.get("popover")[0].proto.popover
+        assert not next_box.open
+        assert next_box.id != box.id
+        assert app.get("file_uploader")[0].value is None

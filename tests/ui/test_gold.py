@@ -17,7 +17,7 @@ from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
 from tests.ui.fields import field, set_field
-from tests.ui.opening import Run
+from tests.ui.opening import Run, upload
 from tests.ui.shown_payloads import address, mounted, panel_texts, texts
 
 SOURCE, TARGET = SENTENCES[0], SENTENCES[1]
@@ -131,9 +131,7 @@ def test_address_restores_gold_links_or_reports_what_is_wrong(page: Run) -> None
 
 def test_gold_links_of_an_opened_file_are_shown_and_can_be_removed(page: Run) -> None:
     record = attention("the green house .", "la maison verte .", np.eye(4), sure=[(0, 0)], possible=[(2, 1)])
-    app = page()
-    app.session_state["downloads"] = True  # the box
-    app.run().get("file_uploader")[0].set_value(("a.json", record.to_json().encode(), "application/json")).run()
+    app = upload(page(), "a.json", record.to_json().encode())
     payload = links_payload(app)
     assert payload is not None
     assert "1 sure link and 1 possible link" in payload["summary"]

@@ -31,7 +31,7 @@ from tests.detectors import random_detector
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.fields import fields, options, set_field
-from tests.ui.opening import Run
+from tests.ui.opening import Run, upload
 from tests.ui.shown_payloads import (
     address,
     all_payloads,
@@ -79,8 +79,7 @@ def page_prose(app: AppTest) -> str:
 
 def open_trace(app: AppTest, text: str) -> AppTest:
     """Upload a saved trace to the page."""
-    app.session_state["downloads"] = True  # the box
-    return app.run().get("file_uploader")[0].set_value(("one.json", text.encode(), "application/json")).run()
+    return upload(app, "one.json", text.encode())
 
 
 def payload_addresses(app: AppTest) -> dict[str, str]:

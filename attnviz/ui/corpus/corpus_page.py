@@ -20,14 +20,13 @@ from attnviz.ui.corpus.corpus_plot import plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, job_of
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import segmented_control, select_box, text_box
-from attnviz.ui.file_box import file_box
+from attnviz.ui.file_box import upload_box, uploader
 from attnviz.ui.requests import begin_fragment, request_button
 from attnviz.ui.text_sections import text_section
 from attnviz.wording.corpus import measure_names, preset_caption, preset_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.why_story import TextSection
 
-_FILE, _BOX = "corpus_file", "corpus_box"
 _LAST_TABLE, _UPLOAD_ERROR = "corpus_before", "corpus_refused"
 """Session state keys: the finished table shown last; the error of the last file, with the table current then."""
 _OPENED = "corpus_opened"
@@ -90,14 +89,11 @@ def _introduction() -> str:
 def _table_sources(model: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
         request_button(gettext("Take the sample"), partial(_begin_sample, model), type="primary", key="corpus_sample")
-        with (
-            st.container(key="corpus_own", width="content"),
-            st.popover(gettext("Your file"), key=_BOX, on_change="rerun"),
-        ):
-            file_box(
+        with upload_box(gettext("Your file"), key="corpus_own"):
+            uploader(
                 gettext("On each line: English, a tab, French"),
-                partial(_take_file, model),
-                key=_FILE,
+                partial(_begin, model),
+                key="corpus_own",
                 megabytes=MOST_MEGABYTES,
             )
             st.caption(
@@ -130,13 +126,8 @@ def _begin_sample(model: str) -> None:
     _begin(model, SAMPLE.name, SAMPLE.read_bytes(), SAMPLE_LINKS.read_bytes())
 
 
-def _take_file(model: str, name: str, content: bytes) -> None:
-    """Measure a visitor's file and close the box."""
-    st.session_state[_BOX] = False
-    _begin(model, name, content)
-
-
 def _begin(model: str, name: str, content: bytes, gold: bytes | None = None) -> None:
+    """Measure a file and make its table the current one."""
     try:
         job = begin(name, content, model, gold)
     except AttnvizError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,7 +13,7 @@ from attnviz.importing.reading import read_bytes
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.trace import WhatIfs
-from attnviz.ui.file_box import file_box
+from attnviz.ui.file_box import uploader as file_uploader
 from attnviz.ui.page_state.view import Session
 
 LARGEST_MEGABYTES = 64
@@ -67,21 +68,16 @@ class Choice:
 
 def uploader() -> None:
     """Draw the file uploader."""
-    file_box(
+    file_uploader(
         gettext(
             "Open a trace file (JSON) saved by attnviz; no model is needed. You can also open the attention or "
             "the word links of another program: the output of a toolkit or aligner, or a JSON, CSV, NumPy or "
             "PyTorch file."
         ),
-        _open_uploaded,
-        key="file",
+        partial(open_file, st.session_state),
+        key=BOX,
         megabytes=LARGEST_MEGABYTES,
     )
-
-
-def _open_uploaded(name: str, content: bytes) -> None:
-    open_file(st.session_state, name, content)
-    st.session_state[BOX] = False
 
 
 def open_file(session: Session, name: str, content: bytes) -> None:
