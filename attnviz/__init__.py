@@ -54,4 +54,9 @@ def _notebook() -> "Drawing":
     return notebook
 
 
+def __dir__() -> list[str]:
+    """Return the names of the module, also of those that are imported on first use."""
+    return sorted({*globals(), *__all__})
+
+
 drawn_by(_notebook)

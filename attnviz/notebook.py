@@ -1,4 +1,4 @@
-"""Drawing functions of traces in notebooks, with Plotly: they implement `attnviz.trace.drawing.Drawing`."""
+"""Functions that draw traces or make data frames of them, which implement `attnviz.trace.drawing.Drawing`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz import export, figures
+from attnviz.analysis.frames import links_frame, to_frame
 from attnviz.analysis.recomputation import Weights
 from attnviz.trace import Aligned, BeamTree
+
+__all__ = ["beam_tree", "heatmap", "links_frame", "step_figure", "table_html", "to_frame"]
 
 
 def heatmap(trace: Aligned, **choices: Any) -> go.Figure:

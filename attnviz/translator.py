@@ -82,8 +82,10 @@ class Translator(Generic[RecordT]):
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
 
     @classmethod
-    def load(cls, folder: str | Path, device: str = "auto", precision: str = "auto") -> Translator[Any]:
+    def load(cls, folder: str | Path, device: str = "auto", precision: str = "auto") -> Translator[RecordT]:
         """Load a model folder of any architecture to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
+
+        Type checkers take it for RNNsearch; for another architecture write `Translator[TransformerTrace].load`.
 
         On a CPU, `precision` "bf16" selects candidate pieces in bfloat16 and computes their logits in float32, with the
         same translations; "fp32" computes all logits in float32, and "auto" takes the faster of the two. Raise

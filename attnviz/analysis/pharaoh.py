@@ -17,9 +17,7 @@ def pharaoh(words: Words, threshold: float | None = None) -> str:
     attention from `posterior_words`), and to none where that is `</s>`; with a `threshold`, to all with at least that
     share.
     """
-    # Drop the row of </s>, but keep its column: a word that attends to it most has no counterpart.
-    rows, last = (len(side) - (side[-1] == "</s>") for side in (words.target, words.source))
-    return " ".join(f"{i}-{j}" for i, j in links(words.alignment[:rows], threshold) if i < last)
+    return " ".join(f"{j}-{i}" for j, i in _strongest_links(words, threshold))
 
 
 def links_text(record: Aligned, threshold: float | None = None) -> str:
@@ -27,14 +25,25 @@ def links_text(record: Aligned, threshold: float | None = None) -> str:
 
     Where a file had links instead of weights, return all of them, with `i?j` for possible ones.
     """
+    return " ".join(f"{j}{'?' if possible else '-'}{i}" for j, i, possible in word_links(record, threshold))
+
+
+def word_links(record: Aligned, threshold: float | None = None) -> list[tuple[int, int, bool]]:
+    """Return the links of `links_text`: source word, target word (0-based), and whether it is only a possible link."""
     words = record.words()
     if not isinstance(record, Attention) or not record.links:
-        return pharaoh(words, threshold)
+        return [(j, i, False) for j, i in _strongest_links(words, threshold)]
     ends = [len(side) - (side[-1] == "</s>") for side in (words.source, words.target)]
     linked = {(int(record.source_word_of[j]), int(record.target_word_of[i])) for j, i in record.links}
     possible = {*record.possible} - {*record.sure}
-    signed = [(j, i, "?" if (j, i) in possible else "-") for j, i in linked if j < ends[0] and i < ends[1]]
-    return " ".join(f"{j}{mark}{i}" for j, i, mark in sorted(signed))
+    return sorted((j, i, (j, i) in possible) for j, i in linked if j < ends[0] and i < ends[1])
+
+
+def _strongest_links(words: Words, threshold: float | None) -> list[tuple[int, int]]:
+    """Return the links of `pharaoh`, (source word, target word)."""
+    # Drop the row of </s>, but keep its column: a word that attends to it most has no counterpart.
+    rows, last = (len(side) - (side[-1] == "</s>") for side in (words.target, words.source))
+    return [(j, i) for j, i in links(words.alignment[:rows], threshold) if j < last]
 
 
 def read_pharaoh(text: str) -> list[tuple[int, int]]:

@@ -201,8 +201,13 @@ def _gold_links(trace: Aligned, options: FigureOptions) -> GoldLinks | None:
     return stored_links(trace) if options.gold is None else options.gold
 
 
-def table(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> pd.DataFrame:
-    """Return the numbers of the figure."""
+def table(trace: Aligned, options: FigureOptions | None = None, weights: Weights | None = None) -> pd.DataFrame:
+    """Return the numbers of a figure: of the heatmap, or of the figure of a step that `options` name.
+
+    Raise AttnvizError where there is no such figure or step, and where it needs the model's `weights`.
+    """
+    options = options or FigureOptions()
+    _check_available(trace, "csv", options, weights)
     if options.picture != HEATMAP:
         subject = _subject(trace, options, weights)
         return step_figure(subject, options.picture).table(subject)

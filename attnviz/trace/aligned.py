@@ -10,8 +10,12 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, ClassVar
 
 from attnviz.text import join_pieces, word_groups
+from attnviz.trace.drawing import drawing
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.saved import Saved
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Groups = tuple[tuple[int, ...], ...]
 """The 0-based indices of the pieces of each word, in order."""
@@ -89,6 +93,26 @@ class Aligned(Saved):
     def typed_target(self) -> tuple[str, ...]:
         """The target pieces, with the typed characters in place of each `<unk>` where they are known."""
         return self.target_pieces
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each step and source piece, with every recorded number of such a pair.
+
+        Columns: `i` and `j`, the step and the source piece, 0-based; `target` and `source`, their pieces; `energy` e_ij
+        where it is known; `weight` alpha_ij; `probability` p(y_i) of the target piece where it is known, the same in
+        all rows of a step. A transformer has such rows for each head: `layer` and `head`, 0-based, come first, and its
+        energy is called `score`. Raise AttnvizError where there is no attention.
+        """
+        return drawing().to_frame(self)
+
+    def links_frame(self, threshold: float | None = None) -> pd.DataFrame:
+        """Return one row for each link between words, without `</s>`: what `.pharaoh` files hold, with the words.
+
+        Each target word links to the source word with the largest weight; with a `threshold` in [0, 1], to all with at
+        least that weight. A record read from a file of links has those of the file. Columns: `i` and `j`, target and
+        source word, 0-based; `target` and `source`, the words; `weight`; `possible`, whether the file marks the link as
+        possible only. Raise AttnvizError where there is no attention.
+        """
+        return drawing().links_frame(self, threshold)
 
     def words(self) -> Words:
         """Return the alignment by words: source words, target words and the (target words, source words) matrix."""

@@ -1,6 +1,6 @@
-"""`Drawing`: protocol and registry of the functions with which traces draw themselves in notebooks.
+"""`Drawing`: protocol and registry of the functions that draw traces, and make data frames of them.
 
-`attnviz/__init__.py` registers `attnviz.notebook`, so that traces import neither Plotly nor higher layers.
+`attnviz/__init__.py` registers `attnviz.notebook`, so that traces import neither Plotly, pandas nor higher layers.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from attnviz.arguments import check_whole
 from attnviz.languages import gettext
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from attnviz.trace.aligned import Aligned
     from attnviz.trace.beam_tree import BeamTree
 
 
 class Drawing(Protocol):
-    """The drawing functions that a trace needs in a notebook."""
+    """The functions that the methods of a trace call."""
 
     def heatmap(self, trace: Aligned, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure."""
@@ -30,6 +32,12 @@ class Drawing(Protocol):
 
     def table_html(self, trace: Aligned) -> str:
         """Return the alignment as an HTML table without scripts."""
+
+    def to_frame(self, record: Aligned) -> pd.DataFrame:
+        """Return one row for each step and source piece."""
+
+    def links_frame(self, record: Aligned, threshold: float | None = None) -> pd.DataFrame:
+        """Return one row for each link between words."""
 
 
 def step_index(trace: Aligned, step: int) -> int:

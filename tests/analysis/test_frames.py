@@ -1,0 +1,105 @@
+"""Data frames of traces: every number of the arrays is in its row, and the links are those of Pharaoh files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnviz import AttnvizError, Trace, attention
+from attnviz.analysis.pharaoh import links_text
+from attnviz.checkpoint import save_model
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.trace import Attention, TransformerTrace
+from attnviz.translator import Translator
+from tests.conftest import ModelFactory
+from tests.transformers import random_transformer
+
+SOURCE, TARGET = ("the", "green", "house"), ("la", "maison", "verte")
+SENTENCE = "A green house."
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.translate(SENTENCE)
+
+
+@pytest.fixture(scope="module")
+def fixed_trace(make_network: ModelFactory, tokenizer: Tokenizer) -> Trace:
+    return Translator(make_network("none"), tokenizer).translate(SENTENCE)
+
+
+@pytest.fixture(scope="module")
+def transformer_trace(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> TransformerTrace:
+    folder = tmp_path_factory.mktemp("transformer")
+    save_model(folder, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 3), tokenizer)
+    return Translator[TransformerTrace].load(folder, "cpu").translate(SENTENCE)
+
+
+def test_rows_hold_the_numbers_of_the_arrays(trace: Trace) -> None:
+    frame = trace.to_frame()
+    assert list(frame) == ["i", "j", "target", "source", "energy", "weight", "probability"]
+    assert len(frame) == trace.alignment.size
+    for row in frame.itertuples():
+        assert row.target == trace.target_pieces[row.i]
+        assert row.source == trace.source_pieces[row.j]
+        assert row.energy == trace.energies[row.i, row.j]
+        assert row.weight == trace.alignment[row.i, row.j]
+        assert row.probability == trace.probabilities[row.i]
+
+
+def test_frame_can_be_pivoted_to_the_matrix(trace: Trace) -> None:
+    np.testing.assert_array_equal(trace.to_frame().pivot(index="i", columns="j", values="weight"), trace.alignment)
+
+
+def test_transformer_has_rows_of_each_head(transformer_trace: TransformerTrace) -> None:
+    frame = transformer_trace.to_frame()
+    assert list(frame) == ["layer", "head", "i", "j", "target", "source", "score", "weight", "probability"]
+    assert len(frame) == transformer_trace.cross_weights.size
+    last = frame.iloc[-1]
+    at = tuple(size - 1 for size in transformer_trace.cross_weights.shape)
+    assert (last["layer"], last["head"], last["i"], last["j"]) == at
+    assert last["score"] == transformer_trace.cross_scores[at]
+    mean = frame.groupby(["i", "j"])["weight"].mean().to_numpy().reshape(transformer_trace.alignment.shape)
+    np.testing.assert_allclose(mean, transformer_trace.alignment, atol=1e-6)
+
+
+@pytest.mark.parametrize("energies", [False, True])
+def test_imported_attention_has_the_columns_that_it_has(energies: bool) -> None:
+    known = {"energies": np.arange(9.0).reshape(3, 3)} if energies else {}
+    frame = attention(SOURCE, TARGET, np.eye(3), **known).to_frame()
+    assert list(frame) == ["i", "j", "target", "source", *["energy"] * energies, "weight"]
+    assert frame[frame["weight"] == 1]["source"].tolist() == [f"▁{word}" for word in SOURCE]
+
+
+def test_model_without_attention_has_no_frames(fixed_trace: Trace) -> None:
+    for make in (fixed_trace.to_frame, fixed_trace.links_frame):
+        with pytest.raises(AttnvizError):
+            make()
+
+
+@pytest.mark.parametrize("threshold", [None, 0.1])
+def test_links_are_those_of_pharaoh_files(trace: Trace, threshold: float | None) -> None:
+    frame = trace.links_frame(threshold)
+    pairs = [f"{j}-{i}" for i, j in zip(frame["i"], frame["j"], strict=True)]
+    assert sorted(pairs) == sorted(links_text(trace, threshold).split())
+    words = trace.words()
+    for row in frame.itertuples():
+        assert (row.target, row.source) == (words.target[row.i], words.source[row.j])
+        assert row.weight == words.alignment[row.i, row.j]
+        assert not row.possible
+
+
+def test_links_of_a_file_keep_its_marks() -> None:
+    record = Attention.from_json(
+        '{"format": "attnviz-attention", "version": 1, "source": ["a", "b"], "target": ["x", "y"],'
+        ' "matrix": [[1, 0], [0.5, 0.5]], "links": [[0, 0], [0, 1], [1, 1]],'
+        ' "gold": {"sure": [[0, 0]], "possible": [[1, 1]]}}'
+    )
+    frame = record.links_frame()
+    assert frame[["source", "target", "possible"]].values.tolist() == [
+        ["a", "x", False],
+        ["a", "y", False],
+        ["b", "y", True],
+    ]
+    assert frame["i"].is_monotonic_increasing

@@ -1,0 +1,18 @@
+"""Calls of the public interface with the types that a type checker must find; `python -m tests` checks this file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import assert_type
+
+    import pandas as pd
+
+    from attnviz import Trace, Translator
+    from attnviz.trace import TransformerTrace
+
+    assert_type(Translator.load("models/en-fr"), Translator[Trace])
+    assert_type(Translator.load("models/en-fr").translate("A house."), Trace)
+    assert_type(Translator[TransformerTrace].load("models/small-transformer").translate("A house."), TransformerTrace)
+    assert_type(Translator.load("models/en-fr").translate("A house.").to_frame(), pd.DataFrame)
