@@ -15,7 +15,7 @@ from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.ui import resources
 from attnviz.ui.page_state.address import forget_view, own_parameters
-from attnviz.ui.page_state.posterior_section import set_posterior_open, shows_posterior
+from attnviz.ui.page_state.choices import open_choices, shows_posterior
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import pictures
@@ -104,14 +104,18 @@ def test_link_opens_the_section_and_language_or_sentence_keep_it_open(page: Run,
 
 def test_new_link_opens_or_closes_the_section() -> None:
     view, session = View(MAIN, synthetic.trace()), {}
-    assert shows_posterior(session, view, {"after_word": "1"})
-    assert shows_posterior(session, view, {}), "a link is followed once"
+    open_choices(session, view, {"after_word": "1"})
+    assert shows_posterior(session, view)
+    open_choices(session, view, {})
+    assert shows_posterior(session, view), "a link is followed once"
     assert own_parameters(session, view)["after_word"] == "1"
-    set_posterior_open(session, view, False)
+    session["after_word"] = False
+    open_choices(session, view, {"after_word": "1"})
     assert own_parameters(session, view)["after_word"] is None
     forget_view(session, MAIN)
-    assert shows_posterior(session, view, {"after_word": "1"})
-    assert not shows_posterior({}, view, {"after_word": "2"})
+    open_choices(session, view, {"after_word": "1"})
+    assert shows_posterior(session, view)
+    assert not open_choices({}, view, {"after_word": "2"})["after_word"]
 
 
 def test_section_reports_missing_attention_or_model(

@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.ui.components.chart.chart import EVERY_STEP
 from attnviz.ui.components.player.player import player_payload
 from attnviz.ui.page_state.address import forget_view, own_parameters, page_payload, set_page_address
-from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
+from attnviz.ui.page_state.choices import HeatmapChoices, heatmap_choices, open_choices
 from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_request, set_request
 from attnviz.ui.page_state.parameters import browser_parameters
 from attnviz.ui.page_state.selection import Selection, linked_selection, selection_of, source_of, with_selection
@@ -98,20 +98,20 @@ CHOSEN = {
 
 def test_every_heatmap_choice_is_in_the_address() -> None:
     view, session = main_view(), {}
-    assert heatmap_choices(session, view, CHOSEN) == HeatmapChoices(
-        "pieces", "cividis", True, False, True, "difference"
-    )
+    open_choices(session, view, CHOSEN)
+    assert heatmap_choices(session, view) == HeatmapChoices("pieces", "cividis", True, False, True, "difference")
     set_page_address(session, "entry", {"sentence": "A dog."})
     written = {key: value for key, value in own_parameters(session, view).items() if value is not None}
     assert written == CHOSEN
     assert page_payload(session) == {"entry": "first entry", "parameters": {"sentence": "A dog.", "page": None}}
     forget_view(session, MAIN)
-    assert heatmap_choices(session, view, {}) == HeatmapChoices()
+    assert heatmap_choices(session, view) == HeatmapChoices()
 
 
 def test_invalid_choice_falls_back_to_the_default() -> None:
     view, session = main_view(), {}
-    assert heatmap_choices(session, view, {"by": "letters", "root": "yes", "end": ""}) == HeatmapChoices()
+    open_choices(session, view, {"by": "letters", "root": "yes", "end": ""})
+    assert heatmap_choices(session, view) == HeatmapChoices()
     session["root"] = True
     session["colours"] = "Grau"  # the label of another language
     assert heatmap_choices(session, view) == HeatmapChoices(root=True)

@@ -22,7 +22,7 @@ from attnviz.ui.components.chart.chart import chart, steady_payload
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab.availability import unavailable_reason
 from attnviz.ui.lab.cached_analyses import attribution_methods_of
-from attnviz.ui.page_state.heatmap_choices import heatmap_choices
+from attnviz.ui.page_state.choices import heatmap_choices
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address

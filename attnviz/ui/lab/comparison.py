@@ -27,6 +27,7 @@ from attnviz.ui.lab.compared_translation import Pair, other_models, selected_pai
 from attnviz.ui.lab.sentence_diff import differing_sentences_html
 from attnviz.ui.lab.sentence_editor import sentence_editor
 from attnviz.ui.link import link
+from attnviz.ui.page_state.choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.comparison import (
     KIND,
     MODEL,
@@ -37,7 +38,6 @@ from attnviz.ui.page_state.comparison import (
     open_comparison,
     other_what_ifs,
 )
-from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.toolbar.downloads import Picture

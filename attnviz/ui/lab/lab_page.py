@@ -33,9 +33,9 @@ from attnviz.ui.lab.tree import WIDTH as BEAM_WIDTH
 from attnviz.ui.lab.tree import WIDTHS, tree_panel, tree_pictures
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
+from attnviz.ui.page_state.choices import OPTIONS
 from attnviz.ui.page_state.comparison import NAMES as COMPARISON_NAMES
 from attnviz.ui.page_state.comparison import forget_comparison
-from attnviz.ui.page_state.heatmap_choices import OPTIONS
 from attnviz.ui.page_state.link_problems import note_if_invalid
 from attnviz.ui.page_state.parameters import ValidValues
 from attnviz.ui.page_state.selection import Selection, with_selection

@@ -6,12 +6,11 @@ when a link is followed, and the browser writes them into the address. A paramet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnviz.analysis.grid import FACES, UNITS
-from attnviz.palette import COLOURS
+from attnviz.ui.page_state.choices import OPTIONS, option_text
 from attnviz.ui.page_state.view import View
 
 Owner = Literal["browser", "server"]
@@ -28,7 +27,6 @@ STAGES, STOPS = 5, 8
 """Number of stages of a step, and of stops of the tour."""
 LONGEST_TYPED = 80
 """Largest length of a typed word in a link, in characters."""
-SWITCH = ("0", "1")
 ORDERS = ("sentence", "strongest")
 
 
@@ -53,6 +51,10 @@ def _is_number(value: str) -> bool:
     return value.isascii() and value.isdigit() and len(value) < 7
 
 
+def _choice(name: str, options: Iterable[Any]) -> Parameter:
+    return Parameter(name, "server", "choice", lambda _: tuple(map(option_text, options)))
+
+
 def _piece_ids(view: View) -> range:
     return range(view.trace.vocabulary_size)
 
@@ -67,10 +69,7 @@ VIEW_PARAMETERS = (
     Parameter("stage", "browser", "name", lambda _: range(1, STAGES + 1)),
     Parameter("tour", "browser", "name", lambda _: range(1, STOPS + 1)),
     Parameter("order", "browser", "choice", lambda _: ORDERS),
-    Parameter("by", "server", "choice", lambda _: UNITS),
-    Parameter("face", "server", "choice", lambda _: FACES),
-    Parameter("colours", "server", "choice", lambda _: COLOURS),
-    *(Parameter(name, "server", "choice", lambda _: SWITCH) for name in ("root", "end", "margins", "after_word")),
+    *(_choice(name, options) for name, options in OPTIONS.items()),
     Parameter("heads", "server", "choice"),
     Parameter("what_ifs", "server", "text"),
     Parameter("what_if", "server", "name"),

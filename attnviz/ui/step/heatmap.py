@@ -17,9 +17,9 @@ from attnviz.trace import Record, Trace
 from attnviz.ui.components.chart.chart import steady_chart
 from attnviz.ui.fields import segmented_control, select_box, switch
 from attnviz.ui.figure_cache import cached_for_all
+from attnviz.ui.page_state.choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.heads import HEADS, head_choices, heads_in_address
-from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.step.gold import gold_box, gold_panel

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.analysis.grid import By
 from attnviz.languages import gettext
-from attnviz.ui.page_state.heatmap_choices import heatmap_choices
+from attnviz.ui.page_state.choices import heatmap_choices
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior
 

@@ -13,7 +13,7 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.equation.equation import equation, equation_payload
 from attnviz.ui.language import key_in_language
-from attnviz.ui.page_state.posterior_section import POSTERIOR_OPEN, set_posterior_open, shows_posterior
+from attnviz.ui.page_state.choices import POSTERIOR_OPEN, shows_posterior
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior, posterior_attention_of, weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
@@ -38,7 +38,7 @@ def update_posterior_section(view: View) -> None:
     """Store whether the visitor opened or closed the section; call this before drawing what depends on it."""
     session, key = st.session_state, key_in_language(view.key(POSTERIOR_OPEN))
     if key in session and session[key] != session.get(_drawn_key(key), session[key]):
-        set_posterior_open(session, view, bool(session[key]))
+        session[view.key(POSTERIOR_OPEN)] = bool(session[key])
     session[key] = shows_posterior(session, view)
 
 

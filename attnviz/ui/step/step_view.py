@@ -13,8 +13,8 @@ from attnviz.architectures import step_texts
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_payload
 from attnviz.ui.glossary import glossary_box
+from attnviz.ui.page_state.choices import shows_posterior
 from attnviz.ui.page_state.detail_level import DetailLevel
-from attnviz.ui.page_state.posterior_section import shows_posterior
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of

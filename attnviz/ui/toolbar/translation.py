@@ -16,11 +16,10 @@ from attnviz.trace import Attention
 from attnviz.ui.language import LANGUAGE, language_address
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address, inputs
+from attnviz.ui.page_state.choices import open_choices
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL, DETAIL_LEVELS, forget_detail_level
 from attnviz.ui.page_state.gold import open_gold
-from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.link_problems import read_link
-from attnviz.ui.page_state.posterior_section import shows_posterior
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.requests import handle, request_button
@@ -113,8 +112,7 @@ def open_view(view: View, requested: address.Parameters | None) -> None:
             inputs.SEARCH: SEARCHES,
         },
     )
-    heatmap_choices(session, view, linked)
-    shows_posterior(session, view, linked)
+    open_choices(session, view, linked)
     open_gold(session, view, linked)
     if requested is not None:
         session[_ASKED] = requested

@@ -1,4 +1,4 @@
-"""Store the display options of a view's heatmap, in the session state and in the address."""
+"""Store a view's choices between listed values: how its heatmap is drawn, and whether a section is open."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from attnviz.analysis.grid import FACES, UNITS, By, Face
 from attnviz.palette import COLOURS, Colours
 from attnviz.ui.page_state.view import Session, View, view_key
 
+POSTERIOR_OPEN = "after_word"
+"""Name of the choice whether the section on posterior attention is open."""
 OPTIONS: dict[str, tuple[Any, ...]] = {
     "by": UNITS,
     "face": FACES,
@@ -17,8 +19,9 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "root": (False, True),
     "end": (True, False),
     "margins": (False, True),
+    POSTERIOR_OPEN: (False, True),
 }
-"""All choices and their values, the default first. A choice is stored under the key of its field."""
+"""Values of each choice, the default first. The name is the session state key and the address parameter."""
 
 
 @dataclass(frozen=True)
@@ -37,22 +40,33 @@ class HeatmapChoices:
     """Prior α, posterior α′ or their difference; `ui.step.heatmap.shown_choices` returns those that can be drawn."""
 
 
-def heatmap_choices(session: Session, view: View, linked: Mapping[str, str] | None = None) -> HeatmapChoices:
-    """Return the choices of `view`: at first those of the link, then those of the fields below the heatmap."""
+def open_choices(session: Session, view: View, linked: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the choices of `view`: those that the visitor made, at first those of the link, else the defaults."""
     for name, options in OPTIONS.items():
         if session.get(view.key(name)) not in options:
-            linked_value = (linked or {}).get(view.key(name))
-            session[view.key(name)] = next((one for one in options if _option_text(one) == linked_value), options[0])
-    return HeatmapChoices(**{name: session[view.key(name)] for name in OPTIONS})
+            text = (linked or {}).get(view.key(name))
+            session[view.key(name)] = next((one for one in options if option_text(one) == text), options[0])
+    return {name: session[view.key(name)] for name in OPTIONS}
 
 
-def choices_address(view: View, choices: HeatmapChoices) -> dict[str, str | None]:
+def heatmap_choices(session: Session, view: View) -> HeatmapChoices:
+    """Return how the heatmap of `view` is drawn."""
+    chosen = open_choices(session, view)
+    del chosen[POSTERIOR_OPEN]
+    return HeatmapChoices(**chosen)
+
+
+def shows_posterior(session: Session, view: View) -> bool:
+    """Return whether the section of `view` on posterior attention is open."""
+    return bool(open_choices(session, view)[POSTERIOR_OPEN])
+
+
+def choices_address(session: Session, view: View) -> dict[str, str | None]:
     """Return the address parameters of the choices; None for defaults."""
-    parameters: dict[str, str | None] = {}
-    for name, options in OPTIONS.items():
-        value = getattr(choices, name)
-        parameters[name] = None if value == options[0] else _option_text(value)
-    return {view.key(name): value for name, value in parameters.items()}
+    return {
+        view.key(name): None if value == OPTIONS[name][0] else option_text(value)
+        for name, value in open_choices(session, view).items()
+    }
 
 
 def forget_choices(session: Session, view_id: str) -> None:
@@ -61,6 +75,6 @@ def forget_choices(session: Session, view_id: str) -> None:
         session.pop(view_key(view_id, name), None)
 
 
-def _option_text(option: Any) -> str:
+def option_text(option: Any) -> str:
     """Return an option as text for the address: switches as 1 and 0."""
     return str(int(option)) if isinstance(option, bool) else str(option)
