@@ -65,3 +65,19 @@ def check_each(what: str, values: Any, kinds: tuple[type, ...]) -> None:
                     kinds=", ".join(kind.__name__ for kind in kinds),
                 )
             )
+
+
+def check_version(what: str, version: object, latest: int) -> None:
+    """Raise AttnvizError, naming `what`, unless `version` is a format version from 1 to `latest`."""
+    found = {"what": what, "version": bounds.shown(version), "latest": latest}
+    if type(version) is not int or version < 1:
+        raise AttnvizError(
+            gettext("{what} has format version {version}, which does not exist: the latest is {latest}.", **found)
+        )
+    if version > latest:
+        raise AttnvizError(
+            gettext(
+                "{what} has format version {version}; this program reads versions up to {latest}. Update attnviz.",
+                **found,
+            )
+        )

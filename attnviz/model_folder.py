@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import bounds
+from attnviz.arguments import check_version
 from attnviz.attention_kinds import renamed
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
@@ -138,15 +139,7 @@ def read_config(folder: str | Path) -> dict[str, Any]:
         if fields["format"] != FORMAT:
             raise ValueError("it is not marked as one of this program's")
         version = fields["version"]
-        if type(version) is not int or not 1 <= version <= VERSION:
-            raise AttnvizError(
-                gettext(
-                    "{path} has format version {found}; this program reads up to version {known}. Update attnviz.",
-                    path=path,
-                    found=bounds.shown(version),
-                    known=VERSION,
-                )
-            )
+        check_version(str(path), version, VERSION)
         settings = fields["model"]
         bounds.check_model(settings)
         settings = renamed(settings) if version == 1 else dict(settings)

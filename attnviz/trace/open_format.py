@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arguments import check_version
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace.attention_builder import MOST_TOKENS, attention, checked, pairs_of
@@ -48,15 +49,7 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
                 format=repr(fields["format"])[:60],
             )
         )
-    if fields.get("version", 1) != Attention.saved_as.version:
-        raise AttnvizError(
-            gettext(
-                "This attention object has format version {version}; this program reads only version {latest}. "
-                "Update attnviz.",
-                version=repr(fields["version"])[:20],
-                latest=Attention.saved_as.version,
-            )
-        )
+    check_version(gettext("This attention object"), fields.get("version", 1), Attention.saved_as.version)
     if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
         raise AttnvizError(gettext("Fields missing from this attention object: {names}.", names=", ".join(missing)))
     gold = _gold(fields.get("gold") or {})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_h
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz import bounds
+from attnviz.arguments import check_version
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace.interventions import Intervention, from_json_dict, to_json_dict
@@ -102,15 +102,8 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
                 "Trace.save, or with “Whole trace, JSON” in the box “Share and save”."
             )
         )
-    version = record.get("version")
-    if type(version) is not int or not 1 <= version <= saved_as.version:
-        raise AttnvizError(
-            gettext(
-                "This trace has format version {version}; this program reads versions up to {latest}. Update attnviz.",
-                version=bounds.shown(version),
-                latest=saved_as.version,
-            )
-        )
+    version: Any = record.get("version")
+    check_version(gettext("This trace"), version, saved_as.version)
     claimed = sum(packed_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
     if claimed > LARGEST:
         raise ValueError("it claims to have more numbers than a translation can have")

@@ -148,6 +148,7 @@ def test_mismatched_arguments_are_refused(given: dict[str, Any], snapshot: Snaps
 IMPOSSIBLE: dict[str, dict[str, Any]] = {
     "another format": {"format": "attnviz-trace"},
     "a newer version": {"version": 2},
+    "a version that does not exist": {"version": 0},
     "a number as gold": {"gold": 5},
     "a letter in gold": {"gold": "0-0 x"},
     "a number as words": {"words": 5},
