@@ -20,7 +20,8 @@ from attnviz.ui.corpus.corpus_plot import plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, job_of
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import segmented_control, select_box, text_box
-from attnviz.ui.file_box import upload_box, uploader
+from attnviz.ui.file_uploader import uploader
+from attnviz.ui.popover import popover
 from attnviz.ui.requests import begin_fragment, request_button
 from attnviz.ui.text_sections import text_section
 from attnviz.wording.corpus import measure_names, preset_caption, preset_names
@@ -89,7 +90,7 @@ def _introduction() -> str:
 def _table_sources(model: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
         request_button(gettext("Take the sample"), partial(_begin_sample, model), type="primary", key="corpus_sample")
-        with upload_box(gettext("Your file"), key="corpus_own"):
+        with popover(gettext("Your file"), key="corpus_own"):
             uploader(
                 gettext("On each line: English, a tab, French"),
                 partial(_begin, model),

@@ -8,20 +8,19 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.page_state import inputs
+from attnviz.ui.popover import close_popover, popover
 from attnviz.ui.requests import request_button
 from attnviz.ui.toolbar.examples import EXAMPLES, kind_name
 
 WIDTH = 620
 """Width of the box in pixels; a narrower window shrinks it."""
-_CHOICES_COUNT = "examples_taken"
+_BOX = "examples"
 
 
 def example_box() -> None:
     """Draw the box; choosing a sentence translates it and closes the box."""
-    count = st.session_state.get(_CHOICES_COUNT, 0)  # a new key after each choice closes the popover
     with (
-        st.container(key="examples", width="content"),
-        st.popover(gettext("Examples"), type="tertiary", key=f"examples_{count}", width="content"),
+        popover(gettext("Examples"), key=_BOX, type="tertiary", width="content"),
         st.container(key="example_list", width=WIDTH, gap=None),
     ):
         for kind, sentences in EXAMPLES.items():
@@ -35,4 +34,4 @@ def example_box() -> None:
 
 def _choose_example(sentence: str) -> None:
     inputs.set_request(st.session_state, sentence)
-    st.session_state[_CHOICES_COUNT] = st.session_state.get(_CHOICES_COUNT, 0) + 1
+    close_popover(_BOX)

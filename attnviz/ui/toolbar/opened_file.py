@@ -13,7 +13,7 @@ from attnviz.importing.reading import read_bytes
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.trace import WhatIfs
-from attnviz.ui.file_box import uploader as file_uploader
+from attnviz.ui.file_uploader import uploader as file_uploader
 from attnviz.ui.page_state.view import Session
 
 LARGEST_MEGABYTES = 64

@@ -8,14 +8,15 @@ from streamlit.testing.v1 import AppTest
 def page() -> None:
     import streamlit as st
 
-    from attnviz.ui.file_box import upload_box, uploader
+    from attnviz.ui.file_uploader import uploader
+    from attnviz.ui.popover import popover
     from attnviz.ui.requests import receive
 
     def process(name: str, content: bytes) -> None:
         st.session_state.received = [*st.session_state.get("received", []), (name, content)]
 
     receive()
-    with upload_box("Open", key="box", on_change="rerun"):
+    with popover("Open", key="box", on_change="rerun"):
         uploader("A file", process, key="box", megabytes=1)
 
 
