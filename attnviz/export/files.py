@@ -113,11 +113,11 @@ def contents(
     """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError as `save` does."""
     if not uses_weights(trace, options.picture):
         weights = None
+    if ending == "csv":
+        return csv(table(trace, options, weights))
     _check_available(trace, ending, options, weights)
     if ending in IMAGES:
         return image(_print_figure(trace, options, weights), IMAGES[ending])
-    if ending == "csv":
-        return csv(table(trace, options, weights))
     if ending == "json":
         text = trace.to_json() if what_ifs is None else what_ifs.to_json()
     elif ending == "pharaoh":
