@@ -76,12 +76,15 @@ def test_unattended_function_words_are_not_reported() -> None:
     assert findings_of(trace) == []
 
 
-def test_overuse_is_strong_only_when_probabilities_are_low() -> None:
-    matrix = np.vstack([np.eye(6), np.eye(6)[[5, 5]]])
-    for probability, strong in ((0.9, False), (0.15, True)):
-        trace = aligned(SOURCE, TARGET + " vite bien", matrix, probability)
-        found = [finding.strong for finding in findings_of(trace) if finding.kind is Kind.OVERUSED]
-        assert found == [strong]
+@pytest.mark.parametrize(
+    ("words", "probability", "strong"),
+    [(" vite et bien", 0.15, True), (" vite et bien", 0.9, False), (" vite bien", 0.15, False)],
+)
+def test_overuse_is_strong_only_when_much_and_improbable(words: str, probability: float, strong: bool) -> None:
+    matrix = np.vstack([np.eye(6), np.eye(6)[[5] * len(words.split())]])
+    trace = aligned(SOURCE, TARGET + words, matrix, probability)
+    found = [finding.strong for finding in findings_of(trace) if finding.kind is Kind.OVERUSED]
+    assert found == [strong]
 
 
 def test_a_nearby_repetition_is_reported_unless_the_source_repeats() -> None:
@@ -92,6 +95,13 @@ def test_a_nearby_repetition_is_reported_unless_the_source_repeats() -> None:
     assert (finding.kind, finding.target, finding.source, finding.strong) == (Kind.REPEATED, 3, None, True)
     assert findings_of(two_forms) == []
     assert findings_of(aligned(SOURCE, at_the_end, matrix)) == []
+
+
+def test_words_repeated_as_often_as_in_the_source_are_not_reported() -> None:
+    matrix = np.eye(6)[[0, 1, 2, 1, 3, 4]]
+    for source, reported in (("the cat and he or she", [Kind.REPEATED]), ("the cat and he or cat", [])):
+        findings = findings_of(aligned(source, "le chat et chat ou elle", matrix))
+        assert [finding.kind for finding in findings if finding.kind is Kind.REPEATED] == reported
 
 
 def test_unattended_punctuation_is_not_reported() -> None:

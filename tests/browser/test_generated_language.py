@@ -17,7 +17,7 @@ from tests.conftest import SHIPPED_MODEL
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 LOOK = """() => {
-  const others = "script, style, textarea, .katex, svg, [data-testid=stIconMaterial], [lang=en], [lang=fr]";
+  const others = "script, style, textarea, output, .katex, svg, [data-testid=stIconMaterial], [lang=en], [lang=fr]";
   const texts = new Set(), clipped = new Set();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
@@ -36,8 +36,8 @@ LOOK = """() => {
   }
   return { texts: [...texts], clipped: [...clipped] };
 }"""
-"""Return the texts on show, but for formulas, pictures and what is marked as English or French; and those of them that
-are wider than a label or a box that clips them."""
+"""Return the texts on show, but for formulas, pictures, values of sliders (a piece and its weight) and what is marked
+as English or French; and those of them that are wider than a label or a box that clips them."""
 
 NOT_OURS = {"Skip to main content", "attnviz", "Ctrl + Enter", "Ctrl"}
 """Streamlit's own text, a name, and keys."""

@@ -32,6 +32,7 @@ FUNCTION_WORDS = frozenset(
         "leur",
         "leurs",
         "mes",
+        "mon",
         "nos",
         "notre",
         "nous",

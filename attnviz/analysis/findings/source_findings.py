@@ -25,8 +25,8 @@ LEAST_IN_A_ROW = 3
 """Words of an omitted stretch; two suffice where both are content words."""
 MUCH_COVERAGE = 2.5
 """Coverage from which a source word is overused; an article and its noun give 2."""
-LITTLE_CONFIDENCE = 0.2
-"""Geometric mean of the probabilities of the attending words below which overuse is strong.
+VERY_MUCH_COVERAGE, LITTLE_CONFIDENCE = 3.0, 0.2
+"""Coverage from which overuse is strong, if the attending words' geometric mean probability is below the second number.
 
 Where several correct words translate one (please: s'il vous plaît), the model is sure of them.
 """
@@ -63,7 +63,7 @@ def coverage_findings(trace: Readable, words: Words) -> Iterator[Finding]:
             sure = not has_word_probabilities(trace) or (
                 float(np.exp(trace.log_probabilities[steps].sum() / word_count)) >= LITTLE_CONFIDENCE
             )
-            yield Finding(Kind.OVERUSED, amount, source=index, strong=not sure)
+            yield Finding(Kind.OVERUSED, amount, source=index, strong=amount >= VERY_MUCH_COVERAGE and not sure)
 
 
 def _omitted(source: tuple[str, ...], known: list[bool], covered: list[float]) -> Iterator[Finding]:

@@ -48,14 +48,14 @@ def identical_findings(words: Words) -> Iterator[Finding]:
 def repeat_findings(trace: Readable, words: Words) -> Iterator[Finding]:
     """Yield repeated content words, each once, at its last place.
 
-    A word counts as repeated where it attends to the same source word again, or within a few words to another source
-    word that has no second form in the source.
+    A word counts as repeated where it attends to the same source word again and is more frequent than this source word,
+    or where it attends within a few words to another source word that has no second form in the source.
     """
     if not trace.attends:
         return
     attended = np.where(words.alignment.any(axis=1), words.alignment.argmax(axis=1), -1).tolist()
     stems = [word.casefold()[:STEM_LENGTH] for word in words.source]
-    single = [stems.count(stem) == 1 for stem in stems]
+    counts = [stems.count(stem) for stem in stems]
     written: dict[str, list[int]] = {}
     for i, word in enumerate(words.target):
         folded = word.casefold()
@@ -69,9 +69,13 @@ def repeat_findings(trace: Readable, words: Words) -> Iterator[Finding]:
     for places in written.values():
         last = places[-1]
         same_source = [i for i in places if attended[i] == attended[last]]
-        if len(same_source) > 1:
+        if len(same_source) > 1 and len(places) > counts[attended[last]]:
             yield Finding(Kind.REPEATED, float(len(same_source)), target=last, source=attended[last], strong=True)
-        elif len(places) > 1 and last - places[-2] <= NEAR_DISTANCE and all(single[attended[i]] for i in places[-2:]):
+        elif (
+            len(places) > 1
+            and last - places[-2] <= NEAR_DISTANCE
+            and all(counts[attended[i]] == 1 for i in places[-2:])
+        ):
             yield Finding(Kind.REPEATED, float(len(places)), target=last, strong=True)
 
 
