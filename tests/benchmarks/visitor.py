@@ -37,8 +37,6 @@ class Visitor:
         self._address, self._socket = address, socket
         self._widgets: dict[str, str] = {}
         self._states: dict[str, WidgetState] = {}
-        self._boxes: dict[str, str] = {}
-        """Those that open, by their keys."""
         self._hashes: set[str] = set()
         self._tab = secrets.token_hex(8)
         self._requests = 0
@@ -110,10 +108,7 @@ class Visitor:
         return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in self._places])
 
     async def upload(self, name: str, content: bytes) -> float:
-        """Open the box of files and give the page a file; return the seconds until it had taken or refused it."""
-        box_ids = [box for key, box in self._boxes.items() if key.startswith("downloads")]
-        box = WidgetState(id=box_ids[-1], bool_value=True)  # a new box replaces that of the file before
-        took = await self._run("open the box of files", box)
+        """Give the page a file; return the seconds until it had taken or refused it."""
         message = BackMsg()
         message.file_urls_request.request_id = "1"
         message.file_urls_request.file_names.append(name)
@@ -130,7 +125,7 @@ class Visitor:
         info = UploadedFileInfo(name=name, size=len(content), file_id=place.file_id, file_urls=place)
         state.file_uploader_state_value.uploaded_file_info.append(info)
         await self._run("take a file", state)
-        return took + time.perf_counter() - started
+        return time.perf_counter() - started
 
     async def _request(self, what: str, *requests: tuple[str, Any]) -> float:
         """Send requests, by name and value, as outbox.js does; return the seconds until the page has run with them."""
@@ -217,9 +212,6 @@ class Visitor:
             self._page = message.navigation.page_script_hash
         elif message.HasField("new_session"):
             self._session = message.new_session.initialize.session_id or self._session
-        elif message.HasField("delta") and message.delta.HasField("add_block"):
-            if box := message.delta.add_block.popover.id:
-                self._boxes[box.rpartition("-")[2]] = box
         elif message.HasField("delta") and message.delta.HasField("new_element"):
             self._element(message, what)
         return message.HasField("script_finished") and (message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN)

@@ -95,7 +95,7 @@ RUNS = """() => {
 """Count the messages that the browser sends to the server."""
 
 
-def test_steps_send_no_message_to_the_server(open_page: Opener) -> None:
+def test_steps_and_the_box_of_files_send_no_message_to_the_server(open_page: Opener) -> None:
     page = open_page("?step=1")
     settled(page)
     page.evaluate(RUNS)
@@ -105,6 +105,10 @@ def test_steps_send_no_message_to_the_server(open_page: Opener) -> None:
     page.locator(".player .source .word").nth(1).click()
     page.wait_for_url(re.compile("source="))
     settled(page)
+    page.locator(".st-key-downloads button").first.click()
+    expect(page.locator(".st-key-export")).to_contain_text("Each picture of a single step shows step 7")
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-export")).to_have_count(0)
     assert page.evaluate("window.sent") == 0
 
 

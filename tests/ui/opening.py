@@ -47,9 +47,7 @@ def _followed(app: AppTest, linked: dict[str, str]) -> AppTest:
 
 
 def upload(app: AppTest, name: str, content: bytes) -> AppTest:
-    """Open the box *Share and save*, upload a file in it, and return the page."""
-    taken = app.session_state.get("downloads_count", 0)
-    app.session_state[f"downloads_{taken}"] = True
-    app.run().get("file_uploader")[0].set_value((name, content, "application/json")).run()
+    """Upload a file in the box *Share and save*, and return the page."""
+    app.get("file_uploader")[0].set_value((name, content, "application/json")).run()
     assert not app.exception
     return app

@@ -48,7 +48,7 @@ def test_attention_file_opens_and_the_page_names_what_is_missing(depth: str) -> 
     assert remarks
     assert missing_values_reason() in texts(app)
     assert steps_of(app) == 9
-    assert len(list(all_payloads(app))) == (1 if depth == "idea" else 3)  # the attention, and its energies
+    assert len(list(all_payloads(app))) == (3 if depth == "idea" else 5)  # the attention, its files, and its energies
     assert not mounted(app, "verification_badge")
     assert not mounted(app, "diagram")
     assert "tour_button" not in [button.key for button in app.button]
