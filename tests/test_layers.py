@@ -32,7 +32,7 @@ LAYERS = (
 
 UI_LAYERS = (
     "request_filter link concurrency former_addresses",
-    "inbox language glossary modules text_sections figure_cache admission sign_in corpus_tables",
+    "examples inbox language glossary modules text_sections figure_cache admission sign_in corpus_tables",
     "resources",
     "bleu_by_length page_state shared_payloads",
     "components session_payloads",

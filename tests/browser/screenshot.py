@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from attnviz.evaluation.sentences import FIGURE_3
-from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
+from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
+from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.views import EXAMPLE, at_night, on_screen
 
 pytestmark = pytest.mark.browser

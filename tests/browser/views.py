@@ -8,7 +8,7 @@ import pytest
 from _pytest.mark import ParameterSet
 from playwright.sync_api import Page
 
-from attnviz.ui.toolbar.examples import FORMER_DEFAULT_SENTENCE
+from attnviz.ui.examples import FORMER_DEFAULT_SENTENCE
 from tests.browser.settled import wait_until_still
 
 EXAMPLE = FORMER_DEFAULT_SENTENCE

@@ -14,16 +14,18 @@ from attnviz.analysis.findings import Kind, findings_of
 from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
 from attnviz.trace.changes import AttendOnly, resolved
 from attnviz.ui.components.view_state.view_state import view_payload
-from attnviz.ui.page_state.address import set_page_address
-from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.toolbar.examples import (
+from attnviz.ui.examples import (
     DEFAULT_SENTENCE,
     EXAMPLES,
     FORMER_DEFAULT_SENTENCE,
     default_sentence,
+    first_step,
     kind_name,
-    remark,
+    question,
 )
+from attnviz.ui.page_state.address import set_page_address
+from attnviz.ui.page_state.selection import linked_selection
+from attnviz.ui.page_state.view import MAIN, View
 
 Translate = Callable[..., Trace]
 
@@ -59,14 +61,11 @@ def test_order_examples_change_the_word_order(translate: Translate) -> None:
 
 
 @pytest.mark.parametrize("beam", [1, 5])
-def test_intervention_suggested_by_the_remark_changes_the_word_order(
-    translate: Translate, beam: int, snapshot: SnapshotAssertion
-) -> None:
+def test_intervention_suggested_by_the_question_changes_the_word_order(translate: Translate, beam: int) -> None:
     sentence = "He is an honest man."
     assert sentence in EXAMPLES["Changes of order"]
     trace = translate(sentence, beam=beam)
-    remark_text = remark(trace)
-    assert remark_text == snapshot
+    assert first_step(trace) == 4
     (piece,) = trace.words().source_groups[trace.words().source.index("honest")]
     change = resolved(trace, AttendOnly(4, piece), held=False)
     assert translate(sentence, beam=beam, interventions=change.interventions).translation == "C'est un honnête homme."
@@ -89,12 +88,41 @@ def test_name_and_number_examples_have_identical_words(translate: Translate) -> 
         assert len(alike) >= 4
 
 
-def test_mistake_examples_have_findings_or_a_remark(translate: Translate) -> None:
+def test_questions_open_at_words_of_their_translation(translate: Translate, snapshot: SnapshotAssertion) -> None:
+    asked = {sentence: question(translate(sentence, beam=5)) for kind in EXAMPLES.values() for sentence in kind}
+    found = {sentence: one for sentence, one in asked.items() if one is not None}
+    assert len(found) == 7
+    attended = {}
+    for sentence, one in found.items():
+        trace, words = translate(sentence, beam=5), most_attended_words(translate(sentence, beam=5))
+        assert trace.words().target[first_step_word(trace)] == one.word
+        attended[sentence] = {one.word: words[one.word], one.other: words[one.other]}
+    assert attended == snapshot(name="attended words")
+    assert {sentence: one.text for sentence, one in found.items()} == snapshot(name="questions")
+
+
+def first_step_word(trace: Trace) -> int:
+    """Return the index of the target word that the first step shown writes."""
+    return next(i for i, group in enumerate(trace.words().target_groups) if first_step(trace) in group)
+
+
+def test_translation_without_a_question_opens_at_step_one(translate: Translate) -> None:
+    trace = translate("The green house at the end of the street is old.", beam=5)
+    assert question(trace) is None
+    assert first_step(trace) == 0
+    view = View(MAIN, translate(DEFAULT_SENTENCE), first_step=2)
+    assert view_payload({}, view)["firstStep"] == linked_selection(view, {}).step == 2
+    assert linked_selection(view, {"step": "1"}).step == 0
+
+
+def test_mistake_examples_have_findings_or_a_question(translate: Translate) -> None:
     bank, debate, list_of_deeds = (translate(sentence, beam=5) for sentence in EXAMPLES["Mistakes, and why"])
     assert most_attended_words(bank)["banque"] == "bank"  # it attends to the right word, but picks the wrong meaning
-    assert "banque" in remark(bank)
-    assert not findings_of(bank)  # the page shows only the remark
-    assert not remark(debate)
+    asked = question(bank)
+    assert asked is not None
+    assert asked.word == "banque"
+    assert not findings_of(bank)  # the page shows only the question
+    assert question(debate) is None
     assert [f.kind for f in findings_of(debate) if f.strong] == [Kind.OMITTED]
     assert Kind.REPEATED in {f.kind for f in findings_of(list_of_deeds) if f.strong}
     assert Kind.IMPROBABLE in {f.kind for f in findings_of(list_of_deeds)}

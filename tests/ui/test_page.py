@@ -19,7 +19,7 @@ from attnviz import Trace
 from attnviz import architectures as kinds
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
-from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
+from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import ModelFactory
 from tests.strategies import FEW

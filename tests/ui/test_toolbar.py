@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.toolbar import translation
-from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
 from tests.ui.fields import set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import panel_texts

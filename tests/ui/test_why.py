@@ -16,9 +16,9 @@ from attnviz import AttnvizError
 from attnviz.checkpoint import save_model
 from attnviz.evaluation.sentences import TABLE_3
 from attnviz.text import Tokenizer
+from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
-from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE
 from attnviz.ui.why.gradient_decay import signals_tables
 from attnviz.ui.why.growth import growth_of
 from attnviz.ui.why.length_curve import measured

@@ -1,6 +1,5 @@
-// The selection of a view: step, source piece, compared words, order of the rows, stage, and stop of the tour. It is
-// stored on the root element of the view and in the address, so that a link, Back and Forward restore it; the server does
-// not store it.
+// The selection of a view: step, source piece, compared words, order of the rows, stage, and stop of the tour. The root
+// element of the view and the address store it, so that a link, Back and Forward restore it.
 
 import { currentEntry, removeOwner, setIdentity, setParameters } from "./address.js";
 import { send, viewRoot, viewState } from "./view.js";
@@ -25,8 +24,8 @@ function parameterValue({ key, kind, first, last, values }, search) {
 }
 
 /** @returns {ViewSelection} */
-const emptySelection = () => ({
-  step: 0,
+const emptySelection = (step = 0) => ({
+  step,
   chosen: null,
   word: null,
   foil: null,
@@ -42,13 +41,13 @@ const emptySelection = () => ({
  * @param {ViewPayload} data
  * @returns {ViewSelection}
  */
-function selectionFromAddress({ parameters, hasTour }) {
+function selectionFromAddress({ parameters, hasTour, firstStep }) {
   const { searchParams } = new URL(location.href);
   /** @type {Record<string, any>} */
   const found = {};
   for (const parameter of parameters) found[parameter.name] = parameterValue(parameter, searchParams);
   const now = emptySelection();
-  Object.assign(now, { step: found.step ?? 0, chosen: found.source, word: found.word, foil: found.foil });
+  Object.assign(now, { step: found.step ?? firstStep, chosen: found.source, word: found.word, foil: found.foil });
   Object.assign(now, { stage: found.stage, ordered: found.order });
   if (now.word !== null) now.typedWord = found.typed_word ?? "";
   if (now.foil !== null) now.typedFoil = found.typed_foil ?? "";
@@ -61,12 +60,12 @@ function selectionFromAddress({ parameters, hasTour }) {
  * @param {ViewPayload} data
  * @returns {AddressParameters}
  */
-function addressParameters(now, { parameters }) {
+function addressParameters(now, { parameters, firstStep }) {
   const { step, source } = now.tour ?? { step: now.step, source: now.chosen };
   const own = !now.tour || step === now.step; // words belong to their step
   /** @type {Record<string, number | string | null>} */
   const values = {
-    step: step || null,
+    step: step === firstStep ? null : step,
     source,
     word: own ? now.word : null,
     foil: own ? now.foil : null,
@@ -119,17 +118,17 @@ function endTour(now) {
 
 /**
  * The initial selection of a view: that of the address if its history entry is of this translation or the view is new; the
- * previous one if the sentence is the same; or else the first step.
+ * previous one if the sentence is the same; or else empty.
  * @param {ViewPayload} data
  */
 function initialSelection(data) {
   const known = currentEntry()?.views[data.id], before = storedSelections.get(data.id);
   if (known === undefined ? !before : known === data.identity) return selectionFromAddress(data);
   if (before?.family === data.family) return transferredSelection(before, data);
-  const now = emptySelection();
+  const now = emptySelection(data.firstStep);
   if (!before) return now;
   now.ordered = before.selection.ordered;
-  if (before.selection.tour) now.tour = { stop: before.selection.tour.stop, step: 0, source: null };
+  if (before.selection.tour) now.tour = { stop: before.selection.tour.stop, step: now.step, source: null };
   return now;
 }
 

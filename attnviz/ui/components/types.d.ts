@@ -77,6 +77,8 @@ interface ViewPayload {
   identity: string;
   family: string;
   steps: number;
+  /** The step at which the view opens. */
+  firstStep: number;
   sources: number;
   hasTour: boolean;
   usualOrder: Order;

@@ -46,7 +46,7 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
     values = linked_values(view, linked, "browser")
     word, foil = (int(values[name]) if name in values else None for name in ("word", "foil"))
     return Selection(
-        step=int(values.get("step", 1)) - 1,
+        step=int(values["step"]) - 1 if "step" in values else view.first_step,
         source=int(values["source"]) - 1 if "source" in values else None,
         word=word,
         foil=foil,

@@ -45,6 +45,8 @@ class View:
     """Number of the what-if that `trace` is, from 1; 0 for the original translation."""
     detail_level: DetailLevel = "everything"
     """Which parts of the view are drawn."""
+    first_step: int = 0
+    """0-based step at which the view opens."""
 
     @property
     def parent(self) -> Any:

@@ -10,8 +10,10 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.architectures import step_texts
-from attnviz.ui.components.findings.findings import findings_panel
+from attnviz.languages import gettext
+from attnviz.ui.components.findings.findings import findings_panel, inline_findings
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_payload
+from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state.choices import shows_posterior
 from attnviz.ui.page_state.detail_level import DetailLevel
@@ -51,6 +53,8 @@ def step_view(view: View, detail_level: DetailLevel = "everything") -> None:
         return
     with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
         step_controls(view, tour=True)
+        with st.container(key=view.key("question")):
+            _question(view)
         left, right = heatmap_with_columns(view, theme_name())
         if view.shows("numbers"):
             with left:
@@ -63,6 +67,24 @@ def step_view(view: View, detail_level: DetailLevel = "everything") -> None:
             _stages(view)
         chart_tables(view)
         tour(view, theme_name())
+
+
+def _question(view: View) -> None:
+    """Draw the question about the translation of an example, with links to the steps of two words."""
+    if (asked := question(view.trace)) is None:
+        return
+    entries = [
+        {
+            "text": gettext("the step of “{word}”", word=word),
+            "kind": "example",
+            "strong": False,
+            "step": step_of_word(view.trace, word),
+            "source": None,
+        }
+        for word in (asked.word, asked.other)
+    ]
+    payload = {"summary": asked.text, "findings": entries, "steps": [], "atOnce": len(entries), "more": ""}
+    inline_findings(view, payload, "example_question")
 
 
 def _registered(view: View) -> View:

@@ -9,6 +9,7 @@ from attnviz import AttnvizError, Trace
 from attnviz.languages import gettext
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.changes import Resolved, resolved
+from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.heads import with_chosen_heads
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.page_state.what_if_address import left_out_sentence
@@ -39,7 +40,8 @@ def current_view(
         session, view_id, first, _trace_maker(first, device, beam), saved, same_original=same_original
     )
     number = stored_what_ifs(session, view_id).current
-    return View(view_id, with_chosen_heads(session, view_id, what_ifs.trace(number), linked), what_ifs, number)
+    trace = with_chosen_heads(session, view_id, what_ifs.trace(number), linked)
+    return View(view_id, trace, what_ifs, number, first_step=first_step(trace))
 
 
 def _computed_what_ifs(

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
+from attnviz.ui.examples import DEFAULT_SENTENCE, default_sentence
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
@@ -19,7 +20,6 @@ from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.detail_level import detail_level_switch
 from attnviz.ui.toolbar.example_box import example_box
-from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE, default_sentence
 
 SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
 _DEFAULT_SEARCH = "beam 5"

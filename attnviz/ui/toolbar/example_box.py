@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from attnviz.languages import gettext
+from attnviz.ui.examples import EXAMPLES, kind_name
 from attnviz.ui.page_state import inputs
 from attnviz.ui.popover import close_popover, popover
 from attnviz.ui.requests import request_button
-from attnviz.ui.toolbar.examples import EXAMPLES, kind_name
 
 WIDTH = 620
 """Width of the box in pixels; a narrower window shrinks it."""

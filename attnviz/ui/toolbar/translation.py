@@ -13,6 +13,7 @@ from attnviz.importing.records import format_sentence
 from attnviz.languages import LANGUAGES, gettext
 from attnviz.text import SPACE
 from attnviz.trace import Attention
+from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.language import LANGUAGE, language_address
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address, inputs
@@ -30,7 +31,6 @@ from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import SEARCHES, Request
 from attnviz.ui.toolbar.detail_level import page_detail_level, page_level_address
-from attnviz.ui.toolbar.examples import DEFAULT_SENTENCE, remark
 from attnviz.wording.imported_attention import made_by, remark_sentences
 from attnviz.wording.learning import guidance_text
 from attnviz.wording.search import search_name
@@ -50,8 +50,8 @@ class ShownTranslation:
 def shown_translation(request: Request | None, *, back: bool, steps: bool = False) -> ShownTranslation:
     """Return the translation to show for `request`, which is None if there is no model; draw messages about it.
 
-    With `back`, a button closes an open file. With `steps`, for the page Translate, imported attention and remarks on
-    examples are shown too; on the other pages a message says that Translate shows the file.
+    With `back`, a button closes an open file. With `steps`, for the page Translate, imported attention is shown too; on
+    the other pages a message says that Translate shows the file.
     """
     opened = opened_file.current_file(st.session_state, request)
     with st.container(key="messages"):  # always present: otherwise the parts below are mounted again
@@ -75,8 +75,6 @@ def shown_translation(request: Request | None, *, back: bool, steps: bool = Fals
         view = _view(original, request if requested_trace else None, opened) if original else None
         if requested_trace and request:
             _notice(requested_trace, request.target or "")
-            if steps:
-                _remark(requested_trace)
     return ShownTranslation(view, requested_trace is not None)
 
 
@@ -256,14 +254,6 @@ def _notice(trace: Trace, translation: str) -> None:
                     )
                 )
         _unknown_characters(trace)
-
-
-def _remark(trace: Trace) -> None:
-    """Draw the remark on an example."""
-    text = remark(trace)
-    if text:
-        with st.container(key="remark"):
-            st.text(text)
 
 
 def _unknown_characters(trace: Trace) -> None:

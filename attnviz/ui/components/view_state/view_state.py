@@ -41,6 +41,7 @@ def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[st
         "identity": view.identity,
         "family": _digest(stored_what_ifs(session, view.id).identity or view.trace.source_text),
         "steps": view.steps,
+        "firstStep": view.first_step,
         "sources": len(view.trace.source_pieces),
         "hasTour": tour and view.id == MAIN and has_tour(view),
         "usualOrder": "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence",

@@ -1,0 +1,139 @@
+"""Example sentences by what they show, questions about some of their translations, and the default sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
+from attnviz.languages import gettext
+from attnviz.trace import Trace
+
+DEFAULT_SENTENCE = "The green house at the end of the street is very old."
+"""Default sentence: whole words, and an adjective and its noun that change places."""
+
+FORMER_DEFAULT_SENTENCE = FIGURE_3[0]
+"""Default sentence of earlier versions, whose links omit it but may name, for example, a step of it."""
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "Changes of order": (DEFAULT_SENTENCE, "The little black cat sleeps on the big red chair.", "He is an honest man."),
+    "Agreement at a distance": ("The houses that my brother bought last year are beautiful.",),
+    "One word, several": ("Where is the nearest station, please?", "I have just arrived."),
+    "Names and numbers": (
+        "Mr Schneider met Mrs Keller in Berlin on 14 May 2009.",
+        "In 2004, Barack Obama lived in Chicago.",
+    ),
+    "Mistakes, and why": (
+        "He is sitting on the bank of the river.",
+        (
+            "Ladies and gentlemen, the debate is closed. The vote will take place tomorrow at noon. Thank you for your "
+            "attention. The sitting is adjourned. Good night. Sleep well. Good-bye."
+        ),
+        "I came, I saw, I laughed, I cried, I slept, I left, and then I came back again to see what was left.",
+    ),
+    "From the paper, Fig. 3": FIGURE_3,
+    "Long": TABLE_3,
+}
+"""Sentences by what they show; `tests/ui/test_examples.py` checks how the model translates them."""
+
+_TRANSLATION_PARAMETERS = frozenset({"step", "source", "word", "foil", "stage", "target", "what_ifs"})
+"""Address parameters that make sense only for one sentence."""
+
+
+def default_sentence(linked: Mapping[str, str]) -> str:
+    """Return the sentence of an address that names none."""
+    return FORMER_DEFAULT_SENTENCE if _TRANSLATION_PARAMETERS & set(linked) else DEFAULT_SENTENCE
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about a translation, and the words that it is about."""
+
+    text: str
+    word: str
+    """French word at whose step the page opens."""
+    other: str
+    """French word to compare it with."""
+
+
+def question(trace: Trace) -> Question | None:
+    """Return the question about the translation of an example; None for any other translation or attention."""
+    if not trace.translated:
+        return None
+    return {
+        (DEFAULT_SENTENCE, "La maison verte à la fin de la rue est très vieille."): Question(
+            gettext("French puts “green” after “house”. How does the translator know where to look?"),
+            "verte",
+            "maison",
+        ),
+        ("He is an honest man.", "C'est un homme honnête."): Question(
+            gettext(
+                "“Un homme honnête” neither lies nor steals; “un honnête homme” was a gentleman of Molière’s time. In "
+                "stage 2, pull the bar of “honest” all the way to the right. What changes?"
+            ),
+            "homme",
+            "honnête",
+        ),
+        (
+            "The houses that my brother bought last year are beautiful.",
+            "Les maisons que mon frère a acheté l'année dernière sont belles.",
+        ): Question(
+            gettext("“Belles” agrees with “maisons”, far to its left. Does the translator look at “houses” again?"),
+            "belles",
+            "maisons",
+        ),
+        (
+            "Where is the nearest station, please?",
+            "Où est la gare la plus proche, s'il vous plaît ?",
+        ): Question(
+            gettext("“Please” becomes “s’il vous plaît”. Where does the translator look while it writes these words?"),
+            "plaît",
+            "vous",
+        ),
+        ("I have just arrived.", "Je viens d'arriver."): Question(
+            gettext("“Je viens” means “I come”, but the English has no “come”. Which word becomes “viens”?"),
+            "viens",
+            "arriver",
+        ),
+        (
+            "Mr Schneider met Mrs Keller in Berlin on 14 May 2009.",
+            "M. Schneider a rencontré Mme Keller à Berlin le 14 mai 2009.",
+        ): Question(
+            gettext("A name is copied. Where does the translator look while it writes “Keller”, and not “Schneider”?"),
+            "Keller",
+            "Schneider",
+        ),
+        ("He is sitting on the bank of the river.", "Il est assis sur la banque de la rivière."): Question(
+            gettext(
+                "A “banque” keeps money; a river has a “rive”. No number on the page reveals this mistake. Where did "
+                "the translator look when it wrote “banque”, and which other words were likely?"
+            ),
+            "banque",
+            "rivière",
+        ),
+    }.get((trace.source_text, trace.translation))
+
+
+def step_of_word(trace: Trace, word: str) -> int:
+    """Return the 0-based step that wrote the first piece of the target word `word`, at its first occurrence."""
+    words = trace.words()
+    return words.target_groups[words.target.index(word)][0]
+
+
+def first_step(trace: Trace) -> int:
+    """Return the 0-based step that a visitor sees first: that of the question about the translation, or the first."""
+    asked = question(trace)
+    return 0 if asked is None else step_of_word(trace, asked.word)
+
+
+def kind_name(kind: str) -> str:
+    """Return the display name of a kind of sentence."""
+    return {
+        "Changes of order": gettext("Changes of order"),
+        "Agreement at a distance": gettext("Agreement at a distance"),
+        "One word, several": gettext("One word, several"),
+        "Names and numbers": gettext("Names and numbers"),
+        "Mistakes, and why": gettext("Mistakes, and why"),
+        "From the paper, Fig. 3": gettext("From the paper, Fig. 3"),
+        "Long": gettext("Long"),
+    }[kind]
