@@ -87,13 +87,16 @@ def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) ->
 
 def best_sentence(best: PerturbedStep, real: PerturbedStep, piece_id: int, trace: Trace, spelling: Spelling) -> str:
     """Return the attention that makes a piece likeliest, and the gain in probability."""
-    most = int(best.weights.argmax())
+    name, most = _capital(quoted_name(spelling(piece_id))), int(best.weights.argmax())
+    before, p = (percent(float(step.probabilities[piece_id])) for step in (real, best))
+    if p == before:
+        return gettext("{name} cannot become more probable than {p}, whatever the attention.", name=name, p=p)
     return gettext(
         "{name} would reach its highest probability, {p} instead of {before}, if attention put {share} of the "
         "weight on {source}.",
-        name=_capital(quoted_name(spelling(piece_id))),
-        p=percent(float(best.probabilities[piece_id])),
-        before=percent(float(real.probabilities[piece_id])),
+        name=name,
+        p=p,
+        before=before,
         share=percent(float(best.weights[most])),
         source=quoted_name(trace.source_pieces[most]),
     )

@@ -25,7 +25,7 @@ from attnviz.wording.attribution_methods import (
     step_agreement_sentence,
 )
 from attnviz.wording.labels import quoted_name
-from attnviz.wording.numbers import decimal
+from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.perturbation_tests import (
     best_sentence,
     minimal_change_sentence,
@@ -196,7 +196,11 @@ def test_sentences_contain_the_numbers(lab: Lab, snapshot: SnapshotAssertion) ->
     kept = sum(trial.piece_id == lab.perturbation_tests.real.piece_id for trial in lab.perturbation_tests.permuted)
     assert str(kept) in re.findall(r"\d+", perturbation)
     best = best_sentence(lab.best, lab.perturbation_tests.real, lab.trace.target_ids[STEP], lab.trace, lab.spelling)
-    assert best.endswith(f"{quoted_name(lab.trace.source_pieces[int(lab.best.weights.argmax())])}.")
+    piece = lab.trace.target_ids[STEP]
+    if percent(float(lab.best.probabilities[piece])) != percent(
+        float(lab.perturbation_tests.real.probabilities[piece])
+    ):
+        assert best.endswith(f"{quoted_name(lab.trace.source_pieces[int(lab.best.weights.argmax())])}.")
     shuffled = shuffled_sentence(lab.shuffled)
     assert re.findall(r"\d+", shuffled)[:2] == [str(steps), str((lab.shuffled.kept > 0.5).sum())]
     minimal_changes = [minimal_change_sentence(lab.minimal_change, step, lab.spelling) for step in range(steps)]
@@ -213,6 +217,13 @@ def test_sentences_contain_the_numbers(lab: Lab, snapshot: SnapshotAssertion) ->
         "caveat of answers": attributions_caveat(),
     }
     assert {name: without_numbers(sentence) for name, sentence in sentences.items()} == snapshot
+
+
+def test_attention_that_raises_no_probability_is_not_called_better(lab: Lab) -> None:
+    real, piece = lab.perturbation_tests.real, lab.trace.target_ids[STEP]
+    sentence = best_sentence(real, real, piece, lab.trace, lab.spelling)
+    assert sentence.count("%") == 1
+    assert percent(float(real.probabilities[piece])) in sentence
 
 
 def test_alt_texts_are_translated_into_french(lab: Lab) -> None:
