@@ -85,8 +85,9 @@ def address(app: AppTest) -> dict[str, str]:
 
 def selected(app: AppTest) -> Selection:
     """Return the selection in the page's own view when the browser opens the link of the visit."""
-    view = SimpleNamespace(trace=shown_trace(mounted(app, "view_state")[0]["identity"]), key=str)
-    view.steps = len(view.trace.target_pieces)
+    state = mounted(app, "view_state")[0]
+    trace = shown_trace(state["identity"])
+    view = SimpleNamespace(trace=trace, key=str, steps=len(trace.target_pieces), first_step=state["firstStep"])
     return linked_selection(
         view, {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
     )  # type: ignore[arg-type]
