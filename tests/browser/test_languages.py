@@ -91,7 +91,7 @@ def test_browser_locale_sets_the_initial_language(chromium: Browser, address: st
     page = context.new_page()
     page.goto(address)
     expect(page.locator("html")).to_have_attribute("lang", "fr")
-    expect(page.locator(".facts h2")).to_have_text(re.compile("^Étape 1 sur "))
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Étape 3 sur "))
     switch(page, "en")
     page.wait_for_url(re.compile("lang=en"))
     context.close()

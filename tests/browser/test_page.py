@@ -58,10 +58,13 @@ def test_app_opens_with_a_translated_example(open_page: Opener) -> None:
     page = open_page()
     page.goto(page.url.partition("?")[0])
     expect(page.locator(".st-key-sentence textarea")).to_have_value(DEFAULT_SENTENCE)
-    expect_step(page, 1)
+    expect_step(page, 3)
     assert page.locator(".player .target .word").count() >= 1
-    ran = re.compile(r"en-fr \(attention guided\) on \S+ · beam search, width 5 · \d+\sms")
-    expect(page.locator(".st-key-status")).to_contain_text(ran)
+    question = page.locator(".st-key-question")
+    expect(question.get_by_role("button")).to_have_text([re.compile("“verte”"), re.compile("“maison”")])
+    question.get_by_role("button").nth(1).click()
+    expect_step(page, 2)
+    page.wait_for_url(re.compile(r"step=2"))
     expect(page.get_by_role("img", name=re.compile("^Alignment of"))).to_be_visible()
 
 
@@ -195,7 +198,7 @@ def test_heading_names_the_word_of_the_current_translation(open_page: Opener) ->
 def test_an_example_fills_the_box_and_is_translated(open_page: Opener) -> None:
     page = open_page()
     page.get_by_role("button", name="Examples").click()
-    expect(page.locator(".st-key-example_list .kind")).to_have_count(6)
+    expect(page.locator(".st-key-example_list .kind")).to_have_count(7)
     page.get_by_role("button", name="In 2004, Barack Obama lived in Chicago.").click()
     expect(page.locator(".st-key-sentence textarea")).to_have_value("In 2004, Barack Obama lived in Chicago.")
     expect(page.locator(".player .source")).to_contain_text("Chicago")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
+from attnviz.ui.page_state.detail_level import shows
 from attnviz.ui.page_state.parameters import has_tour
 from attnviz.ui.resources import models, tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
@@ -35,7 +36,8 @@ def _draw() -> None:
                 tour_button()
         share_and_save(view)
         if view and shown.asked:
-            status(view)
+            if shows(page_detail_level(), "numbers"):
+                status(view)
             model_box.caption(run_summary(view))
     if view:
         step_view(view, page_detail_level())
