@@ -57,8 +57,8 @@ class Question:
 
 
 def question(trace: Trace) -> Question | None:
-    """Return the question about the translation of an example; None for any other translation or attention."""
-    if not trace.translated:
+    """Return the question about the translation of an example; None for others, and for a model without attention."""
+    if not (trace.translated and trace.attends):
         return None
     return {
         (DEFAULT_SENTENCE, "La maison verte à la fin de la rue est très vieille."): Question(

@@ -115,6 +115,11 @@ def test_translation_without_a_question_opens_at_step_one(translate: Translate) 
     assert linked_selection(view, {"step": "1"}).step == 0
 
 
+def test_model_without_attention_has_no_question(shipped_model: Path) -> None:
+    translator = Translator.load(shipped_model.parent / "small-fixed", device="cpu")
+    assert question(translator.translate("He is an honest man.", target="C'est un homme honnête.")) is None
+
+
 def test_mistake_examples_have_findings_or_a_question(translate: Translate) -> None:
     bank, debate, list_of_deeds = (translate(sentence, beam=5) for sentence in EXAMPLES["Mistakes, and why"])
     assert most_attended_words(bank)["banque"] == "bank"  # it attends to the right word, but picks the wrong meaning
