@@ -60,6 +60,11 @@ def test_app_opens_with_a_translated_example(open_page: Opener) -> None:
     expect(page.locator(".st-key-sentence textarea")).to_have_value(DEFAULT_SENTENCE)
     expect_step(page, 3)
     assert page.locator(".player .target .word").count() >= 1
+    expect(page.locator(".st-key-status")).to_have_count(0)
+    ran = re.compile(r"en-fr \(attention guided\) on \S+ · beam search, width 5 · \d+\sms")
+    page.get_by_role("button", name="Model", exact=True).click()
+    expect(page.get_by_test_id("stPopoverBody")).to_contain_text(ran)
+    page.keyboard.press("Escape")
     question = page.locator(".st-key-question")
     expect(question.get_by_role("button")).to_have_text([re.compile("“verte”"), re.compile("“maison”")])
     question.get_by_role("button").nth(1).click()

@@ -117,7 +117,8 @@ def test_translation_without_a_question_opens_at_step_one(translate: Translate) 
 
 def test_model_without_attention_has_no_question(shipped_model: Path) -> None:
     translator = Translator.load(shipped_model.parent / "small-fixed", device="cpu")
-    assert question(translator.translate("He is an honest man.", target="C'est un homme honnête.")) is None
+    trace = translator.translate("He is an honest man.", target="C'est un homme honnête.")
+    assert question(trace) is None
 
 
 def test_mistake_examples_have_findings_or_a_question(translate: Translate) -> None:
