@@ -14,6 +14,7 @@ from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
 import orjson
+import streamlit as st
 
 from attnviz.analysis.recomputation import Weights
 from attnviz.languages import LANGUAGES, language, set_language
@@ -64,6 +65,17 @@ def register_trace(trace: Trace) -> Trace:
     All sessions that show the same translation get the same object.
     """
     return _TRACES.setdefault(trace.fingerprint, trace)
+
+
+def show_traces(key: str, *traces: Trace) -> tuple[Trace, ...]:
+    """Make the payloads of `traces` available to the session until its next call with this `key`.
+
+    Return the objects that all sessions share: the session holds them, for another session that registered them first
+    may end.
+    """
+    shared = tuple(map(register_trace, traces))
+    st.session_state[f"shown_traces_{key}"] = shared
+    return shared
 
 
 def shown_trace(fingerprint: str) -> Any:

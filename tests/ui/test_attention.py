@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 
 import numpy as np
@@ -58,6 +59,15 @@ def test_attention_file_opens_and_the_page_names_what_is_missing(depth: str) -> 
         assert not app.exception
     app.button(key="back").click().run()
     assert panel_texts(app, "notice", "missing_values_reason") == []
+
+
+def test_attention_stays_when_another_visitor_who_opened_the_same_file_leaves() -> None:
+    first, second = open_page(depth="numbers"), open_page(depth="numbers")
+    for app in (first, second):
+        upload(app, "mine.json", saved())
+    del first, app
+    gc.collect()
+    assert len(list(all_payloads(second))) > 1
 
 
 def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapshot: SnapshotAssertion) -> None:

@@ -41,7 +41,7 @@ from attnviz.ui.page_state.parameters import ValidValues
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.requests import begin_fragment
-from attnviz.ui.shared_payloads import register_trace
+from attnviz.ui.shared_payloads import show_traces
 from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.step.key_help import key_help
 from attnviz.ui.step.link_messages import link_messages
@@ -112,7 +112,8 @@ SECTIONS: Mapping[str, Section] = {
 def lab_page(view: View, *, requested: bool = False) -> None:
     """Draw the lab of `view`; if its translation was `requested`, show how it was computed."""
     begin_fragment()
-    view = replace(view, trace=register_trace(view.trace))
+    (trace,) = show_traces(view.key("lab"), view.trace)
+    view = replace(view, trace=trace)
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         with st.container(key="lab_opening"):
             text_section(TextSection(gettext("Lab"), (_introduction(),)))

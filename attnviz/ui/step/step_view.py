@@ -20,7 +20,7 @@ from attnviz.ui.page_state.detail_level import DetailLevel
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
-from attnviz.ui.shared_payloads import register_trace
+from attnviz.ui.shared_payloads import show_traces
 from attnviz.ui.step.diagram import diagram_panel
 from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
 from attnviz.ui.step.heatmap import heatmap_with_columns, shown_choices
@@ -88,13 +88,13 @@ def _question(view: View) -> None:
 
 
 def _registered(view: View) -> View:
-    """Return `view` with its translation and what-ifs registered for payloads (`shared_payloads.register_trace`)."""
+    """Return `view` with its translation and what-ifs registered for payloads (`shared_payloads.show_traces`)."""
     what_ifs = view.what_ifs
-    if what_ifs is not None:
-        what_ifs = replace(
-            what_ifs, first=register_trace(what_ifs.first), traces=tuple(map(register_trace, what_ifs.traces))
-        )
-    return replace(view, trace=register_trace(view.trace), what_ifs=what_ifs)
+    if what_ifs is None:
+        (trace,) = show_traces(view.key("step"), view.trace)
+        return replace(view, trace=trace)
+    trace, first, *others = show_traces(view.key("step"), view.trace, what_ifs.first, *what_ifs.traces)
+    return replace(view, trace=trace, what_ifs=replace(what_ifs, first=first, traces=tuple(others)))
 
 
 def _step_panel(view: View) -> None:
