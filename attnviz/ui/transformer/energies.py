@@ -20,7 +20,7 @@ from attnviz.ui.components.verification_badge.verification_badge import verifica
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import weights_of
-from attnviz.ui.shared_payloads import address, register_trace
+from attnviz.ui.shared_payloads import address, show_traces
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import (
@@ -61,9 +61,9 @@ def _both_traces(request: SentenceRequest) -> tuple[Trace, Trace]:
         raise AttnvizError(
             gettext("The translation for forced decoding is empty. Try another sentence or translation.")
         )
-    return register_trace(request.trace_by(ADDITIVE_MODEL, translation)), register_trace(
-        request.trace_by(GENERAL_MODEL, translation)
-    )
+    models = (ADDITIVE_MODEL, GENERAL_MODEL)
+    additive, general = show_traces(EXHIBIT.view_id, *(request.trace_by(model, translation) for model in models))
+    return additive, general
 
 
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
