@@ -25,6 +25,9 @@ PNG_SCALE = 3
 TIMEOUT = 120.0
 """Seconds after which a browser that does not answer is given up."""
 
+CLOSING_TIMEOUT = 5.0
+"""Seconds after which a browser that was asked to close is ended."""
+
 _OTHER_FORMATS = "Files that end in .html, .tex, .csv and .json need no browser."
 
 
@@ -49,13 +52,24 @@ def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
     browser = find_browser()
     try:
         return _with_timeout(
-            kaleido.calc_fig(figure, opts={"format": image_format, **size}, kopts={"path": browser, "mathjax": False})
+            _drawn(kaleido.Kaleido(path=browser, mathjax=False), figure, {"format": image_format, **size})
         )
     except Exception as error:  # report every failure of the browser in one sentence
         raise AttnvizError(
             f"The browser {browser} could not draw the figure ({type(error).__name__}). Name another browser in "
             f"the environment variable {BROWSER_VARIABLE}. {_OTHER_FORMATS}"
         ) from error
+
+
+async def _drawn(renderer: Any, figure: go.Figure, options: dict[str, Any]) -> bytes:
+    """Return `figure` as drawn by `renderer`, a `kaleido.Kaleido`, which opens a browser for it and closes it."""
+    await renderer.open()
+    try:
+        return bytes(await renderer.calc_fig(figure, opts=options))
+    finally:
+        # Choreographer 1.4 waits forever where the browser's answer to being closed arrives together with its end: it
+        # takes the end for the beginning of another message. Cancelled, it ends the browser and cleans up.
+        await asyncio.wait_for(renderer.close(), CLOSING_TIMEOUT)
 
 
 def _with_timeout(drawing: Coroutine[Any, Any, bytes]) -> bytes:

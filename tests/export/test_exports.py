@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import html
 import io
@@ -13,6 +14,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import kaleido
 import numpy as np
 import pandas as pd
 import pytest
@@ -315,6 +317,24 @@ def test_images_are_saved_in_every_format(trace: Trace, tmp_path: Path, browser:
     assert "H, bits" in drawn
     assert heading(trace, FigureOptions(margins=True)) not in drawn
     assert int.from_bytes((tmp_path / "x.png").read_bytes()[16:20], "big") == 3 * 760
+
+
+@pytest.mark.browser
+def test_image_is_saved_when_the_browser_does_not_answer_to_being_closed(
+    trace: Trace, tmp_path: Path, browser: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close = kaleido.Kaleido.close
+
+    async def wait_for_answer(renderer: kaleido.Kaleido) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await close(renderer)
+
+    monkeypatch.setattr(kaleido.Kaleido, "close", wait_for_answer)
+    monkeypatch.setattr(images, "CLOSING_TIMEOUT", 0.1)
+    save(trace, tmp_path / "x.svg")
+    assert (tmp_path / "x.svg").read_bytes().startswith(BEGINNINGS["svg"])
 
 
 def test_image_export_times_out_when_the_browser_hangs(
