@@ -111,6 +111,20 @@ export function percent(share, places = 0) {
 }
 
 /**
+ * An element with a class, or "", and a text, which is never markup.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} className
+ * @param {string} [text]
+ */
+export function element(tag, className, text) {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+/**
  * @param {Element} node
  * @param {string} text
  */

@@ -3,20 +3,7 @@
 
 import { sendRequest } from "../outbox/outbox.js";
 import { NARROW } from "../payloads.js";
-import { blurAfterClick, find, findAll, prefersReducedMotion, setLanguage, states } from "../shared.js";
-
-/**
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {string} className
- * @param {string} [text]
- */
-function element(tag, className, text) {
-  const node = document.createElement(tag);
-  node.className = className;
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
+import { blurAfterClick, element, find, findAll, prefersReducedMotion, setLanguage, states } from "../shared.js";
 
 /**
  * Shows the words of the hovered cell in the tooltip.

@@ -1,21 +1,8 @@
 // Builds the two sentences of the player as clickable words. Texts are set by textContent, so that typed text is never
 // markup.
 
-import { blurAfterClick, find, findAll } from "../shared.js";
+import { blurAfterClick, element, find, findAll } from "../shared.js";
 import { reportPointing } from "./pointing.js";
-
-/**
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {string} className
- * @param {string} [text]
- */
-function element(tag, className, text) {
-  const node = document.createElement(tag);
-  node.className = className;
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
 
 /**
  * The pieces of a word as spans; each has the index of its step or its source piece.

@@ -2,20 +2,7 @@
 // that they are never markup.
 
 import { MOST_GREEN } from "../../../figures/constants.js";
-import { find, findAll, number, write } from "../shared.js";
-
-/**
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {string} className
- * @param {string} [text]
- */
-function element(tag, className, text) {
-  const node = document.createElement(tag);
-  node.className = className;
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
+import { element, find, findAll, number, write } from "../shared.js";
 
 /**
  * @param {Lane} lane

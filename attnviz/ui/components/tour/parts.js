@@ -1,21 +1,8 @@
 // Interactive parts of a tour card: sliders of energies with the resulting attention weights, and bars that compare
 // attention and posterior attention.
 
-import { number, percent, write } from "../shared.js";
+import { element, number, percent, write } from "../shared.js";
 import { sendPreview, viewState } from "../view.js";
-
-/**
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {string} className
- * @param {string} [text]
- */
-export function element(tag, className, text) {
-  const made = document.createElement(tag);
-  made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 /**
  * A sentence with some words in colour. Texts are set by textContent, so that they are never markup.

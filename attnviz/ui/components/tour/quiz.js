@@ -2,8 +2,8 @@
 // questions are answered.
 
 import { MOST_GREEN } from "../../../figures/constants.js";
-import { fill } from "../shared.js";
-import { element, sentenceElement } from "./parts.js";
+import { element, fill } from "../shared.js";
+import { sentenceElement } from "./parts.js";
 
 /**
  * Answers by translation; they survive a remount of the component.

@@ -4,12 +4,30 @@
 import { handlePress, sendRequest } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
-import { fill, find, findAll, setLanguage, states, write } from "../shared.js";
+import { element, fill, find, findAll, setLanguage, states, write } from "../shared.js";
 import { onMessage, sendChoice, sendPreview, viewRoot, viewState } from "../view.js";
-import { comparedBars, element, energySliders, sentenceElement } from "./parts.js";
+import { comparedBars, energySliders, sentenceElement } from "./parts.js";
 import { areaOf, bringIntoSight, placeCard, scrollContainer, togglePopover } from "./places.js";
-import { answersOf, isAsking, quizBox } from "./quiz.js";
 import { adjacentStops, goBack, goForward, onTourKey } from "./walking.js";
+
+/** The module of the quiz, fetched when a tour is first opened. @type {typeof import("./quiz.js") | null} */
+let quiz = null;
+
+/**
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ */
+async function fetchQuiz(root, state) {
+  quiz = await import("./quiz.js");
+  if (states.has(root)) draw(root, state);
+}
+
+/**
+ * Whether questions of the stop are still to be answered.
+ * @param {TourStop} stop
+ * @param {string} identity
+ */
+const isAsking = (stop, identity) => Boolean(quiz?.isAsking(stop, identity));
 
 /** @param {boolean} shown */
 const showOffer = (shown) => document.documentElement.toggleAttribute("data-tour-offer", shown);
@@ -38,7 +56,8 @@ function draw(root, state) {
     return;
   }
   const payload = payloadOf(root, state, draw);
-  if (!payload) return; // the previous card stays meanwhile
+  if (payload && !quiz) fetchQuiz(root, state);
+  if (!payload || !quiz) return; // the previous card stays meanwhile
   const stop = payload.stops[state.at - 1];
   setLanguage(payload.language);
   viewRoot(root).toggleAttribute("data-quiz", isAsking(stop, payload.identity));
@@ -78,12 +97,12 @@ function writeCard(root, state, payload, stop) {
   find(root, ".body").scrollTop = 0;
   const more = find(root, ".more"),
     redraw = () => {
-      if (!stop.quiz) return;
+      if (!stop.quiz || !quiz) return;
       const within = more.contains(/** @type {ShadowRoot} */ (root.getRootNode()).activeElement);
-      more.replaceChildren(quizBox(stop.quiz, identity, redraw, () => openNextPage(root, state)));
+      more.replaceChildren(quiz.quizBox(stop.quiz, identity, redraw, () => openNextPage(root, state)));
       const next = more.querySelector("button.onward, .word[tabindex='0']:enabled, .quiz > .plain");
       if (within && next instanceof HTMLElement) next.focus();
-      find(root, ".texts").hidden = answersOf(identity).answers.length > 0;
+      find(root, ".texts").hidden = quiz.answersOf(identity).answers.length > 0;
       write(find(root, ".tour-keys"), isAsking(stop, identity) ? words.own : words.keys);
       draw(root, state);
     };

@@ -1,7 +1,7 @@
 // The cards of the what-ifs: a click opens one, × or Delete removes it. Until the server has answered with new cards,
 // clicks are ignored, since their numbers may change. Texts are set by textContent, so that they are never markup.
 
-import { blurAfterClick, fill, find, findAll, setLanguage, states, write } from "../shared.js";
+import { blurAfterClick, element, fill, find, findAll, setLanguage, states, write } from "../shared.js";
 import { onMessage, sendWhatIf, viewRoot } from "../view.js";
 
 const EDGE = 4; // pixels of margin around a card that is scrolled into sight
@@ -30,19 +30,6 @@ function wordNodes(words, gone) {
     if (kind === "gone") node.title = fill(gone, { word: text });
     return space ? [" ", node] : [node];
   });
-}
-
-/**
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {string} className
- * @param {string} text
- */
-function element(tag, className, text) {
-  const node = document.createElement(tag);
-  node.className = className;
-  node.textContent = text;
-  return node;
 }
 
 /**
