@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 _IMPORT = re.compile(r'^import (?:[^;"]* from )?"(\.[^"]+)";\n', re.MULTILINE)
+_LATER_IMPORT = re.compile(r'\bimport\("(\.[^"]+)"\)')
 _EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.MULTILINE)
 
 
@@ -14,6 +15,12 @@ def imported(module: Path) -> list[Path]:
     """Return the modules that `module` imports by relative path, in order."""
     text = module.read_text(encoding="utf-8")
     return [(module.parent / match[1]).resolve() for match in _IMPORT.finditer(text)]
+
+
+def imported_later(module: Path) -> list[Path]:
+    """Return the modules that `module` imports by relative path only once it needs them."""
+    text = module.read_text(encoding="utf-8")
+    return [(module.parent / match[1]).resolve() for match in _LATER_IMPORT.finditer(text)]
 
 
 def with_imports(modules: Iterable[Path]) -> list[Path]:

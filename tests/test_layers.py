@@ -36,7 +36,7 @@ UI_LAYERS = (
     "resources",
     "bleu_by_length page_state shared_payloads",
     "components session_payloads",
-    "fields popover requests",
+    "display_options fields popover requests",
     "file_uploader style",
     "chrome step",
     "toolbar",

@@ -133,7 +133,15 @@ def switch(
     When a visitor turns it, `then` is called before the page is drawn again.
     """
     style = _Style(label, labelled=False, help=help, width="content")
-    return bool(_draw("switch", style, key, default, lambda value: isinstance(value, bool), then))
+    return bool(_draw("switch", style, key, default, _is_bool, then))
+
+
+def disclosure(label: str, *, key: str) -> bool:
+    """Draw a button that opens and closes a section; return whether it is open.
+
+    The session state has that under `key`. The caller draws the section below while it is open.
+    """
+    return bool(_draw("disclosure", _Style(label, labelled=False), key, False, _is_bool, None))
 
 
 @dataclass(frozen=True)
@@ -149,6 +157,10 @@ class _Style:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= _LONGEST
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
 
 
 def _draw(
@@ -169,7 +181,7 @@ def _draw(
         session[key] = default
     value = session[key]
     _fields()[key] = _Field(accepts, then)
-    payload = {"options": [], "placeholder": "", "height": 0, "button": "", "singleLine": False} | data
+    payload = {"options": [], "placeholder": "", "height": 0, "button": "", "singleLine": False, "option": ""} | data
     payload |= {"key": key, "kind": kind, "value": value, "label": style.label, "labelled": style.labelled}
     with st.container(key=key, width=style.width):
         field(key, payload | {"help": style.help, "disabled": style.disabled}, style.width)

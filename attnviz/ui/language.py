@@ -26,11 +26,6 @@ def language_address() -> dict[str, str | None]:
     return {LANGUAGE: None if language() == _browser_language() else language()}
 
 
-def key_in_language(key: str) -> str:
-    """Return a widget's `key` in the current language, so that late messages about another are ignored."""
-    return f"{key}-{language()}"
-
-
 def _browser_language() -> str:
     code = (st.context.locale or "").lower().partition("-")[0]
     return code if code in LANGUAGES else "en"

@@ -172,8 +172,8 @@ def weights_digest_of(trace: Trace) -> str | None:
 
 
 def has_posterior(trace: Trace) -> bool:
-    """Return whether `posterior_of` can compute the posterior attention of `trace`."""
-    weights = weights_of(trace) if trace.attends_once else None
+    """Return whether `posterior_of` can compute the posterior attention of `trace`; not of a single head or a pair."""
+    weights = weights_of(trace) if getattr(trace, "attends_once", False) else None
     if weights is None:
         return False
     try:

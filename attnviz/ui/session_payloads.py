@@ -11,7 +11,7 @@ import secrets
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 import streamlit as st
@@ -30,10 +30,9 @@ Make = Callable[[Selection], Any]
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """A function of a view's current selection, registered under an address."""
+    """A function of the parameters of an address, registered under that address."""
 
-    view: View
-    make: Make
+    make: Callable[[Mapping[str, str]], Any]
     code: str
     """Language code."""
     name: str
@@ -46,16 +45,31 @@ _BY_SECRET: weakref.WeakValueDictionary[str, Payload] = weakref.WeakValueDiction
 """Payloads of all sessions by their `secret`, as long as the sessions last."""
 
 
-def register_payload(view: View, key: str, name: str, make: Make) -> str:
+def register_payload(
+    view: View, key: str, name: str, make: Make, follows: Literal["selection", "options"] = "selection"
+) -> str:
     """Register `make`, which returns a payload of the current selection in `view`, and return its address.
+
+    `key` distinguishes it from other payloads on the page, `name` the data that it is made from. A payload that
+    `follows` the display options does not depend on the rest of the selection.
+    """
+
+    def make_of(parameters: Mapping[str, str]) -> Any:
+        return make(linked_selection(view, parameters))
+
+    return f"{register_content(view.key(key), f'{view.identity} {name}', make_of)}?{{{follows}}}"
+
+
+def register_content(key: str, name: str, make: Callable[[Mapping[str, str]], Any]) -> str:
+    """Register `make`, which returns a payload for the parameters of its address, and return the address without them.
 
     `key` distinguishes it from other payloads on the page, `name` the data that it is made from.
     """
     payloads: dict[str, Payload] = st.session_state.setdefault(_PAYLOADS, {})
-    full_name, previous = f"{view.identity} {name} {language()}", payloads.get(view.key(key))
+    full_name, previous = f"{name} {language()}", payloads.get(key)
     secret = previous.secret if previous is not None and previous.name == full_name else secrets.token_urlsafe(12)
-    payloads[view.key(key)] = _BY_SECRET[secret] = Payload(view, make, language(), full_name, secret)
-    return f"{ADDRESS_PREFIX}/{secret}?{{selection}}"
+    payloads[key] = _BY_SECRET[secret] = Payload(make, language(), full_name, secret)
+    return f"{ADDRESS_PREFIX}/{secret}"
 
 
 def payload_content(secret: str, parameters: Mapping[str, str]) -> tuple[bytes, bool] | None:
@@ -67,7 +81,7 @@ def payload_content(secret: str, parameters: Mapping[str, str]) -> tuple[bytes, 
     if registered is None:
         return None
     set_language(registered.code)
-    content = registered.make(linked_selection(registered.view, parameters))
+    content = registered.make(parameters)
     if isinstance(content, bytes):
         return gzip.compress(content, compresslevel=1, mtime=0), True
     text = orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)

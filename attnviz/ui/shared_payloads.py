@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 from urllib.parse import urlencode
@@ -48,8 +48,8 @@ class PayloadRequest:
     theme: ThemeName
     word: int | None
     """Id of a piece that is requested in addition to those that the steps wrote."""
-    after: bool = False
-    """Whether posterior attention α′ is shown instead of α."""
+    options: tuple[str, ...] = ()
+    """Values of the display options that the payload depends on."""
     parent: Any = None
     """Translation from which this one was made by a change by hand, where the address names it."""
     part: str = ""
@@ -90,7 +90,7 @@ def address(
     *,
     every: bool,
     word: bool = False,
-    after: bool = False,
+    options: Sequence[str] = (),
     parent: Trace | None = None,
     models: str = "",
     part: str = "",
@@ -98,17 +98,18 @@ def address(
     """Return the address of the payload `name` of `trace`, drawn for `theme` in the current language.
 
     With `every`, the payload is of all steps; otherwise the address contains `{step}` for one. If the payload depends
-    on the chosen `word`, the address contains `{word}`; `after` means that α′ is shown. The `parent`, from which a
-    what-if was made, must be shown as well. Different payloads have different addresses, also after the model was
-    replaced; `models` identifies further models that make the payload, and `part` the part of the translation.
+    on the chosen `word`, the address contains `{word}`; likewise the names of the display `options` that it depends on.
+    The `parent`, from which a what-if was made, must be shown as well. Different payloads have different addresses,
+    also after the model was replaced; `models` identifies further models that make the payload, and `part` the part of
+    the translation.
     """
     parameters = {"theme": theme, "lang": language(), "weights": (weights_digest_of(trace) or "")[:12]}
     parameters |= {name: value for name, value in (("models", models), ("part", part)) if value}
     if parent is not None:
         parameters["parent"] = parent.fingerprint
     steps, chosen = "all" if every else "{step}", "&word={word}" if word else ""
-    after_part = "&after=1" if after else ""
-    return f"{ADDRESS_PREFIX}/{trace.fingerprint}/{name}?{urlencode(parameters)}{after_part}&steps={steps}{chosen}"
+    shown = f"&options={'.'.join(f'{{{option}}}' for option in options)}" if options else ""
+    return f"{ADDRESS_PREFIX}/{trace.fingerprint}/{name}?{urlencode(parameters)}{shown}&steps={steps}{chosen}"
 
 
 def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, parameters: Mapping[str, str]) -> bytes:
@@ -124,7 +125,8 @@ def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, parameters
         _steps(parameters.get("steps", ""), len(trace.target_pieces)),
         _word(parameters.get("word", ""), trace),
     )
-    after, parent = parameters.get("after") == "1", _parent(parameters.get("parent", ""), trace)
+    options = tuple(parameters.get("options", "")[:40].split("."))
+    parent = _parent(parameters.get("parent", ""), trace)
     part = parameters.get("part", "")[:400]
     key = (
         fingerprint,
@@ -133,7 +135,7 @@ def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, parameters
         code,
         steps,
         word,
-        after,
+        options,
         parent and parent.fingerprint,
         weights_digest_of(trace),
         parameters.get("models", "")[:40],
@@ -142,7 +144,7 @@ def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, parameters
 
     def compute() -> bytes:
         set_language(code)
-        request = PayloadRequest(trace, weights_of(trace), steps, cast("ThemeName", theme), word, after, parent, part)
+        request = PayloadRequest(trace, weights_of(trace), steps, cast("ThemeName", theme), word, options, parent, part)
         text = orjson.dumps(maker(request), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
         return gzip.compress(text, compresslevel=1, mtime=0)
 

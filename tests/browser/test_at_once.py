@@ -95,7 +95,7 @@ RUNS = """() => {
 """Count the messages that the browser sends to the server."""
 
 
-def test_steps_and_the_box_of_files_send_no_message_to_the_server(open_page: Opener) -> None:
+def test_steps_display_options_and_boxes_send_no_message_to_the_server(open_page: Opener) -> None:
     page = open_page("?step=1")
     settled(page)
     page.evaluate(RUNS)
@@ -105,10 +105,19 @@ def test_steps_and_the_box_of_files_send_no_message_to_the_server(open_page: Ope
     page.locator(".player .source .word").nth(1).click()
     page.wait_for_url(re.compile("source="))
     settled(page)
+    columns = page.locator(".st-key-heatmap .xtick").count()
+    page.locator(".st-key-end input").click()
+    expect(page.locator(".st-key-heatmap .xtick")).to_have_count(columns - 1)
+    page.keyboard.press("b")
+    expect(page.locator(".st-key-heatmap .chart .colorbar")).to_contain_text("α′ = 0")
     page.locator(".st-key-downloads button").first.click()
     expect(page.locator(".st-key-export")).to_contain_text("step 7")
     page.keyboard.press("Escape")
     expect(page.locator(".st-key-export")).to_have_count(0)
+    page.locator(".st-key-after_word button").click()
+    expect(page.locator(".st-key-looking_back .js-plotly-plot")).to_be_visible()
+    page.locator(".st-key-tables summary").click()
+    expect(page.locator(".st-key-tables .tables table").first).to_be_visible()
     assert page.evaluate("window.sent") == 0
 
 

@@ -126,7 +126,7 @@ def test_titles_of_downloaded_charts_are_not_clipped(open_page: Opener, tmp_path
 def test_download_menu_fits_in_the_window(open_page: Opener, query: str) -> None:
     page = open_page(query)
     page.locator(".st-key-downloads button").first.click()
-    last = page.locator(".st-key-whole_json button")
+    last = page.locator(".st-key-whole_json a")
     expect(last).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("PNG$")).first).to_be_visible()
     box = page.get_by_test_id("stPopoverBody")

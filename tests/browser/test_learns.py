@@ -143,7 +143,7 @@ def test_downloaded_lecture_page_works_offline(
 ) -> None:
     page = open_learns(open_page, "&update=20")
     page.locator(".st-key-downloads-learns button").click()
-    button = page.locator(".st-key-lecture_page-learns button")
+    button = page.locator(".st-key-lecture_page-learns a")
     expect(button).to_be_visible()
     with page.expect_download() as made:
         button.click()

@@ -1,4 +1,4 @@
-"""The expander *After the word*: opened by mouse and keyboard, with columns that follow the step."""
+"""The section *After the word*: opened by mouse and keyboard, with columns that follow the step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BARS = f"document.querySelector('{PART} .js-plotly-plot').calcdata.slice(0, 3).m
 
 
 def summary(page: Page) -> Locator:
-    return page.locator(f"{PART} summary")
+    return page.locator(f"{PART} [aria-expanded]")
 
 
 def linked_choice(page: Page) -> str | None:
@@ -56,10 +56,12 @@ def expect_bayes(found: Any) -> None:
 @on_a_telephone
 def test_posterior_columns_load_when_opened_and_follow_the_step(open_page: Opener) -> None:
     page = open_page("?step=3")
-    settled(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    expect(page.locator(f"{PART} .chart-box")).to_have_count(0)
+    summary(page).scroll_into_view_if_needed()
+    settled(page)
+    expect(page.locator(f"{PART} .chart-box")).to_be_hidden()
+    assert not [url for url in asked if "/posterior?" in url]
     assert linked_choice(page) is None
     summary(page).scroll_into_view_if_needed()
     summary(page).click()
@@ -77,7 +79,7 @@ def test_posterior_columns_load_when_opened_and_follow_the_step(open_page: Opene
     summary(page).scroll_into_view_if_needed()
     expect_bayes(expect_open(page))
     summary(page).click()
-    expect(page.locator(f"{PART} .chart-box")).to_have_count(0)
+    expect(page.locator(f"{PART} .chart-box")).to_be_hidden()
     page.wait_for_function("() => !location.search.includes('after_word')")
 
 
@@ -96,7 +98,7 @@ def test_posterior_columns_open_by_keyboard_and_in_french(open_page: Opener) -> 
     expect_open(page, "A priori × vraisemblance → a posteriori")
     summary(page).focus()
     page.keyboard.press("Enter")
-    expect(page.locator(f"{PART} .chart-box")).to_have_count(0)
+    expect(page.locator(f"{PART} .chart-box")).to_be_hidden()
 
 
 @pytest.mark.nightly

@@ -9,7 +9,6 @@ from syrupy.assertion import SnapshotAssertion
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import READY
-from tests.browser.settled import unfold
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.texts import text_of
 from tests.browser.views import on_both
@@ -240,8 +239,8 @@ def test_language_can_be_switched_repeatedly(open_page: Opener) -> None:
 @pytest.mark.nightly
 def test_tables_and_downloads_are_available(open_page: Opener) -> None:
     page = open_why(open_page)
-    unfold(page.locator(".st-key-tables-why"))
-    expect(page.locator(".st-key-tables-why .stDataFrame")).to_have_count(7)
+    page.locator(".st-key-tables-why button").click()
+    expect(page.locator(".stDataFrame")).to_have_count(7)
     page.locator(".st-key-downloads button").first.click()
     files = page.locator(".st-key-export")
     expect(files.get_by_text("PNG").nth(1)).to_be_visible()

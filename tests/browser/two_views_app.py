@@ -5,7 +5,6 @@ import streamlit as st
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.fields import set_value
 from attnviz.ui.language import use_chosen_language
-from attnviz.ui.page_state.choices import open_choices
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive
 from attnviz.ui.server import MIDDLEWARE, ROUTES
@@ -23,7 +22,6 @@ if __name__ == "__main__":
     load_library()
     for name, seed in (("a", 0), ("b", 1)):
         view = View(name, trace(seed=seed))
-        open_choices(st.session_state, view, st.query_params)
         st.header(f"Model {name}")
         step_view(view)
     acknowledge_handled(request, {"entry": "two views", "parameters": {}})

@@ -6,16 +6,11 @@ The page opens at the level of detail *Everything* unless a link names another l
 from __future__ import annotations
 
 import functools
-import json
-import re
 import shutil
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 
 from attnviz.ui.page_state import detail_level
@@ -63,30 +58,3 @@ def lab(models_folder: Path) -> Run:
 @pytest.fixture(autouse=True)
 def _show_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(detail_level, "DEFAULT_LEVEL", "everything")
-
-
-@pytest.fixture
-def lecture(monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, Any]]:
-    """Return a function that makes the lecture page of the last download button, and returns its payload.
-
-    It is made in another thread, as on the server, where no run of the page is active.
-    """
-    offered: list[Callable[[], bytes]] = []
-    real = st.download_button
-
-    def button(label: str, data: Any, *given: Any, **named: Any) -> bool:
-        offered.append(data)
-        return real(label, data, *given, **named)
-
-    monkeypatch.setattr(st, "download_button", button)
-
-    def read_lecture() -> dict[str, Any]:
-        with ThreadPoolExecutor(1) as other_thread:
-            text = other_thread.submit(offered[-1]).result().decode("utf-8")
-        assert len(text.encode()) < 8_000_000
-        payload = re.search(r'id="payload">(.*?)</script>', text)
-        assert payload is not None
-        contents: dict[str, Any] = json.loads(payload[1])
-        return contents
-
-    return read_lecture

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui.page_state.choices import OPTIONS
 from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.payload_makers import MAKERS
 from attnviz.ui.session_payloads import ADDRESS_PREFIX, payload_content
@@ -26,9 +27,10 @@ def mounted(app: AppTest, component: str) -> list[Any]:
     return [json.loads(proto.json) for proto in all_of_them if proto.component_name == f"attnviz_{component}"]
 
 
-def fetched(at: str, step: int = 0) -> dict[str, Any]:
-    """Return the payload at an address, of 0-based `step` if the payload is of a single step."""
-    address = urlsplit(at.format(step=step, word="", size=""))
+def fetched(at: str, step: int = 0, **options: str) -> dict[str, Any]:
+    """Return the payload at an address, of 0-based `step` if it is of a single step, with these display options."""
+    shown = {name: values[0] for name, values in OPTIONS.items()} | options
+    address = urlsplit(at.format(step=step, word="", size="", **shown))
     fingerprint, name = address.path.split("/")[-2:]
     found: dict[str, Any] = json.loads(
         gzip.decompress(shared_payload(MAKERS, fingerprint, name, dict(parse_qsl(address.query))))
@@ -93,6 +95,12 @@ def selected(app: AppTest) -> Selection:
     )  # type: ignore[arg-type]
 
 
+def linked_options(app: AppTest) -> dict[str, str]:
+    """Return the display options in the link of the visit."""
+    found = {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
+    return {name: found[name] for name in OPTIONS if name in found}
+
+
 def payload(at: str, **selection: str) -> Any:
     """Return the payload at an address, for the selection in these URL parameters."""
     found = payload_content(at.split("/")[-1].split("?")[0], selection)
@@ -100,6 +108,13 @@ def payload(at: str, **selection: str) -> Any:
     packed, is_file = found
     content = gzip.decompress(packed)
     return content if is_file else json.loads(content)
+
+
+def heatmap_of(app: AppTest, **options: str) -> dict[str, Any]:
+    """Return the payload of the heatmap, with these display options."""
+    (at,) = (given["at"] for given in mounted(app, "chart") if "sent" in given)
+    found: dict[str, Any] = payload(at, **options)
+    return found
 
 
 def steps_of(app: AppTest) -> int:
@@ -118,9 +133,10 @@ def column(table: dict[str, Any], name: str) -> list[str]:
     return [row[place] for row in table["rows"]]
 
 
-def lecture_of(app: AppTest) -> dict[str, Any]:
+def lecture_of(app: AppTest, **selection: str) -> dict[str, Any]:
     """Return the payload of the lecture page that is offered for download."""
-    text = payload(mounted(app, "file_link")[0]["at"]).decode("utf-8")
+    text = payload(mounted(app, "file_link")[0]["at"], **selection).decode("utf-8")
+    assert len(text.encode()) < 8_000_000
     record = re.search(r'id="payload">(.*?)</script>', text)
     assert record is not None
     found: dict[str, Any] = json.loads(record[1])
@@ -130,8 +146,8 @@ def lecture_of(app: AppTest) -> dict[str, Any]:
 def badge(app: AppTest) -> dict[str, Any]:
     """Return the payload of the verification badge at the selected step."""
     assert not app.exception
-    (found,) = payloads_of(app, "verification_badge", selected(app).step)
-    return found
+    (given,) = mounted(app, "verification_badge")
+    return fetched(given["at"], selected(app).step, **linked_options(app))
 
 
 def shown_equations(app: AppTest) -> list[str]:
@@ -140,7 +156,8 @@ def shown_equations(app: AppTest) -> list[str]:
     step, source = chosen.step, chosen.source
     source = player["orders"][step][0] if source is None else source
     shown = []
-    for stage, found in enumerate(payloads_of(app, "equation", step), 1):
+    addresses = [given["at"] for given in mounted(app, "equation") if "equation-after" not in given["at"]]
+    for stage, found in enumerate((fetched(at, step) for at in addresses), 1):
         row = found["steps"].index(step)
         texts = {name: several[row] for name, several in found["ofStep"].items()}
         texts |= {name: several[source] for name, several in found["ofSource"].items()}

@@ -49,14 +49,10 @@ def test_attention_file_opens_and_the_page_names_what_is_missing(depth: str) -> 
     assert remarks
     assert missing_values_reason() in texts(app)
     assert steps_of(app) == 9
-    assert len(list(all_payloads(app))) == (3 if depth == "idea" else 5)  # the attention, its files, and its energies
+    assert len(list(all_payloads(app))) == (8 if depth == "idea" else 10)  # figures, tables and files
     assert not mounted(app, "verification_badge")
     assert not mounted(app, "diagram")
     assert "tour_button" not in [button.key for button in app.button]
-    if depth == "everything":
-        app.session_state["tables"] = True
-        app.run()
-        assert not app.exception
     app.button(key="back").click().run()
     assert panel_texts(app, "notice", "missing_values_reason") == []
 
@@ -159,7 +155,7 @@ def test_figures_of_imported_attention_have_file_names() -> None:
 def test_figures_that_need_a_translation_are_not_served(snapshot: SnapshotAssertion) -> None:
     app = open_page(depth="numbers")
     upload(app, "mine.json", saved())
-    at = next(given["at"] for given in mounted(app, "chart") if "at" in given)
+    at = next(given["at"] for given in mounted(app, "chart") if "sent" not in given)
     assert fetched(at)["captions"]["0"][1] == snapshot
     for name in ("verification", "candidates", "energy", "diagram", "equation-1", "foils"):
         with pytest.raises(LookupError):

@@ -26,18 +26,18 @@ from attnviz.ui.page_state.comparison import (
     chosen_partner,
     comparison_address,
     forget_comparison,
-    link_problems,
     open_comparison,
     other_what_ifs,
     set_other_sentence,
 )
+from attnviz.ui.page_state.link_problems import link_problems
 from attnviz.ui.page_state.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.strategies import texts as odd_texts
 from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import address, mounted, panel_texts, texts
+from tests.ui.shown_payloads import address, mounted, panel_texts, payload, texts
 
 TRACE = synthetic.trace()
 MODELS = ["one", "two"]
@@ -69,13 +69,13 @@ def test_any_comparison_link_is_used_or_reported_and_round_trips(
     session: dict[Any, Any] = {}
     view = a_view(number, count)
     open_comparison(session, view, linked, models)
-    chosen, problems = chosen_partner(session, view), link_problems(session, view)
+    chosen, problems = chosen_partner(session, view), link_problems(session, {})
     assert chosen.kind in KINDS
     assert (chosen.model in models) if models else chosen.model is None
     assert chosen.what_if in other_what_ifs(view)
     bad = [
         linked.get("compare", "model") not in KINDS,
-        "other_model" in linked and linked["other_model"] not in models,
+        bool(models) and "other_model" in linked and linked["other_model"] not in models,
         linked.get("held", "0") not in "01" or linked.get("held") == "",
         "other_what_if" in linked and linked["other_what_if"] not in map(str, other_what_ifs(view)),
     ]
@@ -83,7 +83,7 @@ def test_any_comparison_link_is_used_or_reported_and_round_trips(
     written = {k: v for k, v in comparison_address(session, view, models).items() if v is not None}
     again: dict[Any, Any] = {}
     open_comparison(again, view, written, models)
-    assert link_problems(again, view) == ()
+    assert link_problems(again, {}) == {}
     assert comparison_address(again, view, models) == comparison_address(session, view, models)
     reopened = chosen_partner(again, view)
     used = {"model": ["model"], "sentence": ["sentence", "held"], "what-if": ["what_if"]}[chosen.kind]
@@ -95,9 +95,9 @@ def test_link_problems_stay_until_another_choice_is_made() -> None:
     view = a_view()
     open_comparison(session, view, {"compare": "nothing"}, MODELS)
     open_comparison(session, view, {"compare": "nothing"}, MODELS)
-    assert len(link_problems(session, view)) == 1
+    assert len(link_problems(session, comparison_address(session, view, MODELS))) == 1
     session["compare"] = "sentence"
-    assert link_problems(session, view) == ()
+    assert link_problems(session, comparison_address(session, view, MODELS)) == {}
 
 
 def test_another_first_sentence_resets_the_other_sentence() -> None:
@@ -149,11 +149,11 @@ def two_models(models_folder: Any, make_network: ModelFactory, tokenizer: Tokeni
     return models_folder
 
 
-def picture(app: AppTest) -> dict[str, Any]:
-    """Return the data of the chart of the section, with the caption of each step."""
+def picture(app: AppTest, **options: str) -> dict[str, Any]:
+    """Return the payload of the chart of the section, with these display options."""
     assert not app.exception
-    (given_one,) = [one for one in mounted(app, "chart") if "fits" in one]
-    return dict(given_one)
+    ((found),) = [payload(one["at"], **options) for one in mounted(app, "chart")]
+    return dict(found)
 
 
 def test_two_models_are_compared_on_the_same_translation(two_models: Any, lab: Run) -> None:
@@ -168,9 +168,7 @@ def test_two_models_are_compared_on_the_same_translation(two_models: Any, lab: R
     assert "dotted" in shown["captions"]["1"][1]
     assert address(app) == {"section": "comparison", "sentence": SENTENCES[6]}
     before = shown["template"]
-    set_field(app, "face", "after")
-    assert picture(app)["template"] != before
-    assert address(app)["face"] == "after"
+    assert picture(app, face="after")["template"] != before
 
 
 def test_model_without_attention_is_compared_without_heatmaps(
@@ -223,7 +221,7 @@ def test_untranslatable_other_sentence_shows_a_message(two_models: Any, lab: Run
 def test_bad_link_values_and_missing_partners_show_a_message(lab: Run, snapshot: SnapshotAssertion) -> None:
     app = lab(section="comparison", compare="nonsense", other_model="nobody", held="7", other_what_if="8")
     assert not app.exception
-    assert panel_texts(app, "compare_problem") == snapshot(name="link")
+    assert mounted(app, "link_messages")[0]["problems"] == snapshot(name="link")
     assert panel_texts(app, "compare_told") == snapshot(name="no other model")
     app = lab(section="comparison", compare="what-if")
     assert panel_texts(app, "compare_told") == snapshot(name="nothing tried")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.analysis.findings import Kind
-from attnviz.browser_modules import with_imports
+from attnviz.browser_modules import imported_later, with_imports
 from attnviz.ui.modules import module_path
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
@@ -52,8 +52,10 @@ def test_css_classes_occur_in_markup_or_code(folder: Path) -> None:
     if not style.exists():
         return
     markup = folder / f"{folder.name}.html"
+    modules = with_imports([module_path(folder.name)])
+    modules += [later for module in modules for later in imported_later(module)]
     known = (markup.read_text(encoding="utf-8") if markup.exists() else "") + "".join(
-        path.read_text(encoding="utf-8") for path in with_imports([module_path(folder.name)])
+        path.read_text(encoding="utf-8") for path in modules
     )
     known += "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "ui" / "step").glob("*.py"))
     known += " ".join(Kind)

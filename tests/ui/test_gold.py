@@ -18,21 +18,21 @@ from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, upload
-from tests.ui.shown_payloads import address, mounted, panel_texts, texts
+from tests.ui.shown_payloads import address, heatmap_of, mounted, panel_texts, payload, texts
 
 SOURCE, TARGET = SENTENCES[0], SENTENCES[1]
 LINKS = "0-0 1?2"
 
 
-def links_payload(app: AppTest) -> dict[str, Any] | None:
+def links_payload(app: AppTest, **options: str) -> dict[str, Any] | None:
     """Return the payload of the comparison with the gold links, or None if the page shows none."""
     assert not app.exception
-    return next((one for one in mounted(app, "findings") if not one["steps"]), None)
+    return next((payload(one["at"], **options) for one in mounted(app, "findings") if "at" in one), None)
 
 
 def mark_names(app: AppTest) -> set[str]:
     """Return the names of the marks on the heatmap."""
-    figure = json.loads(next(one["template"] for one in mounted(app, "chart") if "template" in one))
+    figure = json.loads(heatmap_of(app)["template"])
     return {trace["name"] for trace in figure["data"] if trace["type"] == "scatter"}
 
 
@@ -47,16 +47,14 @@ def test_entered_links_are_drawn_summarised_and_removed(
     app = page(sentence=SOURCE, target=TARGET)
     assert links_payload(app) is None
     enter_links(app, LINKS)
-    payload = links_payload(app)
-    assert payload is not None
-    assert re.findall(r"\d+", payload["summary"])[:2] == ["1", "1"]  # sure and possible links
-    assert without_numbers(payload["summary"]) == snapshot
+    found = links_payload(app)
+    assert found is not None
+    assert re.findall(r"\d+", found["summary"])[:2] == ["1", "1"]  # sure and possible links
+    assert without_numbers(found["summary"]) == snapshot
     words = translator.translate(SOURCE, target=TARGET).words()
     errors = link_errors(words, GoldLinks(frozenset({(0, 0)}), frozenset({(1, 2)})))
-    assert [one["kind"] for one in payload["findings"]] == ["missed"] * len(errors.missed) + ["false"] * len(
-        errors.false
-    )
-    first = payload["findings"][len(errors.missed)]
+    assert [one["kind"] for one in found["findings"]] == ["missed"] * len(errors.missed) + ["false"] * len(errors.false)
+    first = found["findings"][len(errors.missed)]
     j, i = errors.false[0]
     assert (first["source"], first["step"]) == (words.source_groups[j][0], words.target_groups[i][0])
     assert f"“{words.source[j]}” → “{words.target[i]}” ({j}-{i}) is false" in first["text"]
@@ -77,24 +75,32 @@ def test_out_of_range_link_is_reported_and_the_previous_links_stay(page: Run, sn
     assert address(app)["gold"].endswith(".0-0.1p2")
 
 
-@pytest.mark.parametrize("key", ["face", "lang", "depth"])
-def test_links_survive_changes_of_face_language_and_level(page: Run, key: str) -> None:
+def test_links_are_compared_with_the_face_that_is_shown(page: Run) -> None:
+    app = enter_links(page(sentence=SOURCE, target=TARGET), LINKS)
+    found = {face: links_payload(app, face=face) for face in ("before", "after", "difference")}
+    summaries = {face: one["summary"] if one else "" for face, one in found.items()}
+    before, after = "Before the word: alignment error rate", "After the word: alignment error rate"
+    assert [(before in text, after in text) for text in summaries.values()] == [
+        (True, False),
+        (False, True),
+        (True, True),
+    ]
+
+
+@pytest.mark.parametrize("key", ["lang", "depth"])
+def test_links_survive_changes_of_language_and_level(page: Run, key: str) -> None:
     app = enter_links(page(sentence=SOURCE, target=TARGET), LINKS)
     before = address(app)["gold"]
-    others = {"face": ["after", "difference", "before"], "lang": ["fr", "en"], "depth": ["idea", "everything"]}
+    others = {"lang": ["fr", "en"], "depth": ["idea", "everything"]}
     for value in others[key]:
         set_field(app, key, value)
         assert address(app)["gold"] == before
         assert {"sure", "possible"} <= mark_names(app)
-        payload = links_payload(app)
-        assert (payload is None) == (value == "idea")
-        if value == "difference":
-            assert payload is not None
-            assert "Before the word: alignment error rate" in payload["summary"]
-            assert "After the word: alignment error rate" in payload["summary"]
+        found = links_payload(app)
+        assert (found is None) == (value == "idea")
         if value == "fr":
-            assert payload is not None
-            assert "taux d’erreur d’alignement" in payload["summary"]
+            assert found is not None
+            assert "taux d’erreur d’alignement" in found["summary"]
     assert field(app, "gold_text")["value"] == LINKS
 
 

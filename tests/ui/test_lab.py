@@ -107,11 +107,11 @@ def test_empty_sentence_is_reported_and_the_example_shown(lab: Run, snapshot: Sn
 def test_unknown_section_is_reported_until_another_is_chosen(lab: Run, snapshot: SnapshotAssertion) -> None:
     app = lab(section="beans")
     assert not app.exception
-    assert panel_texts(app, "section_problem") == snapshot
+    assert mounted(app, "link_messages")[0]["problems"] == snapshot
     assert field(app, "section")["value"] == next(iter(SECTIONS))
     set_field(app, "section", "perturbation-tests")
     set_field(app, "section", "attributions")
-    assert panel_texts(app, "section_problem") == []
+    assert mounted(app, "link_messages") == []
 
 
 def test_invalid_link_values_are_reported_in_the_lab(lab: Run, snapshot: SnapshotAssertion) -> None:

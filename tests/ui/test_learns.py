@@ -8,11 +8,9 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +26,7 @@ from attnviz.wording.learning import guided as told_of_guided
 from tests.conftest import REPOSITORY
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.ui.opening import open_alone
-from tests.ui.shown_payloads import address, mounted
+from tests.ui.shown_payloads import address, lecture_of, mounted, payload, tables_of
 
 SHIPPED = REPOSITORY / "models" / "small-additive"
 
@@ -143,12 +141,10 @@ def test_measure_definitions_are_shown_in_both_languages(lang: str, models: Path
     assert re.findall("<dd>(.*?)</dd>", rules) == snapshot
 
 
-def test_files_and_tables_show_the_update_in_the_address(models: Path) -> None:
-    app = opened(update="20")
-    app.session_state["downloads-learns"] = app.session_state["tables-learns"] = True
-    app.run()
-    assert not app.exception
-    (files,) = mounted(app, "picture_files")
+def test_files_and_tables_show_the_current_update(models: Path) -> None:
+    app = opened()
+    checkpoint = str(mounted(app, "timeline")[0]["updates"].index(20))
+    (files,) = (payload(one["at"], checkpoint=checkpoint) for one in mounted(app, "picture_files"))
     names = [picture["file"] for picture in files["pictures"]]
     assert names == [
         "attnviz-learns-heatmap-1-20",
@@ -159,17 +155,15 @@ def test_files_and_tables_show_the_update_in_the_address(models: Path) -> None:
     ]
     assert "After 20 updates" in files["pictures"][0]["figure"]
     run = Snapshots.load(models / "small/snapshots/unguided.json")
-    shown = next(one.value for one in app.dataframe)
+    shown = [[float(cell) for cell in row[1:]] for row in tables_of(app, checkpoint=checkpoint)[0]["rows"]]
     words = run.sentences[0].words(run.alignments[0][1])
-    np.testing.assert_allclose(shown.to_numpy(), words.alignment, atol=1e-6)
+    np.testing.assert_allclose(shown, words.alignment, atol=1e-6)
 
 
-def test_lecture_page_has_every_snapshot(models: Path, lecture: Callable[[], dict[str, Any]]) -> None:
-    app = opened(update="20")
-    app.session_state["downloads-learns"] = True
-    app.run()
-    assert not app.exception
-    contents, run = lecture(), Snapshots.load(models / "small/snapshots/unguided.json")
+def test_lecture_page_has_every_snapshot(models: Path) -> None:
+    app = opened()
+    checkpoint = str(mounted(app, "timeline")[0]["updates"].index(20))
+    contents, run = lecture_of(app, checkpoint=checkpoint), Snapshots.load(models / "small/snapshots/unguided.json")
     words = contents["words"]["en"]
     assert words["moments"][contents["opened"]].startswith("After 20 updates")
     heatmaps, quality, *_ = contents["figures"]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.analysis.grid import FACES
 from attnviz.ui.page_state.address import forget_view, valid_values_in_link
 from attnviz.ui.page_state.link_problems import link_problems, read_link
 from attnviz.ui.page_state.view import MAIN, View
@@ -16,7 +17,7 @@ from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted
 
 VIEW = View(MAIN, synthetic.trace())
-OFFERED = valid_values_in_link({}, VIEW)
+OFFERED = valid_values_in_link({}, VIEW) | {"face": FACES}  # those of a translation with posterior attention
 
 VALID_VALUES = {
     "by": "pieces",

@@ -14,17 +14,14 @@ from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.ui import resources
-from attnviz.ui.page_state.address import forget_view, own_parameters
-from attnviz.ui.page_state.choices import open_choices, shows_posterior
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.wording.posterior_attention import posterior_sentence, posterior_title
 from tests.conftest import SENTENCES, ModelFactory
-from tests.figures import synthetic
-from tests.ui.fields import set_field
+from tests.ui.fields import field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import badge, column, fetched, mounted, panel_texts, shown_equations, tables_of
+from tests.ui.shown_payloads import badge, column, fetched, mounted, panel_texts, tables_of
 
 READING = "α′ of the heatmap"
 
@@ -36,33 +33,22 @@ def payload_addresses(app: AppTest) -> dict[str, str]:
     return {at.split("?")[0].rpartition("/")[2]: at for at in found}
 
 
-def address_value(app: AppTest) -> str | None:
-    """Return the value of the parameter of the section in the address."""
-    value: str | None = mounted(app, "view_state")[0]["own"]["after_word"]
-    return value
-
-
 def verified_quantities(app: AppTest) -> list[str]:
     return [row[0] for row in badge(app)["rows"]]
 
 
-def test_posterior_is_computed_only_while_the_section_is_open(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_posterior_is_computed_only_once_it_is_fetched(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     monkeypatch.setattr(
         resources, "posterior_attention", lambda *given: calls.append(given) or analysis.posterior_attention(*given)
     )
-    app = page(sentence="Nobody has looked back from this one.", search="greedy", step="2")
-    assert posterior_title() in [box.label for box in app.expander]
-    assert not {"posterior", "equation-after"} & payload_addresses(app).keys()
-    assert calls == []
-    assert address_value(app) is None
+    link = {"sentence": "Nobody has looked back from this one.", "search": "greedy", "step": "2"}
+    app = page(**link)
+    assert field(app, "after_word")["label"] == posterior_title()
     assert READING not in verified_quantities(app)
     assert "posterior p(j | y)" in verified_quantities(app)
-    app.session_state["after_word"] = True
-    app.run()
-    assert address_value(app) == "1"
-    assert READING in verified_quantities(app)
-    assert {"posterior", "equation-after"} <= payload_addresses(app).keys()
+    assert calls == []
+    assert READING in verified_quantities(page(**link, after_word="1"))
     record, trace = fetched(payload_addresses(app)["posterior"]), shown_translation(app)
     found = analysis.posterior_attention(trace, resources.weights_of(trace))
     for step in range(len(trace.target_pieces)):
@@ -70,9 +56,7 @@ def test_posterior_is_computed_only_while_the_section_is_open(page: Run, monkeyp
             "Prior × likelihood → posterior",
             posterior_sentence(trace, found, step),
         ]
-    shown = shown_equations(app)
-    assert len(shown) == 6
-    assert "\\mid" in shown[5]
+    assert "\\mid" in fetched(payload_addresses(app)["equation-after"])["latex"]
     assert len(calls) == 1
 
 
@@ -81,41 +65,8 @@ def shown_translation(app: AppTest) -> Trace:
     return trace
 
 
-def test_link_opens_the_section_and_language_or_sentence_keep_it_open(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(after_word="1")
-    assert "posterior" in payload_addresses(app)
-    set_field(app, "lang", "fr")
-    assert posterior_title() not in [box.label for box in app.expander]
-    assert "posterior" in payload_addresses(app)
-    set_field(app, "lang", "en")
-    set_field(app, "sentence", "Two dogs play in the snow.")
-    assert "posterior" in payload_addresses(app)
-    app.session_state["after_word"] = False
-    app.run()
-    assert "posterior" not in payload_addresses(app)
-    assert address_value(app) is None
-    app = page(after_word="2")
-    assert "posterior" not in payload_addresses(app)
-    assert list(mounted(app, "link_messages")[0]["problems"].values()) == snapshot
-    app.session_state["after_word"] = True
-    app.run()
-    assert mounted(app, "link_messages") == []
-
-
-def test_new_link_opens_or_closes_the_section() -> None:
-    view, session = View(MAIN, synthetic.trace()), {}
-    open_choices(session, view, {"after_word": "1"})
-    assert shows_posterior(session, view)
-    open_choices(session, view, {})
-    assert shows_posterior(session, view), "a link is followed once"
-    assert own_parameters(session, view)["after_word"] == "1"
-    session["after_word"] = False
-    open_choices(session, view, {"after_word": "1"})
-    assert own_parameters(session, view)["after_word"] is None
-    forget_view(session, MAIN)
-    open_choices(session, view, {"after_word": "1"})
-    assert shows_posterior(session, view)
-    assert not open_choices({}, view, {"after_word": "2"})["after_word"]
+def test_bad_value_in_a_link_is_reported(page: Run, snapshot: SnapshotAssertion) -> None:
+    assert list(mounted(page(after_word="2"), "link_messages")[0]["problems"].values()) == snapshot
 
 
 def test_section_reports_missing_attention_or_model(
@@ -138,8 +89,6 @@ def test_section_reports_missing_attention_or_model(
 
 def test_table_and_files_have_the_posterior_numbers(en_fr: Path, page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(sentence=SENTENCES[0], search="greedy", step="2")
-    app.session_state["tables"] = True
-    app.run()
     trace = translate(str(en_fr), "auto", SENTENCES[0], 1, None)
     found = analysis.posterior_attention(trace, analysis.load_weights(en_fr))
     table = tables_of(app, step="2")[-1]

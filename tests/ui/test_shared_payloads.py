@@ -188,10 +188,11 @@ def test_altered_translation_has_its_own_payload(trace: Trace) -> None:
 
 
 def test_posterior_heatmap_is_verified_when_it_is_shown(trace: Trace) -> None:
-    for after in (False, True):
-        found = fetched(address(trace, "verification", "light", every=False, word=True, after=after))
+    at = address(trace, "verification", "light", every=False, word=True, options=("face", "after_word"))
+    for shown in ({}, {"face": "after"}, {"face": "difference"}, {"after_word": "1"}):
+        found = fetched(at, **shown)
         assert found["holds"]
-        assert ("α′ of the heatmap" in [row[0] for row in found["rows"]]) == after
+        assert ("α′ of the heatmap" in [row[0] for row in found["rows"]]) == bool(shown)
         assert "posterior p(j | y)" in [row[0] for row in found["rows"]]
 
 

@@ -14,8 +14,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.ui.components.chart.chart import EVERY_STEP
 from attnviz.ui.components.player.player import player_payload
-from attnviz.ui.page_state.address import forget_view, own_parameters, page_payload, set_page_address
-from attnviz.ui.page_state.choices import HeatmapChoices, heatmap_choices, open_choices
+from attnviz.ui.page_state import parameters
+from attnviz.ui.page_state.address import page_payload, set_page_address
+from attnviz.ui.page_state.choices import HeatmapChoices
 from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_request, set_request
 from attnviz.ui.page_state.parameters import browser_parameters
 from attnviz.ui.page_state.selection import Selection, linked_selection, selection_of, source_of, with_selection
@@ -96,26 +97,25 @@ CHOSEN = {
 }
 
 
-def test_every_heatmap_choice_is_in_the_address() -> None:
-    view, session = main_view(), {}
-    open_choices(session, view, CHOSEN)
-    assert heatmap_choices(session, view) == HeatmapChoices("pieces", "cividis", True, False, True, "difference")
+def test_every_heatmap_choice_is_read_from_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parameters, "has_posterior", lambda _: True)
+    chosen = linked_selection(main_view(), CHOSEN).choices
+    assert chosen == HeatmapChoices("pieces", "cividis", True, False, True, "difference")
+    options = [one for one in parameters.browser_parameters(main_view()) if one["kind"] == "option"]
+    assert {*CHOSEN, "after_word"} == {one["name"] for one in options}
+    monkeypatch.setattr(parameters, "has_posterior", lambda _: False)
+    assert linked_selection(main_view(), CHOSEN).choices.face == "before"
+
+
+def test_page_address_has_the_page_and_its_entry() -> None:
+    session: dict[str, Any] = {}
     set_page_address(session, "entry", {"sentence": "A dog."})
-    written = {key: value for key, value in own_parameters(session, view).items() if value is not None}
-    assert written == CHOSEN
     assert page_payload(session) == {"entry": "first entry", "parameters": {"sentence": "A dog.", "page": None}}
-    forget_view(session, MAIN)
-    assert heatmap_choices(session, view) == HeatmapChoices()
 
 
 def test_invalid_choice_falls_back_to_the_default() -> None:
-    view, session = main_view(), {}
-    open_choices(session, view, {"by": "letters", "root": "yes", "end": ""})
-    assert heatmap_choices(session, view) == HeatmapChoices()
-    session["root"] = True
-    session["colours"] = "Grau"  # the label of another language
-    assert heatmap_choices(session, view) == HeatmapChoices(root=True)
-    assert (session["root"], session["colours"]) == (True, "paper")
+    invalid = {"by": "letters", "root": "yes", "end": "", "colours": "Grau"}
+    assert linked_selection(main_view(), invalid).choices == HeatmapChoices()
 
 
 def test_identity_of_a_translation_depends_on_more_than_its_pieces() -> None:

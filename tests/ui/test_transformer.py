@@ -37,8 +37,10 @@ from tests.ui.shown_payloads import (
     all_payloads,
     badge,
     fetched,
+    heatmap_of,
     mounted,
     panel_texts,
+    payload,
     shown_equations,
     texts,
 )
@@ -62,10 +64,9 @@ def trace(transformer: Path) -> TransformerTrace:
     return Translator.load(transformer, "cpu").translate(SENTENCES[0])
 
 
-def heatmap_of(app: AppTest) -> NDArray[np.float64]:
+def weights_in_heatmap(app: AppTest) -> NDArray[np.float64]:
     """Return the numbers of the shown heatmap."""
-    steady = next(given for given in mounted(app, "chart") if "template" in given)
-    cells = json.loads(steady["template"])["data"][0]["z"]
+    cells = json.loads(heatmap_of(app)["template"])["data"][0]["z"]
     rows = np.frombuffer(base64.b64decode(cells["bdata"]), dtype=f"<{cells['dtype']}")
     return rows.reshape([int(size) for size in cells["shape"].split(",")]).astype(float)
 
@@ -84,7 +85,7 @@ def open_trace(app: AppTest, text: str) -> AppTest:
 
 def payload_addresses(app: AppTest) -> dict[str, str]:
     """Return the addresses of the payloads of the charts, by payload name."""
-    places = [given["at"] for given in mounted(app, "chart") if "at" in given]
+    places = [given["at"] for given in mounted(app, "chart") if "sent" not in given]
     return {at.split("?")[0].rpartition("/")[2]: at for at in places}
 
 
@@ -115,7 +116,7 @@ def test_linked_heads_are_shown(
 ) -> None:
     app = page(**LINK, **({"heads": code} if code else {}))
     expected = trace.seen_by(layer, head)
-    np.testing.assert_allclose(heatmap_of(app), expected.words().alignment, atol=1e-6)
+    np.testing.assert_allclose(weights_in_heatmap(app), expected.words().alignment, atol=1e-6)
     (player,) = mounted(app, "player")
     assert player["orders"] == np.argsort(-expected.alignment, axis=1, kind="stable").tolist()
     assert address(app).get("heads") == code
@@ -124,7 +125,7 @@ def test_linked_heads_are_shown(
 @pytest.mark.parametrize("code", ["3", "0", "1.4", "2.0", "x", "1.2.3", "None"])
 def test_invalid_heads_fall_back_to_the_default(trace: TransformerTrace, page: Run, code: str) -> None:
     app = page(**LINK, heads=code)
-    np.testing.assert_allclose(heatmap_of(app), trace.words().alignment, atol=1e-6)
+    np.testing.assert_allclose(weights_in_heatmap(app), trace.words().alignment, atol=1e-6)
     assert "heads" not in address(app)
 
 
@@ -133,7 +134,7 @@ def test_heads_can_be_chosen_at_a_linked_step(trace: TransformerTrace, page: Run
     assert len(options(app, "heads")) == 1 + LAYERS + LAYERS * HEADS
     set_field(app, "heads", "1.2")
     assert not app.exception
-    np.testing.assert_allclose(heatmap_of(app), trace.seen_by(0, 1).words().alignment, atol=1e-6)
+    np.testing.assert_allclose(weights_in_heatmap(app), trace.seen_by(0, 1).words().alignment, atol=1e-6)
     assert address(app)["heads"] == "1.2"
     assert "head 2 of layer 1" in page_prose(app)
 
@@ -189,7 +190,7 @@ def test_reopened_trace_shows_the_heads_it_was_saved_with(
 ) -> None:
     app = open_trace(page(**LINK | {"model": "en-fr"}), trace.seen_by(0, 2).to_json())
     assert f"model {NAME} on cpu" in texts(app)
-    np.testing.assert_allclose(heatmap_of(app), trace.seen_by(0, 2).words().alignment, atol=1e-6)
+    np.testing.assert_allclose(weights_in_heatmap(app), trace.seen_by(0, 2).words().alignment, atol=1e-6)
     assert badge(app)["holds"]
     shutil.rmtree(transformer)
     app.run()
@@ -199,7 +200,7 @@ def test_reopened_trace_shows_the_heads_it_was_saved_with(
 
 def test_switching_to_a_recurrent_model_and_back_restores_the_page(transformer: Path, page: Run) -> None:
     app = page(**LINK, heads="1.1")
-    before = heatmap_of(app)
+    before = weights_in_heatmap(app)
     for _ in range(2):
         set_field(app, "model", "en-fr")
         assert not app.exception
@@ -211,7 +212,7 @@ def test_switching_to_a_recurrent_model_and_back_restores_the_page(transformer: 
         assert badge(app)["holds"]
         set_field(app, "model", NAME)
         assert not app.exception
-        np.testing.assert_array_equal(heatmap_of(app), before)
+        np.testing.assert_array_equal(weights_in_heatmap(app), before)
         assert set(payload_addresses(app)) == {"scores", "weights", "stream", "word"}
         assert badge(app)["holds"]
 
@@ -243,9 +244,9 @@ def test_lab_shows_the_beam_search_and_the_comparison(transformer: Path, lab: Ru
     assert len(list(all_payloads(lab(section="tree", **LINK)))) >= 2
     app = lab(section="comparison", other_model="en-fr", **LINK)
     assert not app.exception
-    names = json.dumps(mounted(app, "chart"))
-    assert NAME in names
-    assert "en-fr" in names
+    captions = json.dumps([payload(one["at"])["captions"] for one in mounted(app, "chart")])
+    assert NAME in captions
+    assert "en-fr" in captions
 
 
 def test_figures_and_files_can_be_saved(trace: TransformerTrace, transformer: Path) -> None:

@@ -6,7 +6,6 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -34,7 +33,7 @@ from attnviz.ui.why.why_page import why_pictures
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
 from tests.ui.fields import set_field
-from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, texts_with
+from tests.ui.shown_payloads import address, fetched, lecture_of, mounted, panel_texts, texts_with
 
 Run = Callable[..., AppTest]
 KINDS = dict(zip(MODELS, ("none", "general", "additive"), strict=True))
@@ -240,12 +239,10 @@ def test_every_figure_has_a_name_heading_and_numbers(folder: Path) -> None:
     assert all(len(one.numbers) and one.figure.data and one.heading for one in pictures)
 
 
-def test_lecture_page_has_every_chapter(page: Run, lecture: Callable[[], dict[str, Any]]) -> None:
+def test_lecture_page_has_every_chapter(page: Run) -> None:
     app = page(sentence=SENTENCE)
-    app.session_state["downloads"] = True
-    app.run()
     assert not app.exception
-    contents = lecture()
+    contents = lecture_of(app)
     labels = contents["words"]["en"]
     assert [len(chapter["pictures"]) for chapter in labels["chapters"]] == [0, 3, 1, 1, 1, 1]
     assert len(labels["moments"]) == max(len(trace.target_pieces) for trace in translate_trio(SENTENCE, None).own)

@@ -1,8 +1,8 @@
 // Fetches the payloads of components from the server, at once, in advance or when idle, unless they were sent with the
 // page. The server side is `attnviz/ui/shared_payloads.py`.
 
-import { fill, states, whenIdle } from "./shared.js";
-import { selectionOf } from "./state.js";
+import { states, whenIdle } from "./shared.js";
+import { filledAddress } from "./state.js";
 import { viewState } from "./view.js";
 
 const QUIET = 600; // milliseconds without a change, after which payloads of components out of sight are fetched
@@ -22,19 +22,17 @@ export function payloadOf(root, state, draw) {
   const { step } = viewState(root);
   if (step === null) return null;
   const at = addressOf(root, data, step);
-  if (state.prefetched?.payload && state.prefetched.at === at) {
-    state.fetched = { at, payload: state.prefetched.payload };
+  for (const ready of [state.prefetched, data.sent]) {
+    if (ready?.payload && ready.at === at) state.fetched = { at, payload: ready.payload };
   }
   if (state.fetched?.at === at) {
     state.wanted = undefined;
-    root.toggleAttribute("data-waiting", false);
-    root.ariaBusy = null;
+    markWaiting(root, false);
     return state.fetched.payload;
   }
   if (state.wanted === at) return null;
   state.wanted = at;
-  root.toggleAttribute("data-waiting", true);
-  root.ariaBusy = "true";
+  markWaiting(root, true);
   const load = () => fetchAndDraw(root, state, draw);
   if (state.inSight) load();
   else enqueue(root, state, load);
@@ -42,8 +40,17 @@ export function payloadOf(root, state, draw) {
 }
 
 /**
+ * @param {HTMLElement} root
+ * @param {boolean} waiting
+ */
+function markWaiting(root, waiting) {
+  root.toggleAttribute("data-waiting", waiting);
+  root.ariaBusy = waiting ? "true" : null;
+}
+
+/**
  * The address of the payload of a step: `chosen` once the visitor has chosen something, where there is one. An address may
- * have {size}, which differs in a narrow window, and {selection}, all that the view shows.
+ * have {word}, the chosen word, and {size}, which differs in a narrow window (see also state.js).
  * @param {HTMLElement} root
  * @param {PayloadAddress} addresses
  * @param {number} step
@@ -52,8 +59,7 @@ function addressOf(root, { at, chosen }, step) {
   const { now } = viewState(root);
   const own = !now || (now.word === null && now.foil === null && now.chosen === null);
   const address = chosen && !own ? chosen : at;
-  const values = { step, word: now?.word ?? "", size: isNarrow(root) ? "-narrow" : "", selection: selectionOf(root) };
-  return fill(address, values);
+  return filledAddress(root, address, { step, word: now?.word ?? "", size: isNarrow(root) ? "-narrow" : "" });
 }
 
 export const NARROW = 640; // pixels of width below which a view has few figures side by side
@@ -93,6 +99,7 @@ export function fetchAhead(root, state, steps) {
 async function fetchAndDraw(root, state, draw) {
   if (state.loading) return;
   state.loading = true;
+  markWaiting(root, state.wanted !== undefined);
   while (state.wanted !== undefined) {
     const at = state.wanted;
     const payload = await fetchJson(at, Boolean(state.inSight), () => state.wanted === at && states.has(root));
@@ -136,7 +143,10 @@ export async function fetchJson(at, inSight, wanted) {
 function enqueue(root, state, load) {
   const view = viewState(root);
   state.fetchNow = load;
-  view.queue.push(load);
+  view.queue.push(async () => {
+    if (root.checkVisibility()) await load();
+    else markWaiting(root, false); // in a closed box: it loads when it comes into sight
+  });
   if (view.queue.length > 1) return;
   const next = async () => {
     const remaining = view.changed + QUIET - performance.now();

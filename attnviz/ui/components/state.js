@@ -1,7 +1,8 @@
-// The selection of a view: step, source piece, compared words, order of the rows, stage, and stop of the tour. The root
-// element of the view and the address store it, so that a link, Back and Forward restore it.
+// The selection of a view: step, source piece, compared words, order of the rows, stage, stop of the tour, and display
+// options. The root element of the view and the address store it, so that a link, Back and Forward restore it.
 
 import { currentEntry, removeOwner, setIdentity, setParameters } from "./address.js";
+import { fill } from "./shared.js";
 import { send, viewRoot, viewState } from "./view.js";
 
 /** Last selection, by the id of the view. @type {Map<string, StoredSelection>} */
@@ -16,7 +17,7 @@ function parameterValue({ key, kind, first, last, values }, search) {
   const text = search.get(key);
   if (text === null) return null;
   if (kind === "text") return text.slice(0, last);
-  if (kind === "choice") return values.includes(text) ? text : null;
+  if (kind === "choice" || kind === "option") return values.includes(text) ? text : null;
   if (!/^[0-9]{1,6}$/.test(text) || Number(text) < first) return null;
   const number = Number(text);
   if (number > last && kind !== "nearest") return null;
@@ -34,7 +35,23 @@ const emptySelection = (step = 0) => ({
   stage: null,
   tour: null,
   ordered: null,
+  options: {},
 });
+
+/**
+ * The display options: those chosen, where this translation offers them, or else the defaults.
+ * @param {ViewPayload} data
+ * @param {ViewSelection} now
+ * @returns {Record<string, string>}
+ */
+function shownOptions({ parameters }, { options }) {
+  return Object.fromEntries(
+    parameters.filter(({ kind }) => kind === "option").map(({ name, values }) => [
+      name,
+      values.includes(options[name]) ? options[name] : values[0],
+    ]),
+  );
+}
 
 /**
  * Reads the selection of a view from the address.
@@ -49,6 +66,9 @@ function selectionFromAddress({ parameters, hasTour, firstStep }) {
   const now = emptySelection();
   Object.assign(now, { step: found.step ?? firstStep, chosen: found.source, word: found.word, foil: found.foil });
   Object.assign(now, { stage: found.stage, ordered: found.order });
+  for (const { name, kind } of parameters) {
+    if (kind === "option" && found[name] !== null) now.options[name] = found[name];
+  }
   if (now.word !== null) now.typedWord = found.typed_word ?? "";
   if (now.foil !== null) now.typedFoil = found.typed_foil ?? "";
   if (hasTour && found.tour !== null) now.tour = { stop: found.tour, step: now.step, source: now.chosen };
@@ -60,11 +80,13 @@ function selectionFromAddress({ parameters, hasTour, firstStep }) {
  * @param {ViewPayload} data
  * @returns {AddressParameters}
  */
-function addressParameters(now, { parameters, firstStep }) {
+function addressParameters(now, data) {
+  const { parameters, firstStep } = data;
   const { step, source } = now.tour ?? { step: now.step, source: now.chosen };
   const own = !now.tour || step === now.step; // words belong to their step
   /** @type {Record<string, number | string | null>} */
-  const values = {
+  const found = {
+    ...shownOptions(data, now),
     step: step === firstStep ? null : step,
     source,
     word: own ? now.word : null,
@@ -75,9 +97,10 @@ function addressParameters(now, { parameters, firstStep }) {
     order: now.ordered,
     tour: now.tour?.stop ?? null,
   };
-  return Object.fromEntries(parameters.map(({ name, key, kind, first, last }) => {
-    const value = values[name];
+  return Object.fromEntries(parameters.map(({ name, key, kind, first, last, values }) => {
+    const value = found[name];
     if (value === null || value === undefined) return [key, null];
+    if (kind === "option" && value === values[0]) return [key, null];
     if (typeof value === "string") return [key, kind === "text" ? value.slice(0, last) : value];
     return [key, String(value + (kind === "name" ? 0 : first))];
   }));
@@ -127,7 +150,7 @@ function initialSelection(data) {
   if (before?.family === data.family) return transferredSelection(before, data);
   const now = emptySelection(data.firstStep);
   if (!before) return now;
-  now.ordered = before.selection.ordered;
+  Object.assign(now, { ordered: before.selection.ordered, options: before.selection.options });
   if (before.selection.tour) now.tour = { stop: before.selection.tour.stop, step: now.step, source: null };
   return now;
 }
@@ -171,6 +194,7 @@ export function change(node, choice) {
   if (choice.foil !== undefined) Object.assign(now, { foil: choice.foil, typedFoil: choice.typedFoil ?? "" });
   if (choice.stage !== undefined) now.stage = choice.stage;
   if (choice.order !== undefined) now.ordered = choice.order;
+  if (choice.options !== undefined) now.options = { ...now.options, ...choice.options };
   publish(node, false);
 }
 
@@ -217,14 +241,16 @@ export function publish(node, sendAll) {
   const source = now.chosen ?? orders?.[now.step]?.[0] ?? null;
   const order = now.ordered ?? view.view.usualOrder;
   const words = JSON.stringify([now.word, now.foil, now.typedWord, now.typedFoil]);
-  Object.assign(view, { step: now.step, source, order, words });
+  const options = shownOptions(view.view, now);
+  Object.assign(view, { step: now.step, source, order, words, options });
   storeSelection(node);
-  viewRoot(node).dataset.step = String(now.step);
+  Object.assign(viewRoot(node).dataset, { ...options, step: String(now.step) }); // page.css reads them
   send(node, "shown");
   if (sendAll || before.step !== view.step) send(node, "step", view.step);
   if (sendAll || before.source !== source) send(node, "source", source);
   if (sendAll || before.order !== order) send(node, "order", order);
   if (sendAll || before.words !== words) send(node, "words");
+  if (sendAll || JSON.stringify(before.options) !== JSON.stringify(options)) send(node, "options");
 }
 
 // Back and Forward within a translation are followed at once; others once the server has computed what they show.
@@ -238,15 +264,38 @@ document.addEventListener("attnviz:history", () => {
 });
 
 /**
- * What `{selection}` stands for in an address of the server: the selection of a view, encoded as in the page's address.
+ * The selection of a view encoded as in the page's address, or only its display options.
  * @param {Element} node
+ * @param {boolean} onlyOptions
  */
-export function selectionOf(node) {
+function encodedSelection(node, onlyOptions) {
   const { now, view } = viewState(node);
   if (!now || !view) return "";
-  const found = new URLSearchParams();
-  for (const [key, value] of Object.entries(addressParameters({ ...now, tour: null }, view))) {
-    if (value !== null) found.set(key, value);
-  }
-  return String(found);
+  const kept = onlyOptions ? view.parameters.filter(({ kind }) => kind === "option") : view.parameters;
+  const own = addressParameters({ ...now, tour: null }, { ...view, parameters: kept });
+  return String(
+    new URLSearchParams(Object.entries(own).flatMap(([key, value]) => value === null ? [] : [[key, value]])),
+  );
+}
+
+/**
+ * The address of a payload of the view of `node`. Its {step} stands for the current step, {selection} for all that is
+ * selected, {options} for the display options, and the name of an option for its value; `more` are other values.
+ * @param {Element} node
+ * @param {string} address
+ * @param {Record<string, string | number>} [more]
+ */
+export function filledAddress(node, address, more) {
+  const { step, options } = viewState(node);
+  return fill(address, {
+    ...options,
+    step: step ?? 0,
+    get selection() {
+      return encodedSelection(node, false);
+    },
+    get options() {
+      return encodedSelection(node, true);
+    },
+    ...more,
+  });
 }

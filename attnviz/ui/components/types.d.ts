@@ -18,6 +18,8 @@ interface ViewState {
   order: Order;
   /** The compared words as text. */
   words: string;
+  /** The display options by name, each the chosen value or the default. */
+  options: Record<string, string>;
   /** Playback speed; 1 is usual. */
   speed: number;
   /** Whether what-ifs keep the translation, so that only its numbers change. */
@@ -45,6 +47,8 @@ interface ViewSelection {
   /** The stage gone to, from 1. */
   stage: number | null;
   ordered: Order | null;
+  /** The chosen display options by name. */
+  options: Record<string, string>;
   /** The stop of the tour, from 1, and the step and source piece that were shown before it. */
   tour: { stop: number; step: number; source: number | null } | null;
 }
@@ -61,8 +65,9 @@ interface ViewParameter {
   /** Its name in the address. */
   key: string;
   /** A "number" counts from `first` in the address and from 0 here; "nearest" also clamps it to the last. A "name" is a
-   * number that is the same in both. For a text, `last` is the maximum length. */
-  kind: "number" | "nearest" | "name" | "choice" | "text";
+   * number that is the same in both. The first value of an "option" is its default. For a text, `last` is the maximum
+   * length. */
+  kind: "number" | "nearest" | "name" | "choice" | "option" | "text";
   first: number;
   last: number;
   values: string[];
@@ -94,8 +99,8 @@ interface ViewPayload {
 
 type Order = "sentence" | "strongest";
 
-/** The root element of a view. Messages are events on it: `shown`, and then `step`, `source`, `order` and `words` after a
- * change of those, `choose` where a visitor chose, `try` where he requests a what-if, `answered` once the server has
+/** The root element of a view. Messages are events on it: `shown`, and then `step`, `source`, `order`, `words` and
+ * `options` after a change of those, `choose` where a visitor chose, `try` where he requests a what-if, `answered` once the server has
  * computed it, `hint` with the pieces of a hypothesis that he points at in a list, or null, `preview` with a what-if whose
  * weights are shown before the server has answered, or null, `point` with what a visitor points at, or null, `weigh` with
  * weights that are shown instead of those of the step, or null, `visit` with a stage to go to. */
@@ -113,6 +118,7 @@ interface Choice {
   typedFoil?: string;
   stage?: number;
   order?: Order;
+  options?: Record<string, string>;
   /** A stop of the tour, from 1; null ends it. */
   tour?: number | null;
 }
@@ -196,9 +202,11 @@ interface Window {
 }
 
 /** Address of a payload, below the page; {step} and {word} stand for the step and the chosen word, {selection} for
- * all of it. */
+ * all of it, {options} for the display options and the name of an option for its value. */
 interface PayloadAddress {
   at: string;
+  /** The payload at one of the addresses, sent with the page. */
+  sent?: { at: string; payload: any };
   /** Address used once a visitor has chosen something. */
   chosen?: string;
 }

@@ -50,6 +50,7 @@ function newState(root) {
     source: null,
     order: "sentence",
     words: "",
+    options: {},
     speed: 1,
     held: false,
     touched: 0,
@@ -73,7 +74,7 @@ export const viewState = (node) => viewRoot(node).attnvizView;
 /**
  * Sends a message to all components of the view of `node`.
  * @param {Element} node
- * @param {"shown" | "step" | "source" | "order" | "words" | "choose" | "try" | "hint" | "answered" | "preview" | "visit"} name
+ * @param {"shown" | "step" | "source" | "order" | "words" | "options" | "choose" | "try" | "hint" | "answered" | "preview" | "visit"} name
  * @param {unknown} [detail]
  */
 export function send(node, name, detail) {

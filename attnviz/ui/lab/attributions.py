@@ -19,13 +19,13 @@ from attnviz.figures.attribution_methods import (
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart, steady_payload
-from attnviz.ui.fields import segmented_control
+from attnviz.ui.display_options import option_segments
 from attnviz.ui.lab.availability import unavailable_reason
 from attnviz.ui.lab.cached_analyses import attribution_methods_of
-from attnviz.ui.page_state.choices import heatmap_choices
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.step.heatmap import grid_sentences, unit_names
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.attribution_methods import (
     attribution_method_texts,
@@ -43,18 +43,11 @@ def attributions_panel(view: View, theme: ThemeName) -> None:
     if reason := unavailable_reason(view.trace):
         st.text(reason)
         return
-    by = heatmap_choices(st.session_state, view).by
-    st.html(f'<p class="reading">{_how_to_read(by)}</p>')
-    segmented_control(
-        gettext("Rows and columns"),
-        {"words": gettext("words"), "pieces": gettext("pieces")},
-        key=view.key("by"),
-        default="words",
-        label_visibility="collapsed",
-    )
+    st.html(f'<p class="reading">{_how_to_read()}</p>')
+    option_segments(view, "by", gettext("Rows and columns"), unit_names())
     chart(
         view,
-        address(view.trace, f"attributions-{by}{{size}}", theme, every=True),
+        address(view.trace, "attributions-{by}{size}", theme, every=True),
         "attributions",
         waiting=gettext("Computing…"),
     )
@@ -68,18 +61,8 @@ def attributions_panel(view: View, theme: ThemeName) -> None:
             )
 
 
-def _how_to_read(by: By) -> str:
-    if by == "words":
-        rows = gettext(
-            'Each <span class="decoder">row</span> is a French word, in the order of writing; each <span '
-            'class="encoder">column</span> is an English word.'
-        )
-    else:
-        rows = gettext(
-            'Each <span class="decoder">row</span> is a French piece, written in one step; each <span '
-            'class="encoder">column</span> is an English piece.'
-        )
-    return f"{rows} " + gettext(
+def _how_to_read() -> str:
+    return f"{grid_sentences()} " + gettext(
         "All heatmaps share one scale: the colour of a cell shows the cell’s share of its row. Blue supports the "
         "word of the row, red opposes it. Point at a cell to see it in all heatmaps. Click a cell to go to its "
         "step."
@@ -115,11 +98,11 @@ def attributions_payload(by: By, size: str, request: PayloadRequest) -> dict[str
 
 def attributions_pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the figure of the attributions as it is saved."""
-    trace, by = view.trace, heatmap_choices(session, view).by
+    trace, selection = view.trace, selection_of(session, view)
     if unavailable_reason(trace):
         return
     methods, title = attribution_methods_of(trace), gettext("What each word depended on")
-    figure = attributions_figure(trace, methods, by=by, step=selection_of(session, view).step)
+    figure = attributions_figure(trace, methods, by=selection.choices.by, step=selection.step)
     yield Picture(title, title, "attributions", figure, all_attributions_table(trace, methods))
 
 

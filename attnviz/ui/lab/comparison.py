@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from html import escape
 from typing import Any
 
 import pandas as pd
@@ -20,26 +19,29 @@ from attnviz.figures.comparison import comparison
 from attnviz.figures.comparison_table import compared_words_table, comparison_table
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import fitting_payload, inline_chart
-from attnviz.ui.fields import segmented_control, select_box, switch
+from attnviz.ui.components.chart.chart import chart, fitting_payload
+from attnviz.ui.display_options import option_segments
+from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.lab.compared_translation import Pair, other_models, selected_pair, unknown_text_sentence, what_if_name
 from attnviz.ui.lab.sentence_diff import differing_sentences_html
 from attnviz.ui.lab.sentence_editor import sentence_editor
 from attnviz.ui.link import link
-from attnviz.ui.page_state.choices import HeatmapChoices, heatmap_choices
+from attnviz.ui.page_state.choices import HeatmapChoices
 from attnviz.ui.page_state.comparison import (
     KIND,
     MODEL,
     WHAT_IF,
     chosen_partner,
     comparison_address,
-    link_problems,
     open_comparison,
     other_what_ifs,
 )
+from attnviz.ui.page_state.selection import Selection, selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
+from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.step.heatmap import root_switch, unit_names
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.attention_variants import face_names
 from attnviz.wording.comparison import comparison_caveat, comparison_sentences, no_heatmaps_reason, step_sentence
@@ -58,8 +60,6 @@ def read_comparison_link(view: View) -> dict[str, str | None]:
 
 def comparison_panel(view: View, theme: ThemeName) -> None:
     """Draw the choice of what `view` is compared with, and both translations side by side."""
-    if problems := link_problems(st.session_state, view):
-        _message("\n".join(problems), "compare_problem")
     _choices(view)
     try:
         with st.spinner(gettext("Translating…")):
@@ -67,23 +67,25 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
     except AttnvizError as error:
         _message(str(error), "compare_told")
         return
-    choices = shown_choices(st.session_state, view, pair)
-    compared = compared_pair(pair, choices)
     _sentences(pair)
-    _switches(view, pair, compared)
-    payload = _payload(compared, pair, _identity(pair), choices, theme, language())
-    inline_chart(view, payload, "comparison")
-    st.html(
-        f'<p class="reading">{escape(" ".join(comparison_sentences(compared, pair.names)))} {comparison_caveat()}</p>'
-    )
+    _switches(view, pair)
+
+    def make_payload(selection: Selection) -> dict[str, Any]:
+        choices = shown_choices(selection, pair)
+        return dict(_payload(pair, _identity(pair), choices, theme, language()))
+
+    name = f"{theme} {_identity(pair)}"
+    at = register_payload(view, "comparison", name, make_payload, "options")
+    chart(view, at, "comparison", waiting=gettext("Computing…"))
+    st.html(f'<p class="reading">{comparison_caveat()}</p>')
 
 
-def shown_choices(session: Session, view: View, pair: Pair) -> HeatmapChoices:
-    """Return how both heatmaps are drawn: as chosen for `view`, as far as both allow.
+def shown_choices(selection: Selection, pair: Pair) -> HeatmapChoices:
+    """Return how both heatmaps are drawn: as in `selection`, as far as both allow.
 
     If one has no posterior attention, both show α. If their pieces differ, both show words.
     """
-    chosen = heatmap_choices(session, view)
+    chosen = selection.choices
     both_have_posterior = all(has_posterior(trace) for trace in (pair.first, pair.other) if trace.attends)
     return dataclasses.replace(
         chosen, face=chosen.face if both_have_posterior else "before", by=chosen.by if pieces_compare(pair) else "words"
@@ -113,7 +115,7 @@ def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
         pair = selected_pair(session, view)
     except AttnvizError:
         return
-    choices = shown_choices(session, view, pair)
+    choices = shown_choices(selection_of(session, view), pair)
     compared = compared_pair(pair, choices)
     heading = gettext("{first} and {other} side by side", first=pair.names[0], other=pair.names[1])
     figure = comparison(
@@ -128,7 +130,7 @@ def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.Da
         pair = selected_pair(session, view)
     except AttnvizError:
         return
-    compared = compared_pair(pair, shown_choices(session, view, pair))
+    compared = compared_pair(pair, shown_choices(selection_of(session, view), pair))
     yield gettext("log p of each word"), compared_words_table(compared, pair.names)
     if compared.both_attend:
         yield gettext("Side by side"), comparison_table(compared, pair.names)
@@ -211,34 +213,17 @@ def _what_if_descriptions(view: View) -> None:
         st.text("\n".join(lines))
 
 
-def _switches(view: View, pair: Pair, compared: Comparison) -> None:
+def _switches(view: View, pair: Pair) -> None:
     """Draw the display options, the same as those of the heatmap."""
-    if not compared.both_attend:
-        without_attention = next(trace for trace in (pair.first, pair.other) if not trace.attends)
-        _message(no_heatmaps_reason(without_attention.model), "compare_told_looks")
+    if without_attention := [trace for trace in (pair.first, pair.other) if not trace.attends]:
+        _message(no_heatmaps_reason(without_attention[0].model), "compare_told_looks")
         return
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("comparison_switches")):
         if all(has_posterior(trace) for trace in (pair.first, pair.other)):
-            segmented_control(
-                gettext("Before or after the word"),
-                face_names(),
-                key=view.key("face"),
-                default="before",
-                label_visibility="collapsed",
-            )
+            option_segments(view, "face", gettext("Before or after the word"), face_names())
         if pieces_compare(pair):
-            segmented_control(
-                gettext("Rows and columns"),
-                {"words": gettext("words"), "pieces": gettext("pieces")},
-                key=view.key("by"),
-                default="words",
-                label_visibility="collapsed",
-            )
-        switch(
-            "√α",
-            key=view.key("root"),
-            help=gettext("Colour by the square root of the weights, so that small weights can be seen."),
-        )
+            option_segments(view, "by", gettext("Rows and columns"), unit_names())
+        root_switch(view)
 
 
 def _sentences(pair: Pair) -> None:
@@ -262,7 +247,6 @@ def _identity(pair: Pair) -> tuple[str, ...]:
 
 @cached_for_all
 def _payload(
-    _compared: Comparison,
     _pair: Pair,
     identity: tuple[str, ...],  # noqa: ARG001
     choices: HeatmapChoices,
@@ -273,10 +257,10 @@ def _payload(
 
     `identity` and the language `code` complete the cache key.
     """
-    names, leads = _pair.names, _pair.leads
+    names, leads, compared = _pair.names, _pair.leads, compared_pair(_pair, choices)
     figures = [
         comparison(
-            _compared,
+            compared,
             names,
             end=choices.end,
             root=choices.root,
@@ -288,5 +272,11 @@ def _payload(
         )
         for panels_per_row, width in LAYOUTS.items()
     ]
-    steps = sum(map(len, _compared.steps[leads]))
-    return fitting_payload(figures, {step: ("", step_sentence(_compared, names, step, leads)) for step in range(steps)})
+    sentences = " ".join(comparison_sentences(compared, names))
+    return fitting_payload(
+        figures,
+        {
+            step: ("", f"{step_sentence(compared, names, step, leads)}\n{sentences}")
+            for step in range(sum(map(len, compared.steps[leads])))
+        },
+    )

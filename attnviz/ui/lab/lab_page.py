@@ -18,7 +18,6 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.picture_files.picture_files import PictureFile
-from attnviz.ui.concurrency import in_turn
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
@@ -33,7 +32,6 @@ from attnviz.ui.lab.tree import WIDTH as BEAM_WIDTH
 from attnviz.ui.lab.tree import WIDTHS, tree_panel, tree_pictures
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
-from attnviz.ui.page_state.choices import OPTIONS
 from attnviz.ui.page_state.comparison import NAMES as COMPARISON_NAMES
 from attnviz.ui.page_state.comparison import forget_comparison
 from attnviz.ui.page_state.link_problems import note_if_invalid
@@ -50,12 +48,10 @@ from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import text_section
 from attnviz.ui.toolbar.downloads import Picture, download_box, offer_pictures, picture_file
 from attnviz.ui.toolbar.translation import status
-from attnviz.wording.labels import shorten
 from attnviz.wording.why_story import TextSection
 
 SECTION = "section"
 """Name of the current section's choice, in the session state and in the address."""
-_UNKNOWN_SECTION = "section_unknown"
 
 
 @dataclass(frozen=True)
@@ -126,7 +122,6 @@ def lab_page(view: View, *, requested: bool = False) -> None:
             if requested:
                 status(view)
             copy_link(view)
-        _report_unknown_section(chosen)
         with st.container(key=view.key("section_panel")):
             section.draw(view, theme_name())
         with problems:
@@ -151,8 +146,6 @@ def _introduction() -> str:
 def read_linked_section() -> None:
     """Read the section and its choices from the link, where nothing has been chosen yet."""
     session, linked = st.session_state, link()
-    if SECTION not in session and linked.get(SECTION) not in {None, *SECTIONS}:
-        session[_UNKNOWN_SECTION] = linked[SECTION]
     for name, offered in _choices().items():
         if name not in session:
             session[name] = linked.get(name)
@@ -167,8 +160,11 @@ def forget_section() -> None:
 
 
 def _choices() -> dict[str, ValidValues]:
-    """Return the choices with the values of each; `_report_unknown_section` checks the section itself."""
-    return {SECTION: ()} | {name: offered for section in SECTIONS.values() for name, offered in section.choices.items()}
+    """Return the choices with the values of each."""
+    choices: dict[str, ValidValues] = {SECTION: tuple(SECTIONS)}
+    for section in SECTIONS.values():
+        choices |= section.choices
+    return choices
 
 
 def _chosen_section() -> str:
@@ -192,21 +188,6 @@ def _write_address(view: View, chosen: str) -> None:
         address.add_parameters(st.session_state, parameters if name == chosen else dict.fromkeys(parameters))
 
 
-def _report_unknown_section(chosen: str) -> None:
-    """Report an unknown section of the link, until the visitor leaves the first section."""
-    session = st.session_state
-    if chosen != next(iter(SECTIONS)):
-        session[_UNKNOWN_SECTION] = None
-    if session.get(_UNKNOWN_SECTION):
-        with st.container(key="section_problem"):
-            st.text(
-                gettext(
-                    "The lab has no section “{name}”. Showing the first section instead.",
-                    name=shorten(session[_UNKNOWN_SECTION], 40),
-                )
-            )
-
-
 def _tables(view: View, section: Section) -> None:
     """Offer the numbers in the section's figures, computed only while the box is open."""
     tables, session = section.tables, st.session_state.to_dict()
@@ -221,15 +202,12 @@ def _tables(view: View, section: Section) -> None:
 
 def figures_cache_key(session: Mapping[Any, Any]) -> str:
     """Return the choices that determine the figures, as text for cache keys."""
-    names = {*_choices(), *COMPARISON_NAMES, *OPTIONS}
+    names = {*_choices(), *COMPARISON_NAMES}
     return repr({name: session.get(name) for name in sorted(names)})
 
 
-@st.fragment
-@in_turn
 def _downloads(view: View, section: Section) -> None:
-    """Offer the figures of the section, drawn when the box is opened."""
-    begin_fragment()
+    """Offer the figures of the section."""
     session = st.session_state.to_dict()
 
     def make_files(selection: Selection) -> Iterator[PictureFile]:

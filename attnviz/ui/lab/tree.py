@@ -14,7 +14,7 @@ from attnviz.palette import ThemeName
 from attnviz.trace.interventions import ForceWord
 from attnviz.ui.components.chart.chart import chart, steady_payload
 from attnviz.ui.components.hypotheses.hypotheses import hypotheses, hypotheses_payload
-from attnviz.ui.fields import segmented_control
+from attnviz.ui.fields import disclosure, segmented_control
 from attnviz.ui.lab.cached_analyses import beam_tree_of
 from attnviz.ui.page_state import address as page_address
 from attnviz.ui.page_state.selection import selection_of
@@ -106,10 +106,8 @@ def _no_tree_reason(trace: Trace, beam: int) -> str:
 def _hypotheses_table(view: View, beam: int) -> None:
     """Offer all hypotheses as a table, made only when opened."""
     begin_fragment()
-    box = st.expander(gettext("All hypotheses as a table"), key=view.key("tree_table"), on_change="rerun")
-    if box.open:
-        with box:
-            st.dataframe(beam_tree_table(beam_tree_of(view.trace, beam)), height=420)
+    if disclosure(gettext("All hypotheses as a table"), key=view.key("tree_table")):
+        st.dataframe(beam_tree_table(beam_tree_of(view.trace, beam)), height=420)
 
 
 def tree_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:

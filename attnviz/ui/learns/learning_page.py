@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from html import escape
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from attnviz.export.sheet import titled_sheet
+from attnviz.export.story import story_html
 from attnviz.figures.learning_curves import learning_table, learnt_figure, levels_table, quality_figure
 from attnviz.figures.learning_heatmap import learning_heatmap, learning_heatmap_table
 from attnviz.languages import gettext, ngettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
+from attnviz.ui.components.picture_files.picture_files import (
+    PictureFile,
+    followed_picture_files,
+    picture_files_payload,
+)
+from attnviz.ui.components.tables.tables import tables, tables_payload
 from attnviz.ui.components.timeline.timeline import timeline
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.glossary import glossary_box
@@ -30,9 +38,10 @@ from attnviz.ui.learns.learning_figures import (
 from attnviz.ui.learns.runs import RUNS_VARIABLE
 from attnviz.ui.page_state.address import set_page_address
 from attnviz.ui.requests import begin_fragment
+from attnviz.ui.session_payloads import register_content
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import references, text_section
-from attnviz.ui.toolbar.downloads import download_box
+from attnviz.ui.toolbar.downloads import download_box, lecture_link
 from attnviz.wording.learning import (
     REFERENCES,
     counted,
@@ -133,29 +142,38 @@ def _definitions(runs: list[Snapshots]) -> None:
         st.html(f'<p class="reading">{escape(sentence)}</p>')
 
 
-@st.fragment
-@in_turn
 def _downloads(choices: LearningChoices) -> None:
-    """Offer the figures at the current checkpoint, drawn when the box is opened."""
-    begin_fragment()
-    update = _current_update(choices)
-    name = f"attnviz-learns-{choices.runs[0].name}-lecture.html"
-    download_box(
-        lambda: picture_file_buttons(_files(choices), VIEW.key("export")),
-        lambda theme: learning_lecture(choices, update, theme),
-        name,
-        VIEW.key,
-    )
+    """Offer the figures at the current checkpoint, and its page for a lecture."""
+
+    def make_files(parameters: Mapping[str, str]) -> dict[str, Any]:
+        return picture_files_payload(_files(choices, _update_of(choices, parameters)))
+
+    def make_lecture(parameters: Mapping[str, str]) -> bytes:
+        return story_html(partial(learning_lecture, choices, _update_of(choices, parameters))).encode("utf-8")
+
+    def draw() -> None:
+        followed_picture_files(VIEW, _checkpoint_address(choices, "export", make_files), VIEW.key("export"))
+        file = f"attnviz-learns-{choices.runs[0].name}-lecture.html"
+        lecture_link(VIEW, _checkpoint_address(choices, "lecture", make_lecture), file)
+
+    download_box(draw, VIEW.key)
 
 
-def _current_update(choices: LearningChoices) -> int:
-    update = linked_update()
-    return checkpoint_updates(choices.runs)[-1] if update is None else update
+def _checkpoint_address(choices: LearningChoices, key: str, make: Callable[[Mapping[str, str]], Any]) -> str:
+    """Return the address of a payload of the current checkpoint."""
+    names = [(run.name, run.updates[-1]) for run in choices.runs]
+    return f"{register_content(VIEW.key(key), f'{choices.parameters} {names}', make)}?checkpoint={{step}}"
 
 
-def _files(choices: LearningChoices) -> Iterator[PictureFile]:
+def _update_of(choices: LearningChoices, parameters: Mapping[str, str]) -> int:
+    """Return the update of the checkpoint in an address; the last where there is none."""
+    updates, text = checkpoint_updates(choices.runs), parameters.get("checkpoint", "")
+    return updates[int(text)] if text.isascii() and text.isdigit() and int(text) < len(updates) else updates[-1]
+
+
+def _files(choices: LearningChoices, update: int) -> Iterator[PictureFile]:
     """Yield the figures as they are saved, each below its title."""
-    runs, updates, update = choices.runs, checkpoint_updates(choices.runs), _current_update(choices)
+    runs, updates = choices.runs, checkpoint_updates(choices.runs)
     table = learning_table(runs)
     for number, run in enumerate(runs, 1):
         checkpoint, name = run.moment(update), run_name(run, is_only_run=len(runs) == 1)
@@ -178,22 +196,18 @@ def _files(choices: LearningChoices) -> Iterator[PictureFile]:
             yield PictureFile(title, f"attnviz-learns-when-{number}", titled_sheet(figure, title, run.name), table)
 
 
-@st.fragment
-@in_turn
 def _tables(choices: LearningChoices) -> None:
-    """Offer the numbers in the figures, computed only when opened."""
-    begin_fragment()
-    box = st.expander(gettext("The charts as tables"), key=VIEW.key("tables"), on_change="rerun")
-    if not box.open:
-        return
-    with box:
-        for name, table in _numbers(choices):
-            st.markdown(f"**{name}**")
-            st.dataframe(table, height="content" if len(table) <= 12 else 420)
+    """Offer the numbers in the figures."""
+
+    def make_tables(parameters: Mapping[str, str]) -> dict[str, Any]:
+        return tables_payload(_numbers(choices, _update_of(choices, parameters)))
+
+    with st.expander(gettext("The charts as tables"), key=VIEW.key("tables")):
+        tables(VIEW, _checkpoint_address(choices, "tables", make_tables), VIEW.key("tables_rows"))
 
 
-def _numbers(choices: LearningChoices) -> Iterator[tuple[str, pd.DataFrame]]:
-    runs, update = choices.runs, _current_update(choices)
+def _numbers(choices: LearningChoices, update: int) -> Iterator[tuple[str, pd.DataFrame]]:
+    runs = choices.runs
     for run in runs:
         checkpoint = run.moment(update)
         name = ngettext(

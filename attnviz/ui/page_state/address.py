@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.ui.page_state.choices import choices_address, forget_choices
 from attnviz.ui.page_state.gold import forget_gold, gold_address
 from attnviz.ui.page_state.heads import HEADS, forget_heads, head_choices, heads_address
 from attnviz.ui.page_state.link_problems import forget_link
@@ -81,8 +80,7 @@ def page_payload(session: Mapping[Any, Any]) -> dict[str, Any]:
 
 def own_parameters(session: Session, view: View) -> Parameters:
     """Return the parameters of `view` that the server owns."""
-    own = what_ifs_address(session, view) | choices_address(session, view)
-    return own | heads_address(view) | gold_address(session, view)
+    return what_ifs_address(session, view) | heads_address(view) | gold_address(session, view)
 
 
 def valid_values_in_link(session: Mapping[Any, Any], view: View) -> dict[str, ValidValues]:
@@ -98,7 +96,6 @@ def valid_values_in_link(session: Mapping[Any, Any], view: View) -> dict[str, Va
 def forget_view(session: Session, view_id: str) -> None:
     """Clear what was chosen in a view, so that the link is read as in a new session."""
     forget_what_ifs(session, view_id)
-    forget_choices(session, view_id)
     forget_heads(session, view_id)
     forget_gold(session, view_id)
     forget_link(session, view_id)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
-from attnviz.languages import gettext
+from attnviz.ui.page_state.link_problems import note_if_invalid
 from attnviz.ui.page_state.view import Session, View, view_key
 
 Kind = Literal["model", "sentence", "what-if"]
@@ -15,8 +15,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 KIND, MODEL, SENTENCE, HELD, WHAT_IF = "compare", "other_model", "other_sentence", "held", "other_what_if"
 NAMES = (KIND, MODEL, SENTENCE, HELD, WHAT_IF)
 """Session state keys of the choices, and address parameters."""
-_OPENED = "comparison_opened"
-"""Session state key of the first sentence, the link's choices, and sentences about invalid values of the link."""
+_SOURCE = "compared_source"
+"""Session state key of the first sentence, once the link is read."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,12 @@ def open_comparison(session: Session, view: View, linked: Mapping[str, str], mod
 
     When the first sentence changes, it is copied to the other one.
     """
-    stored = session.get(view.key(_OPENED))
     source = view.trace.source_text
-    if stored is None:
-        problems = _read_link(session, view, linked, models)
-        session[view.key(_OPENED)] = source, chosen_partner(session, view), problems
-    elif stored[0] != source:
+    if (first := session.get(view.key(_SOURCE))) is None:
+        _read_link(session, view, linked, models)
+    elif first != source:
         session[view.key(SENTENCE)] = source
-        session[view.key(_OPENED)] = source, None, ()
+    session[view.key(_SOURCE)] = source
     # The current model or what-if may have changed.
     if models and session[view.key(MODEL)] not in models:
         session[view.key(MODEL)] = models[0]
@@ -76,12 +74,6 @@ def chosen_partner(session: Mapping[Any, Any], view: View) -> Partner:
     )
 
 
-def link_problems(session: Mapping[Any, Any], view: View) -> tuple[str, ...]:
-    """Return sentences about invalid values of the link, until something else is chosen."""
-    _, partner, problems = session[view.key(_OPENED)]
-    return cast("tuple[str, ...]", problems) if partner == chosen_partner(session, view) else ()
-
-
 def comparison_address(session: Mapping[Any, Any], view: View, models: Sequence[str]) -> dict[str, str | None]:
     """Return the address parameters of the choices; None for defaults."""
     chosen = chosen_partner(session, view)
@@ -103,51 +95,20 @@ def set_other_sentence(session: Session, view: View, sentence: str) -> None:
 
 def forget_comparison(session: Session, view_id: str) -> None:
     """Clear the choices, before another link is followed."""
-    for name in (*NAMES, _OPENED):
+    for name in (*NAMES, _SOURCE):
         session.pop(view_key(view_id, name), None)
 
 
-def _read_link(session: Session, view: View, linked: Mapping[str, str], models: Sequence[str]) -> tuple[str, ...]:
-    """Read the choices from a link; return a sentence for each invalid value."""
+def _read_link(session: Session, view: View, linked: Mapping[str, str], models: Sequence[str]) -> None:
+    """Read the choices from a link, and note its invalid values."""
     values = {name: linked.get(view.key(name)) for name in NAMES}
     what_ifs = list(map(str, other_what_ifs(view)))
-    problems = []
-    if values[KIND] not in (None, *KINDS):
-        problems.append(
-            gettext(
-                "This link asks for the comparison “{what}”, which does not exist. Use one of these: {listed}.",
-                what=values[KIND],
-                listed=", ".join(KINDS),
-            )
-        )
-    if values[MODEL] is not None and values[MODEL] not in models:
-        problems.append(
-            gettext(
-                "This link asks for a comparison with the model “{model}”. That model is not installed, or it is "
-                "already shown.",
-                model=values[MODEL],
-            )
-        )
-    if values[HELD] not in (None, "0", "1"):
-        problems.append(
-            gettext(
-                "In this link, the parameter “held” is “{value}”, but it must be 1 (keep the translation) or 0 "
-                "(translate anew).",
-                value=values[HELD],
-            )
-        )
-    if values[WHAT_IF] is not None and values[WHAT_IF] not in what_ifs:
-        problems.append(
-            gettext(
-                "This link asks for a comparison with what-if “{number}”. That what-if does not exist, or it is "
-                "already shown.",
-                number=values[WHAT_IF],
-            )
-        )
+    offered = {KIND: KINDS, MODEL: models, HELD: ("0", "1"), WHAT_IF: what_ifs}
+    for name, valid in offered.items():
+        note_if_invalid(session, view.key(name), values[name], valid)
     first_model = next(iter(models), None)
     session[view.key(KIND)] = values[KIND] if values[KIND] in KINDS else KINDS[0]
     session[view.key(MODEL)] = values[MODEL] if values[MODEL] in models else first_model
     session[view.key(SENTENCE)] = view.trace.source_text if values[SENTENCE] is None else values[SENTENCE]
     session[view.key(HELD)] = values[HELD] == "1"
     session[view.key(WHAT_IF)] = values[WHAT_IF] if values[WHAT_IF] in what_ifs else str(_default_what_if(view))
-    return tuple(problems)

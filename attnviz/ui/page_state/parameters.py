@@ -6,19 +6,21 @@ when a link is followed, and the browser writes them into the address. A paramet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnviz.ui.page_state.choices import OPTIONS, option_text
+from attnviz.ui.page_state.choices import OPTIONS
 from attnviz.ui.page_state.view import View
+from attnviz.ui.resources import has_posterior
 
 Owner = Literal["browser", "server"]
-Kind = Literal["number", "nearest", "name", "choice", "text"]
+Kind = Literal["number", "nearest", "name", "choice", "option", "text"]
 """Kinds of parameters.
 
 A "number" counts from its first valid value in the address, and from 0 elsewhere; "nearest" is a number that is clipped
-to the last valid value. A "name" is a number that is the same everywhere.
+to the last valid value. A "name" is a number that is the same everywhere. An "option" is a choice that has its first
+valid value by default.
 """
 ValidValues = range | Collection[str]
 """Valid values of a parameter: whole numbers, or words; empty if only its own module validates it."""
@@ -51,8 +53,13 @@ def _is_number(value: str) -> bool:
     return value.isascii() and value.isdigit() and len(value) < 7
 
 
-def _choice(name: str, options: Iterable[Any]) -> Parameter:
-    return Parameter(name, "server", "choice", lambda _: tuple(map(option_text, options)))
+def _option(name: str, values: tuple[str, ...]) -> Parameter:
+    """Return the parameter of a display option; without posterior attention, only α can be shown."""
+
+    def offered(view: View) -> tuple[str, ...]:
+        return values[:1] if name == "face" and not has_posterior(view.trace) else values
+
+    return Parameter(name, "browser", "option", offered)
 
 
 def _piece_ids(view: View) -> range:
@@ -69,7 +76,7 @@ VIEW_PARAMETERS = (
     Parameter("stage", "browser", "name", lambda _: range(1, STAGES + 1)),
     Parameter("tour", "browser", "name", lambda _: range(1, STOPS + 1)),
     Parameter("order", "browser", "choice", lambda _: ORDERS),
-    *(_choice(name, options) for name, options in OPTIONS.items()),
+    *(_option(name, values) for name, values in OPTIONS.items()),
     Parameter("heads", "server", "choice"),
     Parameter("what_ifs", "server", "text"),
     Parameter("what_if", "server", "name"),

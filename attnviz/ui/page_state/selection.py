@@ -1,4 +1,4 @@
-"""The current selection in a view: step, source piece, and the word and foil of the logit attribution.
+"""The current selection in a view: step, source piece, word and foil of the logit attribution, and display options.
 
 The browser owns it (`components/state.js`) and sends it with each request for a payload that depends on it. Steps and
 pieces count from 0 here, from 1 in an address.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from attnviz.trace import Trace
+from attnviz.ui.page_state.choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.parameters import linked_values
 from attnviz.ui.page_state.view import View
 
@@ -34,6 +35,7 @@ class Selection:
     typed_word: str = ""
     """Text typed by the visitor, whose first piece is `word`."""
     typed_foil: str = ""
+    choices: HeatmapChoices = field(default_factory=HeatmapChoices)
 
     @property
     def name(self) -> str:
@@ -52,6 +54,7 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
         foil=foil,
         typed_word="" if word is None else values.get("typed_word", ""),
         typed_foil="" if foil is None else values.get("typed_foil", ""),
+        choices=heatmap_choices(values),
     )
 
 

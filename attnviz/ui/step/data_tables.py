@@ -1,4 +1,4 @@
-"""Draw a box with tables of the current selection, which the browser fetches while the box is open."""
+"""Draw a box with tables of the current selection, which the browser fetches once the box is open."""
 
 from __future__ import annotations
 
@@ -18,16 +18,13 @@ NamedTable = tuple[str, pd.DataFrame]
 
 
 def table_box(view: View, title: str, key: str, name: str, make: Callable[[Selection], Iterable[NamedTable]]) -> None:
-    """Draw a box with `title` and the tables that `make` returns for the current selection, computed while it is open.
+    """Draw a box with `title` and the tables that `make` returns for the current selection, made once it is open.
 
     `name` identifies the data that they are made from.
     """
-    box = st.expander(title, key=view.key(key), on_change="rerun")
-    if not box.open:
-        return
 
     def make_payload(selection: Selection) -> dict[str, Any]:
         return tables_payload(make(selection))
 
-    with box:
+    with st.expander(title, key=view.key(key)):
         tables(view, register_payload(view, key, name, make_payload), f"{key}_rows")

@@ -12,7 +12,7 @@ from attnviz.analysis.gold import GoldLinks, LinkErrors, link_errors, linkable_w
 from attnviz.analysis.grid import Face
 from attnviz.languages import gettext, language
 from attnviz.trace import Words
-from attnviz.ui.components.findings.findings import inline_findings
+from attnviz.ui.components.findings.findings import findings_at
 from attnviz.ui.fields import text_box
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.gold import (
@@ -24,9 +24,11 @@ from attnviz.ui.page_state.gold import (
     remove_links,
     set_links,
 )
+from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import request_button
-from attnviz.ui.resources import posterior_of, weights_digest_of
+from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
+from attnviz.ui.session_payloads import register_payload
 from attnviz.wording.gold import (
     false_link_sentence,
     gold_summary,
@@ -66,20 +68,23 @@ def _store_links(view: View) -> None:
     set_links(st.session_state, view, str(st.session_state.get(view.key(TEXT)) or ""))
 
 
-def gold_panel(view: View, face: Face) -> None:
-    """Draw the errors of the model's links by `face`, compared with the gold links; each is a link to its cell."""
+def gold_panel(view: View) -> None:
+    """Draw the errors of the links in the heatmap, compared with the gold links; each is a link to its cell."""
     session = st.session_state
     with st.container(key=view.key("gold_panel")):  # always present: otherwise the parts below are mounted again
         if problem := problem_of(session, view):
             st.container(key=view.key("gold_problem")).text(problem)
         elif has_links_for_other_words(session, view):
             st.text(hidden_links_message())
-        gold = gold_of(session, view)
-        if gold is None:
+        if (gold := gold_of(session, view)) is None:
             return
-        digest = "" if face == "before" else weights_digest_of(view.trace) or ""
-        payload = _cached_payload(view.trace, view.identity, digest, gold.text(), gold, face, language())
-        inline_findings(view, payload, "gold_links")
+
+        def make_payload(selection: Selection) -> dict[str, Any]:
+            face = selection.choices.face if has_posterior(view.trace) else "before"
+            digest = "" if face == "before" else weights_digest_of(view.trace) or ""
+            return _cached_payload(view.trace, view.identity, digest, gold.text(), gold, face, language())
+
+        findings_at(view, register_payload(view, "gold_links", gold.text(), make_payload, "options"), "gold_links")
 
 
 @cached_for_all

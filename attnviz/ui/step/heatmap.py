@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz import figures
 from attnviz.analysis.gold import GoldLinks
-from attnviz.analysis.grid import By, Face, grid
+from attnviz.analysis.grid import FACES, grid
 from attnviz.architectures import step_texts
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName, scale_names
 from attnviz.trace import Record, Trace
-from attnviz.ui.components.chart.chart import steady_chart
-from attnviz.ui.fields import segmented_control, select_box, switch
+from attnviz.ui.components.chart.chart import chart, steady_payload
+from attnviz.ui.display_options import option_segments, option_select, option_switch, shown_if
+from attnviz.ui.fields import select_box
 from attnviz.ui.figure_cache import cached_for_all
-from attnviz.ui.page_state.choices import HeatmapChoices, heatmap_choices
+from attnviz.ui.page_state.choices import HeatmapChoices
 from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.heads import HEADS, head_choices, heads_in_address
-from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
+from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.gold import gold_box, gold_panel
 from attnviz.wording.attention_variants import face_explanation, face_names
 from attnviz.wording.stages import capitalised
@@ -40,27 +44,33 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
 
     For a model without attention, the figure of its one vector is drawn instead.
     """
-    attends, chosen = view.trace.attends, shown_choices(st.session_state, view)
+    attends = view.trace.attends
     title = gettext("Alignment") if attends else gettext("A single vector for all steps")
-    digest = "" if chosen.face == "before" else weights_digest_of(view.trace) or ""
-    with st.container(key=view.key("alignment"), gap="xsmall"):
-        st.html(f'<h2 class="section">{title}</h2>')
-        st.html(f'<p class="reading">{_introduction(view, chosen)}</p>')
-        if view.shows("numbers"):
-            _heads_box(view)
-        gold = gold_of(st.session_state, view)
+    gold = gold_of(st.session_state, view)
+
+    def make_payload(selection: Selection) -> dict[str, Any]:
+        chosen = shown_choices(selection, view)
+        digest = "" if chosen.face == "before" else weights_digest_of(view.trace) or ""
         figure = _figure_json(
             view.trace, view.identity, digest, chosen, gold, gold.text() if gold else "", theme, language()
         )
-        steady_chart(view, figure, "{}", "heatmap")
+        return steady_payload(figure, {})
+
+    at = register_payload(view, "heatmap", f"{theme} {gold.text() if gold else ''}", make_payload, "options")
+    with st.container(key=view.key("alignment"), gap="xsmall"):
+        st.html(f'<h2 class="section">{title}</h2>')
+        st.html(f'<p class="reading">{_introduction(view)}</p>')
+        if view.shows("numbers"):
+            _heads_box(view)
+        chart(view, at, "heatmap", sent=make_payload(Selection()))
     if not view.shows("numbers"):
         return
     if attends:
         with st.expander(gettext("How to read it"), key=view.key("how_to_read")):
-            st.html(f'<p class="reading">{_details(view.trace, chosen)}</p>')
-    _switches(view, chosen.face)
+            st.html(f'<p class="reading">{_details(view.trace)}</p>')
+    _switches(view)
     if attends:
-        gold_panel(view, chosen.face)
+        gold_panel(view)
 
 
 def _heads_box(view: View) -> None:
@@ -82,12 +92,12 @@ def _heads_box(view: View) -> None:
         st.rerun()
 
 
-def shown_choices(session: Session, view: View) -> HeatmapChoices:
-    """Return the choices of `view`, with the prior α where there is no posterior.
+def shown_choices(selection: Selection, view: View) -> HeatmapChoices:
+    """Return the choices of `selection`, with the prior α where there is no posterior.
 
     A posterior needs attention and the model's weights.
     """
-    chosen = heatmap_choices(session, view)
+    chosen = selection.choices
     if chosen.face == "before" or has_posterior(view.trace):
         return chosen
     return dataclasses.replace(chosen, face="before")
@@ -114,97 +124,86 @@ def _figure_json(
     return str(figures.heatmap(_trace, **options, posterior=posterior_of(_trace)).to_json())
 
 
-def _switches(view: View, face: Face) -> None:
-    """Draw the options, whose values `heatmap_choices` has put into the session state; `face` is the current one."""
+def _switches(view: View) -> None:
+    """Draw the options."""
     if has_posterior(view.trace):
-        segmented_control(
-            gettext("Before or after the word"),
-            face_names(),
-            key=view.key("face"),
-            default="before",
-            label_visibility="collapsed",
-        )
+        option_segments(view, "face", gettext("Before or after the word"), face_names())
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_choices")):
-        segmented_control(
-            gettext("Rows and columns"),
-            {"words": gettext("words"), "pieces": gettext("pieces")},
-            key=view.key("by"),
-            default="words",
-            label_visibility="collapsed",
-        )
+        option_segments(view, "by", gettext("Rows and columns"), unit_names())
         if not view.trace.attends:
             return
-        switch(
-            "√α",
-            key=view.key("root"),
-            help=gettext("Colour by the square root of the weights, so that small weights can be seen."),
-        )
-        switch(
+        root_switch(view)
+        option_switch(
+            view,
+            "end",
             gettext("End mark"),
-            key=view.key("end"),
-            help=gettext(
+            gettext(
                 "Show `</s>`, the end of the sentence. This end mark is a position like any other and gets a "
                 "share of the attention in every row. When the end mark is hidden, the rows add up to less than "
                 "1."
             ),
         )
-        switch(
+        option_switch(
+            view,
+            "margins",
             gettext("Margins"),
-            key=view.key("margins"),
-            help=gettext(
+            gettext(
                 "Below the heatmap: the total attention on each English word, Σ α down its column. On the right: "
                 "how widely each row spreads its attention, as its entropy H in bits. The sums and the entropies "
                 "follow the choice shown in the heatmap: α, α′ or their difference. H is always computed over "
                 "pieces, even when the heatmap shows words."
             ),
         )
-        select_box(
-            gettext("Colours"),
-            scale_names(),
-            key=view.key("colours"),
-            default="paper",
-            label_visibility="collapsed",
-            width=260,
-            disabled=face == "difference",
-        )
+        option_select(view, "colours", gettext("Colours"), scale_names(), 260)
         gold_box(view)
 
 
-def _introduction(view: View, chosen: HeatmapChoices) -> str:
+def root_switch(view: View) -> None:
+    """Draw the option of colours that are linear in √α."""
+    option_switch(
+        view, "root", "√α", gettext("Colour by the square root of the weights, so that small weights can be seen.")
+    )
+
+
+def unit_names() -> dict[str, str]:
+    """Return the names of what rows and columns may be."""
+    return {"words": gettext("words"), "pieces": gettext("pieces")}
+
+
+def _introduction(view: View) -> str:
     """Return what rows and columns are, or that there is one vector without attention, and what to click first."""
     if not view.trace.translated:
-        return f"{_imported_grid_sentence(chosen.by)} {gettext('Press Play, or click a target word.')}"
+        return f"{_imported_grid_sentences()} {gettext('Press Play, or click a target word.')}"
     start = gettext("Press Play, or click a French word.")
     if not view.trace.attends:
         return f"{_one_vector_sentence(view.trace)} {start}"
-    sentences = [_grid_sentence(chosen.by, chosen.face)]
+    sentences = [grid_sentences() + shown_if("before", f" {_brightness_sentences()}")]
     words = view.trace.words()
     if any(len(group) > 1 for group in (*words.source_groups, *words.target_groups)):
         sentences.append(gettext("A thin line in a word separates its pieces."))
-    if chosen.end and not view.shows("numbers"):
-        sentences.append(gettext("&lt;/s&gt; is the end of the sentence."))
+    if not view.shows("numbers"):
+        sentences.append(shown_if("end", gettext("&lt;/s&gt; is the end of the sentence.")))
     return " ".join((*sentences, start))
 
 
-def _details(trace: Trace, chosen: HeatmapChoices) -> str:
+def _details(trace: Trace) -> str:
     """Return the details of the heatmap: α or α′, rows of several steps, sums of rows, and what is clickable."""
-    cells = grid(trace, chosen.by, chosen.end)
+    cells = grid(trace, "words")
     steps, rows = sum(map(len, cells.steps)), len(cells.steps)
-    sentences = list(
-        filter(None, (face_explanation(chosen.face) if has_posterior(trace) else "", _heads_sentence(trace)))
-    )
+    faces = FACES if has_posterior(trace) else ()
+    sentences = [shown_if(face, face_explanation(face)) for face in faces]
+    sentences += filter(None, (_heads_sentence(trace),))
     if steps > rows:
-        sentences.append(
-            ngettext(
-                "The decoder took {steps} steps to write this word: each step writes one piece. The row of a "
-                "word with several pieces is the mean of the rows of its pieces.",
-                "The decoder took {steps} steps to write these {count} words: each step writes one piece. The "
-                "row of a word with several pieces is the mean of the rows of its pieces.",
-                rows,
-                steps=steps,
-            )
+        several_steps = ngettext(
+            "The decoder took {steps} steps to write this word: each step writes one piece. The row of a "
+            "word with several pieces is the mean of the rows of its pieces.",
+            "The decoder took {steps} steps to write these {count} words: each step writes one piece. The "
+            "row of a word with several pieces is the mean of the rows of its pieces.",
+            rows,
+            steps=steps,
         )
-    sentences.append(_row_sum_sentence(chosen))
+        sentences.append(shown_if("words", several_steps))
+    sentences.append(_row_sum_sentences())
     if not trace.translated:
         return " ".join(sentences)
     sentences.append(
@@ -229,51 +228,48 @@ def _heads_sentence(trace: Record) -> str:
     )
 
 
-def _row_sum_sentence(chosen: HeatmapChoices) -> str:
-    """Return a sentence about the sum of a row."""
-    if chosen.face == "difference":
-        hidden = gettext("Every row adds up to 0 if the hidden column &lt;/s&gt; is included.")
-        return gettext("Every row adds up to 0.") if chosen.end else hidden
-    hidden = gettext("Every row adds up to 1 if you count the hidden &lt;/s&gt;.")
-    return gettext("Every row adds up to 1.") if chosen.end else hidden
+def _row_sum_sentences() -> str:
+    """Return a sentence about the sum of a row, for each of the display options it depends on."""
+    distribution = shown_if("end", gettext("Every row adds up to 1.")) + shown_if(
+        "no-end", gettext("Every row adds up to 1 if you count the hidden &lt;/s&gt;.")
+    )
+    difference = shown_if("end", gettext("Every row adds up to 0.")) + shown_if(
+        "no-end", gettext("Every row adds up to 0 if the hidden column &lt;/s&gt; is included.")
+    )
+    return shown_if("distribution", distribution) + shown_if("difference", difference)
 
 
-def _grid_sentence(by: By, face: Face) -> str:
-    """Return what rows and columns are and, for α, what the brightness of a cell means."""
-    if face != "before" and by == "words":
-        return gettext(
-            'Each <span class="decoder">row</span> is a French word, in the order of writing; each <span '
-            'class="encoder">column</span> is an English word.'
-        )
-    if face != "before":
-        return gettext(
-            'Each <span class="decoder">row</span> is a French piece, written in one step; each <span '
-            'class="encoder">column</span> is an English piece.'
-        )
-    if by == "words":
-        return gettext(
-            'Each <span class="decoder">row</span> is a French word, in the order of writing; each <span '
-            'class="encoder">column</span> is an English word. The brighter a cell, the more the word of the row '
-            "looked at the word of the column."
-        )
-    return gettext(
+def grid_sentences() -> str:
+    """Return what rows and columns are, as HTML: a sentence for words and one for pieces."""
+    words = gettext(
+        'Each <span class="decoder">row</span> is a French word, in the order of writing; each <span '
+        'class="encoder">column</span> is an English word.'
+    )
+    pieces = gettext(
         'Each <span class="decoder">row</span> is a French piece, written in one step; each <span '
-        'class="encoder">column</span> is an English piece. The brighter a cell, the more the piece of the row '
-        "looked at the piece of the column."
+        'class="encoder">column</span> is an English piece.'
     )
+    return shown_if("words", words) + shown_if("pieces", pieces)
 
 
-def _imported_grid_sentence(by: By) -> str:
+def _brightness_sentences() -> str:
+    """Return what the brightness of a cell means, as HTML: a sentence for words and one for pieces."""
+    words = gettext("The brighter a cell, the more the word of the row looked at the word of the column.")
+    pieces = gettext("The brighter a cell, the more the piece of the row looked at the piece of the column.")
+    return shown_if("words", words) + shown_if("pieces", pieces)
+
+
+def _imported_grid_sentences() -> str:
     """Return what rows, columns and brightness are, for imported attention in unknown languages."""
-    if by == "words":
-        return gettext(
-            'Each <span class="decoder">row</span> is a target word; each <span class="encoder">column</span> is '
-            "a source word. The brighter a cell, the more the word of the row looked at the word of the column."
-        )
-    return gettext(
-        'Each <span class="decoder">row</span> is a target piece; each <span class="encoder">column</span> is a '
-        "source piece. The brighter a cell, the more the piece of the row looked at the piece of the column."
+    words = gettext(
+        'Each <span class="decoder">row</span> is a target word; each <span class="encoder">column</span> is a '
+        "source word."
     )
+    pieces = gettext(
+        'Each <span class="decoder">row</span> is a target piece; each <span class="encoder">column</span> is a '
+        "source piece."
+    )
+    return f"{shown_if('words', words)}{shown_if('pieces', pieces)} {_brightness_sentences()}"
 
 
 def _one_vector_sentence(trace: Trace) -> str:
@@ -301,8 +297,5 @@ def heatmap_with_columns(view: View, theme: ThemeName) -> tuple[DeltaGenerator, 
 
 
 def _column_count(view: View) -> int:
-    """Return the number of columns of the heatmap of `view`; 0 without attention, where another figure is drawn."""
-    if not view.trace.attends:
-        return 0
-    chosen = heatmap_choices(st.session_state, view)
-    return len(grid(view.trace, chosen.by, chosen.end).source)
+    """Return the number of columns, words, of the heatmap; 0 without attention, where another figure is drawn."""
+    return len(grid(view.trace, "words").source) if view.trace.attends else 0

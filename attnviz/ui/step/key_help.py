@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.analysis.grid import By
 from attnviz.languages import gettext
-from attnviz.ui.page_state.choices import heatmap_choices
+from attnviz.ui.display_options import shown_if
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior
 
 
-def _column_name(view: View, by: By) -> str:
-    """Return the name of what a column of the heatmap stands for."""
+def _column_name(view: View) -> str:
+    """Return the name of what a column of the heatmap stands for, as HTML."""
     if not view.trace.translated:
-        return gettext("source word") if by == "words" else gettext("source piece")
-    return gettext("English word") if by == "words" else gettext("English piece")
+        words, pieces = gettext("source word"), gettext("source piece")
+    else:
+        words, pieces = gettext("English word"), gettext("English piece")
+    return shown_if("words", words) + shown_if("pieces", pieces)
 
 
 def key_help(view: View, *, stepping_only: bool = False) -> None:
     """Draw the keyboard shortcuts, or only those that work on every page."""
-    by = heatmap_choices(st.session_state, view).by
     shortcuts = {
         "←</kbd><kbd>→": gettext("step"),
-        "↑</kbd><kbd>↓": _column_name(view, by),
+        "↑</kbd><kbd>↓": _column_name(view),
         f"{gettext('Home')}</kbd><kbd>{gettext('End')}": gettext("first, last step"),
         "B": gettext("attention before the word, after the word, or the difference"),
         gettext("Space"): gettext("play, pause"),

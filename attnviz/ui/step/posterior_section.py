@@ -12,8 +12,8 @@ from attnviz.figures.template import to_json
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.equation.equation import equation, equation_payload
-from attnviz.ui.language import key_in_language
-from attnviz.ui.page_state.choices import POSTERIOR_OPEN, shows_posterior
+from attnviz.ui.display_options import option_disclosure
+from attnviz.ui.page_state.choices import POSTERIOR_OPEN
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior, posterior_attention_of, weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
@@ -34,27 +34,10 @@ POSTERIOR_FIGURE, POSTERIOR_EQUATION = "posterior", "equation-after"
 """Names of the payloads."""
 
 
-def update_posterior_section(view: View) -> None:
-    """Store whether the visitor opened or closed the section; call this before drawing what depends on it."""
-    session, key = st.session_state, key_in_language(view.key(POSTERIOR_OPEN))
-    if key in session and session[key] != session.get(_drawn_key(key), session[key]):
-        session[view.key(POSTERIOR_OPEN)] = bool(session[key])
-    session[key] = shows_posterior(session, view)
-
-
-def _drawn_key(key: str) -> str:
-    """Return the session state key of the box's last drawn state."""
-    return f"{key}_drawn"
-
-
 def posterior_section(view: View, theme: ThemeName) -> None:
-    """Draw the section; its contents are drawn and fetched only while it is open."""
-    session, key = st.session_state, key_in_language(view.key(POSTERIOR_OPEN))
-    box = st.expander(posterior_title(), key=key, on_change="rerun")
-    session[_drawn_key(key)] = bool(box.open)
-    if not box.open:
-        return
-    with box:
+    """Draw the section; the browser opens and closes it, and fetches its figures once it is open."""
+    option_disclosure(view, POSTERIOR_OPEN, posterior_title())
+    with st.container(key=view.key("posterior_contents")):
         reason = STEP_FIGURES[POSTERIOR_FIGURE].missing(Subject(view.trace, 0, weights_of(view.trace)))
         if not reason and not has_posterior(view.trace):
             reason = misfit_text(view.trace, 0)

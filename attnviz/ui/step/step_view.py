@@ -15,7 +15,6 @@ from attnviz.ui.components.findings.findings import findings_panel, inline_findi
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_payload
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.page_state.choices import shows_posterior
 from attnviz.ui.page_state.detail_level import DetailLevel
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import begin_fragment
@@ -23,14 +22,14 @@ from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import show_traces
 from attnviz.ui.step.diagram import diagram_panel
 from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
-from attnviz.ui.step.heatmap import heatmap_with_columns, shown_choices
+from attnviz.ui.step.heatmap import heatmap_with_columns
 from attnviz.ui.step.idea import idea_facts, idea_stage
 from attnviz.ui.step.imported_attention_view import imported_attention_view
 from attnviz.ui.step.key_help import key_help
 from attnviz.ui.step.link_messages import link_messages
 from attnviz.ui.step.logit_attribution import logit_attribution_panel
 from attnviz.ui.step.payload_addresses import all_at_once, payload_address
-from attnviz.ui.step.posterior_section import posterior_section, update_posterior_section
+from attnviz.ui.step.posterior_section import posterior_section
 from attnviz.ui.step.stages import narration, stage
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.tables import chart_tables
@@ -45,7 +44,6 @@ def step_view(view: View, detail_level: DetailLevel = "everything") -> None:
     """Draw the parts of `view` that depend on the step, at the level `detail_level`."""
     begin_fragment()
     view = replace(_registered(view), detail_level=detail_level)
-    update_posterior_section(view)
     with st.container(key=view.key("link_problem")):
         link_messages(view)
     if not view.trace.translated:
@@ -107,9 +105,7 @@ def _step_panel(view: View) -> None:
         facts = idea_facts(trace, steps) if is_idea else summary_payload(trace, narration(trace, steps))
     step_summary(view, _titles(view), facts)
     if view.shows("everything"):
-        session = st.session_state
-        after = shows_posterior(session, view) or shown_choices(session, view).face != "before"
-        verification_badge(view, weights_of(trace), theme, after=after)
+        verification_badge(view, weights_of(trace), theme)
     key_help(view, stepping_only=not view.shows("numbers"))
     glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
 

@@ -31,13 +31,12 @@ TABLES = "tables"
 
 def chart_tables(view: View) -> None:
     """Offer every chart as a table, computed only while the box is open."""
-    session = st.session_state
-    chosen = shown_choices(session, view)
-    state = session.to_dict()
-    name = f"{chosen} {view.parent.fingerprint if view.parent is not None else ''}"
+    state = st.session_state.to_dict()
+    name = view.parent.fingerprint if view.parent is not None else ""
 
     def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
-        return all_tables(view, chosen, subject_of(view, with_selection(state, view, selection)))
+        subject = subject_of(view, with_selection(state, view, selection))
+        return all_tables(view, shown_choices(selection, view), subject)
 
     table_box(view, gettext("The charts as tables"), TABLES, name, make_tables)
 

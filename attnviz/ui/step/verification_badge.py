@@ -19,6 +19,7 @@ from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.verification_badge.verification_badge import verification
+from attnviz.ui.page_state.choices import POSTERIOR_OPEN
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import bytes_of, weights_digest_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
@@ -36,15 +37,17 @@ _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * by
 """LRU cache of verifiers of all visitors: each holds its trace and, at most as large, values shared by all steps."""
 
 
-def verification_badge(view: View, weights: Weights | None, theme: ThemeName, *, after: bool) -> None:
+def verification_badge(view: View, weights: Weights | None, theme: ThemeName) -> None:
     """Draw the badge of the current step: green, or red with the name of a wrong quantity; it opens on the checks.
 
-    With `after`, posterior attention α′ is shown; only then is it verified, since that takes all steps.
+    Posterior attention α′ is only verified where it is shown, since that takes all steps.
     """
     if weights is None:
         st.text(not_verified_text(view.trace))
         return
-    verification(view, address(view.trace, "verification", theme, every=False, word=True, after=after))
+    verification(
+        view, address(view.trace, "verification", theme, every=False, word=True, options=("face", POSTERIOR_OPEN))
+    )
 
 
 def verification_payload(request: PayloadRequest) -> dict[str, Any]:
@@ -52,9 +55,10 @@ def verification_payload(request: PayloadRequest) -> dict[str, Any]:
     trace, (step, *others) = request.trace, request.steps
     if request.weights is None or others:
         raise UnknownPayloadError("verification")
+    shows_posterior = bool({*request.options} - {"", "before", "0"})  # see `verification_badge`
     try:
         checks = verifier_for(request).verify(
-            step, () if request.word is None else (request.word,), reading=request.after
+            step, () if request.word is None else (request.word,), reading=shows_posterior
         )
     except MisfitError:  # the trace was altered, or made by another model
         return misfit_payload(trace, step)

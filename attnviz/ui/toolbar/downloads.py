@@ -20,7 +20,7 @@ from attnviz.export.story import Story, StoryPicture, story_html
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.registry import step_figures
-from attnviz.languages import gettext, language, set_language
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.file_link.file_link import file_link
@@ -30,8 +30,8 @@ from attnviz.ui.components.picture_files.picture_files import (
     picture_files_payload,
 )
 from attnviz.ui.page_state.gold import gold_of
-from attnviz.ui.page_state.selection import Selection, with_selection
-from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.page_state.selection import Selection, selection_of, with_selection
+from attnviz.ui.page_state.view import Keyed, Session, View
 from attnviz.ui.resources import has_posterior, posterior_of, weights_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.figure_input import subject_of
@@ -47,36 +47,16 @@ POSTERIOR_LINKS, PRIOR_LINKS = "links.pharaoh", "links-by-attention.pharaoh"
 """Endings of the names of files with word links, by posterior attention and by attention."""
 
 
-MakeStory = Callable[[ThemeName], Story]
-"""Returns the page for a lecture, in the current language and for a theme."""
+def download_box(draw: Callable[[], None], key: Callable[[str], str] = str) -> None:
+    """Draw a box with the downloads that `draw` draws; `key` returns the session state key of each part of the box.
 
-
-def download_box(
-    draw: Callable[[], None],
-    make_story: MakeStory | None = None,
-    file: str = "",
-    key: Callable[[str], str] = str,
-) -> None:
-    """Draw a box with downloads; when it is opened, `draw` offers the figures of a page.
-
-    With `make_story`, the box also offers the page for a lecture as `file`, made on request outside a run of the page.
-    `key` returns the session state key of each part of the box.
+    The browser mounts the contents of an open box only, and fetches them then.
     """
-    box = st.popover(gettext("Download"), type="tertiary", key=key("downloads"), on_change="rerun", width="content")
-    if not box.open:
-        return
-    with box, st.container(key=key("files"), width=WIDTH, gap="small"):
+    with (
+        st.popover(gettext("Download"), type="tertiary", key=key("downloads"), width="content"),
+        st.container(key=key("files"), width=WIDTH, gap="small"),
+    ):
         draw()
-        if make_story is None:
-            return
-        st.download_button(
-            gettext("Page for a lecture, HTML"),
-            functools.partial(_story_file, make_story, language()),
-            file,
-            "text/html",
-            key=key("lecture_page"),
-            on_click="ignore",
-        )
 
 
 def offer_pictures(
@@ -88,10 +68,18 @@ def offer_pictures(
     )
 
 
-def _story_file(make_story: MakeStory, code: str) -> bytes:
-    """Return the page for a lecture in the language `code`; runs in a thread of the server."""
-    set_language(code)
-    return story_html(make_story).encode("utf-8")
+def offer_lecture(view: View, story: Callable[[Selection, ThemeName], Story], file: str, name: str) -> None:
+    """Offer the page for a lecture as `file`: `story` for the current selection; `name` identifies its data."""
+
+    def make_file(selection: Selection) -> bytes:
+        return story_html(functools.partial(story, selection)).encode("utf-8")
+
+    lecture_link(view, register_payload(view, "lecture", name, make_file), file)
+
+
+def lecture_link(view: Keyed, at: str, file: str) -> None:
+    """Offer the page for a lecture at the address `at` as `file`."""
+    file_link(view, gettext("Page for a lecture, HTML"), at, file, view.key("lecture_page"))
 
 
 @dataclass(frozen=True)
@@ -130,7 +118,7 @@ def downloads(view: View) -> None:
         )
         return picture_files_payload(files, caption)
 
-    name = repr(_heatmap_options(view, state))
+    name = _current_gold(view, state).text()
     followed_picture_files(view, register_payload(view, "export", name, make_payload), "export")
     st.caption(gettext("The whole translation"))
     _translation_downloads(view, state, name)
@@ -140,55 +128,42 @@ def _translation_downloads(view: View, state: Mapping[Any, Any], name: str) -> N
     """Offer the files of the whole translation, in two columns."""
     trace = view.trace
     weights = weights_of(trace) if has_posterior(trace) or not trace.attends else None
-    # Printed figures have no framed step and no margins.
-    chosen = _heatmap_options(view, state)
-    plain, code = replace(chosen, margins=False, gold=GoldLinks()), language()
     files = list(_translation_files(trace.attends, has_posterior_links=weights is not None).items())
     for start in range(0, len(files), 2):
-        for column, (name_ending, (label, kind)) in zip(
-            st.columns(2, gap="medium"), files[start : start + 2], strict=False
-        ):
+        for column, (name_ending, label) in zip(st.columns(2, gap="medium"), files[start : start + 2], strict=False):
             ending, file_weights = name_ending.split(".")[1], None if name_ending == PRIOR_LINKS else weights
+            key = "whole_before" if name_ending == PRIOR_LINKS else f"whole_{ending}"
+            make = functools.partial(_file_content, view, state, ending, file_weights)
             with column:
-                if ending == "html":  # the page for a lecture opens at the current step
-
-                    def make_page(selection: Selection, file_weights: Weights | None = file_weights) -> bytes:
-                        return _file_content(view, "html", replace(chosen, step=selection.step), file_weights, code)
-
-                    page_address = register_payload(view, "lecture", name, make_page)
-                    file_link(view, label, page_address, file_name(trace, name_ending), "whole_html")
-                    continue
-                st.download_button(
-                    label,
-                    functools.partial(_file_content, view, ending, plain, file_weights, code),
-                    file_name(trace, name_ending),
-                    kind,
-                    key="whole_before" if name_ending == PRIOR_LINKS else f"whole_{ending}",
-                    on_click="ignore",
-                    width="stretch",
-                )
+                file_link(view, label, register_payload(view, key, name, make), file_name(trace, name_ending), key)
 
 
-def _translation_files(attends: bool, *, has_posterior_links: bool) -> dict[str, tuple[str, str]]:
-    """Return the files of the whole translation: ending of the name, label of the button and media type.
+def _translation_files(attends: bool, *, has_posterior_links: bool) -> dict[str, str]:
+    """Return the files of the whole translation: ending of the name, and label of the link.
 
     Files of an alignment need a model that `attends`.
     """
     files = {
-        "lecture.html": (gettext("Page for a lecture, HTML"), "text/html"),
-        "heatmap.tex": (gettext("Heatmap for LaTeX, TikZ"), "application/x-tex"),
-        POSTERIOR_LINKS: (gettext("Links from the posterior attention, Pharaoh"), "text/plain"),
-        PRIOR_LINKS: (gettext("Links from the attention, Pharaoh"), "text/plain"),
-        "trace.json": (gettext("Whole trace, JSON"), "application/json"),
+        "lecture.html": gettext("Page for a lecture, HTML"),
+        "heatmap.tex": gettext("Heatmap for LaTeX, TikZ"),
+        POSTERIOR_LINKS: gettext("Links from the posterior attention, Pharaoh"),
+        PRIOR_LINKS: gettext("Links from the attention, Pharaoh"),
+        "trace.json": gettext("Whole trace, JSON"),
     }
     if not has_posterior_links:
         del files[POSTERIOR_LINKS]
-    return {name: file for name, file in files.items() if attends or name.endswith((".html", ".json"))}
+    return {name: label for name, label in files.items() if attends or name.endswith((".html", ".json"))}
 
 
-def _file_content(view: View, ending: str, options: FigureOptions, weights: Weights | None, code: str) -> bytes:
-    """Return a file in the language `code`; made on request, in a thread of the server."""
-    set_language(code)
+def _file_content(
+    view: View, state: Mapping[Any, Any], ending: str, weights: Weights | None, selection: Selection
+) -> bytes:
+    """Return a file of the whole translation; the page for a lecture opens at the current step."""
+    options = _heatmap_options(view, with_selection(state, view, selection))
+    if ending == "html":
+        options = replace(options, step=selection.step)
+    else:  # printed figures have no margins
+        options = replace(options, margins=False, gold=GoldLinks())
     return contents(view.trace, ending, options, weights, view.what_ifs)
 
 
@@ -236,7 +211,7 @@ def file_name(trace: Trace, ending: str) -> str:
 
 def _heatmap_options(view: View, session: Mapping[Any, Any]) -> FigureOptions:
     """Return the display options of the heatmap in the view, on white, with no step framed."""
-    chosen = asdict(shown_choices({**session}, view))
+    chosen = asdict(shown_choices(selection_of(session, view), view))
     return FigureOptions(
         **chosen | {"margins": chosen["margins"] and view.trace.attends, "gold": _current_gold(view, session)}
     )

@@ -17,7 +17,6 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.language import LANGUAGE, language_address
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address, inputs
-from attnviz.ui.page_state.choices import open_choices
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL, DETAIL_LEVELS, forget_detail_level
 from attnviz.ui.page_state.gold import open_gold
 from attnviz.ui.page_state.link_problems import read_link
@@ -110,7 +109,6 @@ def open_view(view: View, requested: address.Parameters | None) -> None:
             inputs.SEARCH: SEARCHES,
         },
     )
-    open_choices(session, view, linked)
     open_gold(session, view, linked)
     if requested is not None:
         session[_ASKED] = requested

@@ -17,7 +17,7 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
-from attnviz.ui.components.chart.chart import chart, steady_chart
+from attnviz.ui.components.chart.chart import chart, inline_chart, steady_payload
 from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition
 from attnviz.ui.components.equation.equation import equation
@@ -100,7 +100,8 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
     step_controls(view, _player_names(opened_head.kind))
     left, right = st.columns([11, 10], gap="large")
     with left:
-        steady_chart(view, _heatmap(opened_head, opened_head.fingerprint, theme, language()), "{}", "heatmap")
+        figure = _heatmap(opened_head, opened_head.fingerprint, theme, language())
+        inline_chart(view, steady_payload(figure, {}), "heatmap")
     with right:
         _verification(view, opened_head, theme)
         energy_decomposition(view, _head_address(opened_head, "open-products", theme))

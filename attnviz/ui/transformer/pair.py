@@ -33,7 +33,6 @@ from attnviz.ui.components.chart.chart import (
     AtStep,
     chart_payload,
     inline_chart,
-    steady_chart,
     steady_payload,
 )
 from attnviz.ui.components.equation.equation import inline_equation
@@ -107,7 +106,8 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="reading">{wording.attention_caption()}</p>')
     left, right = st.columns(2, gap="large")
     with left:
-        steady_chart(view, _heatmap_json(attention, attention.fingerprint, theme, language(), True), "{}", "heatmap")
+        figure = _heatmap_json(attention, attention.fingerprint, theme, language(), True)
+        inline_chart(view, steady_payload(figure, {}), "heatmap")
     with right:
         from_english = PairAttention(judgement, "source")
         inline_chart(

@@ -5,7 +5,6 @@ The server computes the current exhibit only.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
 from typing import get_args
 
@@ -13,25 +12,28 @@ import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.export.story import Chapter, Story, story_html
-from attnviz.languages import gettext, language, set_language
+from attnviz.export.story import Chapter, Story
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.equation.equation import inline_equation
-from attnviz.ui.components.file_link.file_link import file_link
 from attnviz.ui.components.picture_files.picture_files import PictureFile
-from attnviz.ui.concurrency import in_turn
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.requests import begin_fragment
-from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import references, text_section
-from attnviz.ui.toolbar.downloads import download_box, file_name, offer_pictures, picture_file, story_pictures
+from attnviz.ui.toolbar.downloads import (
+    download_box,
+    file_name,
+    offer_lecture,
+    offer_pictures,
+    picture_file,
+    story_pictures,
+)
 from attnviz.ui.transformer import energies, five_models, heads, pair
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.transformer.word_swap import SWAP, chosen_swap
@@ -136,29 +138,22 @@ def _tables(view: View, exhibit: Exhibit, request: SentenceRequest) -> None:
     table_box(view, gettext("The charts as tables"), "tables", f"{theme} {swap}", make_tables)
 
 
-@st.fragment
-@in_turn
 def _downloads(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: Rung) -> None:
-    """Offer the figures, drawn when the box is opened."""
-    begin_fragment()
-    swap, code = chosen_swap(request.sentence), language()
+    """Offer the figures of the exhibit, and its page for a lecture."""
+    swap, file = chosen_swap(request.sentence), file_name(request.view.trace, f"{exhibit_name}.html")
 
     def make_files(selection: Selection) -> Iterator[PictureFile]:
         pictures = exhibit.pictures(view, request, _exhibit_selection(view, selection, swap), "light")
         return (picture_file(request.view.trace, picture) for picture in pictures)
 
-    def lecture(selection: Selection) -> bytes:
-        set_language(code)
-        chosen = _exhibit_selection(view, selection, swap)
-        return story_html(functools.partial(_lecture, view, exhibit, request, chosen, exhibit_name)).encode("utf-8")
+    def story(selection: Selection, theme: ThemeName) -> Story:
+        return _lecture(view, exhibit, request, _exhibit_selection(view, selection, swap), exhibit_name, theme)
 
-    def offer() -> None:
+    def draw() -> None:
         offer_pictures(view, make_files, str(swap))
-        lecture_address = register_payload(view, "lecture", str(swap), lecture)
-        file = file_name(request.view.trace, f"{exhibit_name}.html")
-        file_link(view, gettext("Page for a lecture, HTML"), lecture_address, file, "lecture_page")
+        offer_lecture(view, story, file, str(swap))
 
-    download_box(offer)
+    download_box(draw)
 
 
 def _lecture(

@@ -9,19 +9,22 @@ import pandas as pd
 import streamlit as st
 
 from attnviz import Trace
+from attnviz.export.story import Story
 from attnviz.languages import gettext
+from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
+from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.components.view_state.view_state import view_state
-from attnviz.ui.concurrency import in_turn
+from attnviz.ui.fields import disclosure
 from attnviz.ui.page_state import address
+from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import models, translate
 from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import references, text_section
-from attnviz.ui.toolbar.downloads import Picture, download_box, file_name, picture_file
+from attnviz.ui.toolbar.downloads import Picture, download_box, file_name, offer_lecture, offer_pictures, picture_file
 from attnviz.ui.why.forced import forced_panel, forced_pictures, forced_tables
 from attnviz.ui.why.gradient_decay import signals_panel, signals_pictures, signals_tables
 from attnviz.ui.why.growth import growth_panel, growth_pictures, growth_tables, no_reference_model_reason
@@ -93,7 +96,7 @@ def _growth_section(trio: Trio) -> Trace | None:
 def _footer(view: View, trio: Trio, growth_trace: Trace | None) -> None:
     """Draw downloads, tables and references."""
     with st.container(horizontal=True, vertical_alignment="center", key="why_foot"):
-        _downloads(trio, growth_trace)
+        _downloads(view, trio, growth_trace)
         copy_link(view)
     _tables(view, trio, growth_trace)
     references(REFERENCES)
@@ -103,15 +106,13 @@ def _footer(view: View, trio: Trio, growth_trace: Trace | None) -> None:
 def _tables(view: View, trio: Trio, growth_trace: Trace | None) -> None:
     """Offer the numbers in the figures, computed only when opened."""
     begin_fragment()
-    box = st.expander(gettext("The charts as tables"), key=view.key("tables"), on_change="rerun")
-    if not box.open:
+    if not disclosure(gettext("The charts as tables"), key=view.key("tables")):
         return
-    with box:
-        with st.spinner(gettext("Computing…")):
-            tables = list(_all_tables(trio, growth_trace))
-        for name, table in tables:
-            st.markdown(f"**{name}**")
-            st.dataframe(table, height="content" if len(table) <= 12 else 420)
+    with st.spinner(gettext("Computing…")):
+        tables = list(_all_tables(trio, growth_trace))
+    for name, table in tables:
+        st.markdown(f"**{name}**")
+        st.dataframe(table, height="content" if len(table) <= 12 else 420)
 
 
 def _all_tables(trio: Trio, growth_trace: Trace | None) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -129,15 +130,18 @@ def why_pictures(trio: Trio, growth_trace: Trace | None) -> Iterator[Picture]:
         yield from growth_pictures(growth_trace)
 
 
-@st.fragment
-@in_turn
-def _downloads(trio: Trio, growth_trace: Trace | None) -> None:
-    """Offer the figures, drawn when the box is opened."""
-    begin_fragment()
-    download_box(
-        lambda: picture_file_buttons(
-            (picture_file(trio.reference, picture) for picture in why_pictures(trio, growth_trace)), "export"
-        ),
-        lambda theme: why_lecture(trio, growth_trace, theme),
-        file_name(trio.reference, "why.html"),
-    )
+def _downloads(view: View, trio: Trio, growth_trace: Trace | None) -> None:
+    """Offer the figures, and the page for a lecture."""
+    name = f"{trio.reference.fingerprint} {growth_trace.fingerprint if growth_trace else ''}"
+
+    def make_files(_: Selection) -> Iterator[PictureFile]:
+        return (picture_file(trio.reference, picture) for picture in why_pictures(trio, growth_trace))
+
+    def story(_: Selection, theme: ThemeName) -> Story:
+        return why_lecture(trio, growth_trace, theme)
+
+    def draw() -> None:
+        offer_pictures(view, make_files, name)
+        offer_lecture(view, story, file_name(trio.reference, "why.html"), name)
+
+    download_box(draw)

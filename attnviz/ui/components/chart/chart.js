@@ -214,7 +214,7 @@ function fittingValues(root, { fits }) {
   return (fits?.find(({ narrowest }) => narrowest <= Number(width)) ?? fits?.at(-1))?.values;
 }
 
-const MESSAGES = ["step", "source", "order", "words"];
+const MESSAGES = ["step", "source", "order", "words", "options"];
 
 /**
  * @param {HTMLElement} root
@@ -254,7 +254,7 @@ export default function ({ data, parentElement }) {
     words: fetching ? data.hand ?? null : null,
   });
   root.dataset.message = fetching ? data.waiting : "";
-  if ("values" in data) draw(root, state); // the heatmap first: IntersectionObserver reports late
+  if ("values" in data || data.sent) draw(root, state); // the heatmap first: IntersectionObserver reports late
   else drawSoon(root, state, draw);
   return state.stop;
 }

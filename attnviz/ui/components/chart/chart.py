@@ -94,12 +94,6 @@ def inline_chart(view: Keyed, payload: Mapping[str, Any], name: str) -> None:
     component("chart", isolate=False)(key=view.key(name), data=dict(payload))
 
 
-def steady_chart(view: View, template: str, values: str, name: str) -> None:
-    """Draw a figure that is the same at every step of `view`; `name` is unique in the view."""
-    payload = {"template": template, "values": {EVERY_STEP: values}, "captions": {}}
-    component("chart", isolate=False)(key=view.key(name), data=payload)
-
-
 def chart(
     view: View,
     at: str,
@@ -109,13 +103,23 @@ def chart(
     waiting: str = "",
     prefetch: bool = False,
     hand: Mapping[str, str] | None = None,
+    sent: Mapping[str, Any] | None = None,
 ) -> None:
     """Draw the figure of the current step in `view` from the payload (`chart_payload`) at the address `at`.
 
     Once a visitor has chosen a word or a source piece, the payload at `chosen` is used, where given. `waiting` is shown
     while the payload loads; with `prefetch`, the browser fetches that of the next step ahead. With `hand`, labels of
-    the sliders, the bars named by `weights` in `layout.meta` can be dragged.
+    the sliders, the bars named by `weights` in `layout.meta` can be dragged. `sent` is the payload for the default
+    display options, sent with the page.
     """
-    payload = {"at": at, "chosen": chosen, "waiting": waiting, "prefetch": view.steps if prefetch else 0}
-    sliders = {} if hand is None else {"hand": dict(hand)}
-    component("chart", isolate=False)(key=view.key(name), data=payload | sliders)
+    payload: dict[str, Any] = {
+        "at": at,
+        "chosen": chosen,
+        "waiting": waiting,
+        "prefetch": view.steps if prefetch else 0,
+    }
+    if hand is not None:
+        payload["hand"] = dict(hand)
+    if sent is not None:
+        payload["sent"] = {"at": at.replace("{options}", ""), "payload": sent}
+    component("chart", isolate=False)(key=view.key(name), data=payload)

@@ -5,7 +5,9 @@ type FieldValue = string | boolean;
 interface FieldPayload {
   /** The session state key of the value. */
   key: string;
-  kind: "text" | "select" | "segments" | "switch";
+  kind: "text" | "select" | "segments" | "switch" | "disclosure";
+  /** The name of the view's display option that it sets; empty for a value of the server. */
+  option: string;
   value: FieldValue;
   label: string;
   /** Whether the label is shown, or only read out. */
@@ -24,6 +26,13 @@ interface FieldPayload {
   button: string;
 }
 
+/** A field of a display option. */
+interface OptionState {
+  data: FieldPayload;
+  field: FieldState;
+  stop(): void;
+}
+
 /** The value of a field as this tab knows it. */
 interface FieldState {
   value: FieldValue;
@@ -37,4 +46,6 @@ interface FieldState {
   sent: number;
   /** Shows the value; null while the field is not on the page. */
   show: (() => void) | null;
+  /** Sets the display option of the view, where the field is of one. */
+  choose?: (value: FieldValue) => void;
 }

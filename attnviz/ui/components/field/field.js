@@ -1,11 +1,19 @@
-// Form fields: text boxes, select boxes, rows of choices and switches. The server owns the value of a field; a value
-// that a visitor sets is sent as a request. Until the server has handled it, the field shows what the visitor set.
+// Form fields: text boxes, select boxes, rows of choices, switches, and buttons that open a section. The server owns the
+// value of a field; a value that a visitor sets is sent as a request. Until the server has handled it, the field shows
+// what the visitor set. The value of a display option belongs to its view instead (state.js).
 
 import { beforeRequest, lastAcknowledged, onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import { blurAfterClick, find } from "../shared.js";
+import { blurAfterClick, find, states } from "../shared.js";
+import { onMessage, sendChoice, viewState } from "../view.js";
 
 /** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
 const fields = new Map();
+
+/**
+ * @param {FieldValue} value
+ * @returns {FieldState}
+ */
+const newField = (value) => ({ value, server: value, edited: false, own: false, sent: 0, show: null });
 
 /**
  * Sends the value of a field that was edited.
@@ -51,6 +59,7 @@ export const keepValues = (number) => fields.forEach((field) => field.sent = num
  * @param {boolean} [now]
  */
 function edit(key, field, value, now) {
+  if (field.choose) return field.choose(value);
   if (value === field.value && !field.edited) return;
   Object.assign(field, { value, edited: true });
   field.show?.();
@@ -181,7 +190,61 @@ function drawSwitch(root, data, field) {
   field.show = () => now.checked = field.value === true;
 }
 
-const KINDS = { text: drawTextBox, select: drawSelectBox, segments: drawSegments, switch: drawSwitch };
+/**
+ * A button that opens and closes a section.
+ * @param {HTMLElement} root
+ * @param {FieldPayload} data
+ * @param {FieldState} field
+ */
+function drawDisclosure(root, data, field) {
+  const button = root.querySelector("button") ?? root.appendChild(document.createElement("button"));
+  button.type = "button";
+  button.textContent = data.label;
+  button.onclick = () => edit(data.key, field, field.value !== true, true);
+  field.show = () => button.setAttribute("aria-expanded", String(field.value === true));
+}
+
+const KINDS = {
+  text: drawTextBox,
+  select: drawSelectBox,
+  segments: drawSegments,
+  switch: drawSwitch,
+  disclosure: drawDisclosure,
+};
+
+/**
+ * Follows a display option of the view.
+ * @param {HTMLElement} root
+ * @returns {OptionState}
+ */
+function startOption(root) {
+  /** @type {OptionState} */
+  const state = {
+    data: /** @type {any} */ (null),
+    field: {
+      ...newField(""),
+      choose: (value) =>
+        sendChoice(root, { options: { [state.data.option]: typeof value === "boolean" ? `${+value}` : value } }),
+    },
+    stop: () => {
+      end();
+      states.delete(root);
+    },
+  };
+  const end = onMessage(root, "shown", () => showOption(root, state));
+  states.set(root, state);
+  return state;
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {OptionState} state
+ */
+function showOption(root, { data, field }) {
+  const value = viewState(root).options[data.option] ?? "";
+  field.value = ["switch", "disclosure"].includes(data.kind) ? value === "1" : value;
+  field.show?.();
+}
 
 /**
  * Writes the label and the help text, where there is either.
@@ -210,9 +273,17 @@ export default function ({ data, parentElement }) {
   const root = find(parentElement, ".field"), control = find(root, ".field-control");
   root.dataset.kind = data.kind;
   writeLabel(root, data);
+  if (data.option) {
+    /** @type {OptionState} */
+    const state = states.get(root) ?? startOption(root);
+    state.data = data;
+    KINDS[data.kind](control, data, state.field);
+    showOption(root, state);
+    return state.stop;
+  }
   /** @type {FieldState} */
   const field = fields.get(data.key) ??
-    { value: data.value, server: data.value, edited: false, own: false, sent: 0, show: null };
+    newField(data.value);
   fields.set(data.key, field);
   field.server = data.value;
   KINDS[data.kind](control, data, field);

@@ -1,7 +1,7 @@
 // A download link for the current selection of a view; the server makes the file when it is requested.
 
-import { fill, find } from "../shared.js";
-import { selectionOf } from "../state.js";
+import { find } from "../shared.js";
+import { filledAddress } from "../state.js";
 
 /** @param {Mounted<{ label: string, at: string, file: string, container: string }>} mounted */
 export default function ({ data, parentElement }) {
@@ -10,12 +10,16 @@ export default function ({ data, parentElement }) {
   link.download = data.file;
   const address = () => {
     const container = document.querySelector(`.st-key-${data.container}`);
-    const selection = container ? selectionOf(container) : "";
-    return new URL(fill(data.at, { selection }), document.baseURI).href;
+    return container ? new URL(filledAddress(container, data.at), document.baseURI).href : "";
   };
   link.href = address();
   link.onclick = () => {
     link.href = address();
+  };
+  link.onkeydown = (event) => {
+    if (event.key !== " ") return; // as a button
+    event.preventDefault();
+    link.click();
   };
   return undefined;
 }

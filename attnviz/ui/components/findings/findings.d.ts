@@ -18,7 +18,6 @@ interface FindingsPayload {
   steps: string[];
 }
 
-interface FindingsState extends ComponentState {
-  data: FindingsPayload;
+interface FindingsState extends FetchingState<FindingsPayload> {
   drawn?: string;
 }

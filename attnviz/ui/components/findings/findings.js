@@ -2,6 +2,7 @@
 // about the current step, which changes without the server. Texts are set by textContent, so that typed text is never
 // markup.
 
+import { payloadOf } from "../payloads.js";
 import { blurAfterClick, fill, find, findAll, onMessages, states, write } from "../shared.js";
 import { sendChoice, viewState } from "../view.js";
 
@@ -47,9 +48,17 @@ function build(root, { findings, atOnce, more }) {
  * @param {HTMLElement} root
  * @param {FindingsState} state
  */
-function show(root, { data }) {
+function show(root, state) {
+  const payload = payloadOf(root, state, show);
+  if (!payload) return;
+  const drawn = JSON.stringify([payload.summary, payload.findings]);
+  if (drawn !== state.drawn) {
+    state.drawn = drawn;
+    write(find(root, ".summary"), payload.summary);
+    build(root, payload);
+  }
   const { step } = viewState(root);
-  write(find(root, ".step"), data.steps[step ?? -1] ?? "");
+  write(find(root, ".step"), payload.steps[step ?? -1] ?? "");
   for (const button of findAll(root, "li button")) {
     if (Number(button.dataset.step) === step) button.setAttribute("aria-current", "step");
     else button.removeAttribute("aria-current");
@@ -62,21 +71,15 @@ function show(root, { data }) {
  */
 function start(root) {
   const state = /** @type {FindingsState} */ ({});
-  return onMessages(root, state, ["step"], () => show(root, state));
+  return onMessages(root, state, ["step", "options"], () => show(root, state));
 }
 
-/** @param {Mounted<FindingsPayload>} mounted */
+/** @param {Mounted<FindingsPayload | PayloadAddress>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".words");
   /** @type {FindingsState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  const drawn = JSON.stringify([data.summary, data.findings]);
-  if (drawn !== state.drawn) {
-    state.drawn = drawn;
-    write(find(root, ".summary"), data.summary);
-    build(root, data);
-  }
   show(root, state);
   return state.stop;
 }

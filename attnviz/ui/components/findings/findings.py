@@ -39,6 +39,11 @@ def inline_findings(view: View, payload: Mapping[str, Any], name: str) -> None:
     component("findings", isolate=False)(key=view.key(name), data=payload)
 
 
+def findings_at(view: View, at: str, name: str) -> None:
+    """Draw the findings of the payload at the address `at`; `name` is unique in the view."""
+    component("findings", isolate=False)(key=view.key(name), data={"at": at})
+
+
 @cached_for_all
 def _payload(_trace: Trace, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
     return findings_payload(_trace)

@@ -28,7 +28,6 @@ interface PictureWords {
 }
 
 interface PictureFilesPayload {
-  pictures: Picture[];
   /** Address of the pictures of the current selection, and the key of the view's container. */
   at: string;
   container: string;

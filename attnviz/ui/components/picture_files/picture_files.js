@@ -1,8 +1,8 @@
 // Buttons that save the figures of a view as PNG, SVG and CSV files, made in the browser.
 
 import { fetchJson } from "../payloads.js";
-import { fill, find, plotlyLibrary, write } from "../shared.js";
-import { selectionOf } from "../state.js";
+import { find, plotlyLibrary, write } from "../shared.js";
+import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
 import { pageDrawing } from "./page_drawing.js";
 
@@ -160,7 +160,7 @@ function listPictures(root, pictures, words) {
 function followView(root, data, view) {
   let wanted = "";
   const refresh = async () => {
-    const at = fill(data.at, { selection: selectionOf(view) });
+    const at = filledAddress(view, data.at);
     if (at === wanted) return;
     wanted = at;
     write(find(root, ".of"), data.words.drawing);
@@ -174,7 +174,7 @@ function followView(root, data, view) {
       found ? { ...data.words, of: found.of } : { ...data.words, none: data.words.failed },
     );
   };
-  const ends = ["step", "source", "words"].map((name) => onMessage(view, name, refresh));
+  const ends = ["step", "source", "words", "options"].map((name) => onMessage(view, name, refresh));
   refresh();
   return () => {
     wanted = "";
@@ -185,8 +185,5 @@ function followView(root, data, view) {
 /** @param {Mounted<PictureFilesPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".picture-files");
-  const view = document.querySelector(`.st-key-${data.container}`);
-  if (data.at && view instanceof HTMLElement) return followView(root, data, view);
-  listPictures(root, data.pictures, data.words);
-  return undefined;
+  return followView(root, data, find(document, `.st-key-${data.container}`));
 }

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from attnviz.languages import gettext
 from attnviz.text import without_isolates
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import View
+from attnviz.ui.page_state.view import Keyed
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,12 @@ class PictureFile:
     numbers: pd.DataFrame
 
 
-def picture_file_buttons(files: Iterable[PictureFile], key: str) -> None:
-    """Offer each figure as PNG and SVG, made in the visitor's browser, and as CSV."""
-    payload = {"pictures": _file_payloads(files), "at": "", "container": "", "words": _words()}
-    component("picture_files")(key=key, data=payload)
+def followed_picture_files(view: Keyed, at: str, key: str) -> None:
+    """Offer figures as PNG and SVG, made in the visitor's browser, and as CSV.
 
-
-def followed_picture_files(view: View, at: str, key: str) -> None:
-    """Offer the figures of the current selection in `view`; `picture_files_payload` is at the address `at`."""
-    payload = {"pictures": [], "at": at, "container": view.key("room"), "words": _words()}
+    They are those of the current selection in `view`; `picture_files_payload` is at the address `at`.
+    """
+    payload = {"at": at, "container": view.key("room"), "words": _words()}
     component("picture_files")(key=key, data=payload)
 
 

@@ -14,7 +14,7 @@ import { sourceOf } from "./mark_step.js";
 function neighbour(state, by) {
   const { data, step } = state;
   const stopOf = new Map(
-    data.source.flatMap(({ pieces }, k) => pieces.map((j) => /** @type {const} */ ([j, data.by === "words" ? k : j]))),
+    data.source.flatMap(({ pieces }, k) => pieces.map((j) => /** @type {const} */ ([j, state.by === "words" ? k : j]))),
   );
   /** @type {Map<number | undefined, number>} */
   const pieces = new Map(); // of each stop, the strongest first

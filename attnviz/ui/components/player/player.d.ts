@@ -31,7 +31,6 @@ interface PlayerPayload {
   orders: number[][];
   /** Whether the model has attention. */
   attends: boolean;
-  by: "words" | "pieces";
   /** The languages of the two sentences, and whether the second is written step by step. */
   spoken: [string, string];
   written: boolean;
@@ -53,6 +52,8 @@ interface PlayerState extends PlayerControl {
   /** The source piece chosen, or null: then the strongest is shown. */
   source: number | null;
   order: Order;
+  /** What rows and columns of the heatmap are: "words" or "pieces". */
+  by: string;
   playing: boolean;
   /** What is hovered in the view. */
   pointed?: Pointed | null;

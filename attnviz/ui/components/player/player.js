@@ -92,7 +92,7 @@ function showSelection(root, state) {
     publish(root, false); // the strongest piece is now known; this calls `showSelection` again
     return;
   }
-  Object.assign(state, { step: now.step, source: now.chosen, order: view.order });
+  Object.assign(state, { step: now.step, source: now.chosen, order: view.order, by: view.options.by });
   paint(root, state);
 }
 

@@ -9,16 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
-from attnviz.analysis.grid import By
 from attnviz.analysis.measures import is_uniform
 from attnviz.languages import language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Aligned, Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.figure_cache import cached_for_all
-from attnviz.ui.page_state.choices import heatmap_choices
 from attnviz.ui.page_state.view import View
 from attnviz.wording.player import player_labels
 from attnviz.wording.weight_names import summed_pieces_text
@@ -41,26 +38,24 @@ class SentencePair:
 
 def player(view: View, pair: SentencePair | None = None) -> None:
     """Draw both sentences with the current step and source piece marked, and the controls."""
-    by = heatmap_choices(st.session_state, view).by
-    component("player")(key=view.key("player"), data=_payload(view.trace, view.identity, by, pair, language()))
+    component("player")(key=view.key("player"), data=_payload(view.trace, view.identity, pair, language()))
 
 
 @cached_for_all
 def _payload(
     _trace: Trace,
     identity: str,  # noqa: ARG001
-    by: By,
     pair: SentencePair | None,
     code: str,  # noqa: ARG001  the key of the cache
 ) -> dict[str, Any]:
-    return player_payload(_trace, by, pair)
+    return player_payload(_trace, pair)
 
 
-def player_payload(trace: Aligned, by: By = "words", pair: SentencePair | None = None) -> dict[str, Any]:
+def player_payload(trace: Aligned, pair: SentencePair | None = None) -> dict[str, Any]:
     """Return the payload of the player.
 
     It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
-    every step the source pieces by decreasing weight; `by` is what rows and columns of the heatmap are.
+    every step the source pieces by decreasing weight.
     """
     labels = player_labels()
     if pair is not None:
@@ -96,7 +91,6 @@ def player_payload(trace: Aligned, by: By = "words", pair: SentencePair | None =
         "alike": [step for step in range(len(trace.target_pieces)) if is_uniform(trace, step)],
         "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
         "attends": trace.attends,
-        "by": by,
         "words": labels,
         "spoken": list(pair.languages if pair else ("en", "fr")),
         "written": pair is None or pair.second_is_written,

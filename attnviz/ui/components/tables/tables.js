@@ -1,40 +1,28 @@
 // Data tables of the current selection. Cells are set by textContent, so that they are never markup.
 
 import { payloadOf } from "../payloads.js";
-import { drawSoon, find, onMessages, states } from "../shared.js";
-
-/**
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {string} [text]
- */
-function element(tag, text) {
-  const node = document.createElement(tag);
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
+import { drawSoon, element, find, onMessages, states } from "../shared.js";
 
 /** @param {DataTable} one */
 function tableOf({ name, columns, rows, texts }) {
-  const scroll = element("div"),
-    table = element("table"),
-    head = element("thead"),
-    body = element("tbody"),
-    heads = element("tr");
-  scroll.className = "scroll";
+  const scroll = element("div", "scroll"),
+    table = element("table", ""),
+    head = element("thead", ""),
+    body = element("tbody", ""),
+    heads = element("tr", "");
   scroll.tabIndex = 0;
   scroll.setAttribute("role", "region");
   scroll.setAttribute("aria-label", name);
   heads.append(...columns.map((column) => {
-    const cell = element("th", column);
+    const cell = element("th", "", column);
     cell.scope = "col";
     return cell;
   }));
   head.append(heads);
   body.append(...rows.map((row) => {
-    const line = element("tr");
+    const line = element("tr", "");
     line.append(...row.map((text, k) => {
-      const cell = element(k ? "td" : "th", text);
+      const cell = element(k ? "td" : "th", "", text);
       if (!k) cell.scope = "row";
       cell.classList.toggle("text", texts[k]);
       return cell;
@@ -43,7 +31,7 @@ function tableOf({ name, columns, rows, texts }) {
   }));
   table.append(head, body);
   scroll.append(table);
-  return [element("h4", name), scroll];
+  return [element("h4", "", name), scroll];
 }
 
 /**
@@ -55,7 +43,7 @@ function draw(root, state) {
   if (!payload || payload === state.payload) return;
   state.payload = payload;
   const tables = payload.tables.flatMap(tableOf);
-  root.replaceChildren(...(tables.length ? tables : [element("p", payload.none)]));
+  root.replaceChildren(...(tables.length ? tables : [element("p", "", payload.none)]));
 }
 
 /** @param {Mounted<PayloadAddress>} mounted */
@@ -66,7 +54,7 @@ export default function ({ data, parentElement }) {
     onMessages(
       root,
       /** @type {TablesState} */ ({ isText: true }),
-      ["step", "source", "words"],
+      ["step", "source", "words", "options"],
       () => drawSoon(root, state, draw),
     );
   state.data = data;

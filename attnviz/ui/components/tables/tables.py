@@ -9,10 +9,10 @@ import pandas as pd
 
 from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import View
+from attnviz.ui.page_state.view import Keyed
 
 
-def tables(view: View, at: str, name: str) -> None:
+def tables(view: Keyed, at: str, name: str) -> None:
     """Draw the tables of the payload at the address `at`, for the current selection in `view`."""
     component("tables", isolate=False)(key=view.key(name), data={"at": at})
 

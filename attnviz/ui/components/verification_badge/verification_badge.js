@@ -70,7 +70,7 @@ function setOpen(root, isOpen) {
  */
 function start(root) {
   const state = /** @type {VerificationState} */ ({});
-  onMessages(root, state, ["step", "words"], () => drawSoon(root, state, draw));
+  onMessages(root, state, ["step", "words", "options"], () => drawSoon(root, state, draw));
   const badge = find(root, ".badge");
   badge.onclick = () => setOpen(root, Boolean(find(root, ".receipt").hidden));
   const controller = new AbortController();
