@@ -224,7 +224,8 @@ function start(root) {
   const state = /** @type {ChartState} */ ({});
   onMessages(root, state, MESSAGES, () => drawSoon(root, state, draw));
   const resizing = new ResizeObserver(() => {
-    if ("fits" in state.data) drawSoon(root, state, draw);
+    const payload = "at" in state.data ? state.fetched?.payload : state.data;
+    if (payload?.fits) drawSoon(root, state, draw);
   });
   resizing.observe(find(root, ".scroll"));
   const ends = [
