@@ -36,11 +36,14 @@ def shown_if(condition: str, text: str) -> str:
     return f'<span class="if-{condition}">{text}</span>'
 
 
+def by_unit(words: str, pieces: str) -> str:
+    """Return as HTML the text for a heatmap by words and that for one by pieces, of which one is shown."""
+    return shown_if("words", words) + shown_if("pieces", pieces)
+
+
 def _option(
     view: View, name: str, kind: str, label: str, width: int | Literal["stretch", "content"] = "content", **data: Any
 ) -> None:
     key = view.key(name)
-    payload = {"key": key, "kind": kind, "option": name, "value": "", "label": label, "labelled": False, "help": ""}
-    payload |= {"disabled": False, "options": [], "placeholder": "", "height": 0, "button": "", "singleLine": False}
     with st.container(key=key, width=width):
-        field(key, payload | data, width)
+        field(key, data | {"kind": kind, "option": name, "label": label}, width)

@@ -181,8 +181,7 @@ def _draw(
         session[key] = default
     value = session[key]
     _fields()[key] = _Field(accepts, then)
-    payload = {"options": [], "placeholder": "", "height": 0, "button": "", "singleLine": False, "option": ""} | data
-    payload |= {"key": key, "kind": kind, "value": value, "label": style.label, "labelled": style.labelled}
+    payload = data | {"kind": kind, "value": value, "label": style.label, "labelled": style.labelled}
     with st.container(key=key, width=style.width):
         field(key, payload | {"help": style.help, "disabled": style.disabled}, style.width)
     return value

@@ -16,7 +16,7 @@ from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName, scale_names
 from attnviz.trace import Record, Trace
 from attnviz.ui.components.chart.chart import chart, steady_payload
-from attnviz.ui.display_options import option_segments, option_select, option_switch, shown_if
+from attnviz.ui.display_options import by_unit, option_segments, option_select, option_switch, shown_if
 from attnviz.ui.fields import select_box
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.choices import HeatmapChoices
@@ -249,14 +249,14 @@ def grid_sentences() -> str:
         'Each <span class="decoder">row</span> is a French piece, written in one step; each <span '
         'class="encoder">column</span> is an English piece.'
     )
-    return shown_if("words", words) + shown_if("pieces", pieces)
+    return by_unit(words, pieces)
 
 
 def _brightness_sentences() -> str:
     """Return what the brightness of a cell means, as HTML: a sentence for words and one for pieces."""
     words = gettext("The brighter a cell, the more the word of the row looked at the word of the column.")
     pieces = gettext("The brighter a cell, the more the piece of the row looked at the piece of the column.")
-    return shown_if("words", words) + shown_if("pieces", pieces)
+    return by_unit(words, pieces)
 
 
 def _imported_grid_sentences() -> str:
@@ -269,7 +269,7 @@ def _imported_grid_sentences() -> str:
         'Each <span class="decoder">row</span> is a target piece; each <span class="encoder">column</span> is a '
         "source piece."
     )
-    return f"{shown_if('words', words)}{shown_if('pieces', pieces)} {_brightness_sentences()}"
+    return f"{by_unit(words, pieces)} {_brightness_sentences()}"
 
 
 def _one_vector_sentence(trace: Trace) -> str:

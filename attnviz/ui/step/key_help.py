@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.languages import gettext
-from attnviz.ui.display_options import shown_if
+from attnviz.ui.display_options import by_unit
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior
 
@@ -16,7 +16,7 @@ def _column_name(view: View) -> str:
         words, pieces = gettext("source word"), gettext("source piece")
     else:
         words, pieces = gettext("English word"), gettext("English piece")
-    return shown_if("words", words) + shown_if("pieces", pieces)
+    return by_unit(words, pieces)
 
 
 def key_help(view: View, *, stepping_only: bool = False) -> None:
