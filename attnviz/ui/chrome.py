@@ -19,14 +19,16 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.admission import admitted
 from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
+from attnviz.ui.components.link_messages.link_messages import link_messages
 from attnviz.ui.components.page_links.page_links import page_links
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.concurrency import in_turn
-from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
+from attnviz.ui.fields import drop_restored_values, forget_linked_fields, restore_values, segmented_control, set_value
 from attnviz.ui.inbox import Handler, inbox
 from attnviz.ui.language import LANGUAGE, use_chosen_language
 from attnviz.ui.link import follow_address, link
 from attnviz.ui.page_state.address import PAGE, open_address, page_payload
+from attnviz.ui.page_state.link_problems import drop_link_problems, forget_link, link_problems
 from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive
 from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
@@ -48,6 +50,7 @@ class Page:
 def go_to(path: str) -> None:
     """Select the page at `path` from the next run on."""
     st.session_state[PAGE] = path
+    drop_link_problems(st.session_state)
 
 
 @in_turn
@@ -74,8 +77,12 @@ def run_pages(pages: Sequence[Page]) -> None:
     open_address(session, current.path)
     first_request = next_request()
     _masthead(pages, current)
+    messages = st.container(key="link_problem")
     with _page_container(pages, current):
         current.draw()
+    if problems := link_problems(session):
+        with messages:
+            link_messages(problems)
     acknowledge_handled(first_request, page_payload(session))
 
 
@@ -108,6 +115,8 @@ def _follow(pages: Sequence[Page], query: Any) -> None:
     drop_restored_values()
     session[PAGE] = link().get(PAGE, "")
     session.pop(LANGUAGE, None)
+    forget_link(session)
+    forget_linked_fields()
     _current_page(pages).forget()
 
 

@@ -8,15 +8,18 @@ others. Until that is handled, the browser shows the value that the visitor set 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import streamlit as st
 
 from attnviz.ui.components.field.field import field
+from attnviz.ui.link import link
+from attnviz.ui.page_state.address import PAGE, add_parameters
+from attnviz.ui.page_state.link_problems import note_if_invalid
 
-_FIELDS, _RESTORED = "fields", "restored_fields"
+_FIELDS, _RESTORED, _LINKED = "fields", "restored_fields", "linked_fields"
 _LONGEST = 100_000
 """Largest length of a text that is accepted, in characters."""
 
@@ -73,16 +76,17 @@ def text_box(
     height: int = 0,
     single_line: bool = False,
     button: str = "",
+    parameter: str = "",
 ) -> str:
     """Draw a text box; return its text, which the session state has under `key`, at first `default`.
 
     When a visitor changes it, `then` is called before the page is drawn again. Ctrl+Enter sends the text and presses
     the request button with the key `button`; in a box with a `single_line`, Enter sends it. `height` is in pixels; by
-    default the box is as high as its text.
+    default the box is as high as its text. With a `parameter`, the text is in the address (`_follow_link`).
     """
     data = {"placeholder": placeholder, "height": height, "button": button, "singleLine": single_line}
     style = _Style(label, label_visibility == "visible", help)
-    return str(_draw("text", style, key, default, _is_text, then, **data))
+    return str(_draw("text", style, key, default, _is_text, then, parameter, **data))
 
 
 def select_box(
@@ -96,14 +100,16 @@ def select_box(
     help: str = "",  # noqa: A002  as Streamlit's
     disabled: bool = False,
     width: int | Literal["stretch"] = "stretch",
+    parameter: str = "",
 ) -> str:
     """Draw a box of choices; return the chosen value, which the session state has under `key`.
 
     `options` maps values to labels in the current language; `default` is one of the values. When a visitor chooses,
-    `then` is called before the page is drawn again. `width` is in pixels.
+    `then` is called before the page is drawn again. `width` is in pixels. With a `parameter`, the value is in the
+    address (`_follow_link`).
     """
     style = _Style(label, label_visibility == "visible", help, disabled, width)
-    return str(_draw("select", style, key, default, options.__contains__, then, options=[*options.items()]))
+    return str(_draw("select", style, key, default, options.__contains__, then, parameter, options=[*options.items()]))
 
 
 def segmented_control(
@@ -114,10 +120,12 @@ def segmented_control(
     default: str,
     then: Callable[[], object] | None = None,
     label_visibility: Literal["visible", "collapsed"] = "visible",
+    parameter: str = "",
 ) -> str:
     """Draw the options as adjacent buttons; otherwise like `select_box`."""
     style = _Style(label, label_visibility == "visible", width="content")
-    return str(_draw("segments", style, key, default, options.__contains__, then, options=[*options.items()]))
+    accepts, names = options.__contains__, [*options.items()]
+    return str(_draw("segments", style, key, default, accepts, then, parameter, options=names))
 
 
 def switch(
@@ -127,13 +135,15 @@ def switch(
     default: bool = False,
     then: Callable[[], object] | None = None,
     help: str = "",  # noqa: A002  as Streamlit's
+    parameter: str = "",
 ) -> bool:
     """Draw a switch; return whether it is on, which the session state has under `key`.
 
-    When a visitor turns it, `then` is called before the page is drawn again.
+    When a visitor turns it, `then` is called before the page is drawn again. With a `parameter`, whether it is on is in
+    the address (`_follow_link`).
     """
     style = _Style(label, labelled=False, help=help, width="content")
-    return bool(_draw("switch", style, key, default, _is_bool, then))
+    return bool(_draw("switch", style, key, default, _is_bool, then, parameter))
 
 
 def disclosure(label: str, *, key: str) -> bool:
@@ -170,21 +180,59 @@ def _draw(
     default: Any,
     accepts: Callable[[Any], bool],
     then: Callable[[], object] | None,
+    parameter: str = "",
     **data: Any,
 ) -> Any:
     """Draw a field; return its value."""
     session = st.session_state
+    if parameter:
+        offered = ("0", "1") if kind == "switch" else [value for value, _ in data.get("options", ())]
+        _follow_link(key, parameter, offered, is_switch=kind == "switch")
     restored = session.get(_RESTORED, {})
     if key in restored and _is_accepted(accepts, value := restored.pop(key)):
         session[key] = value
     if key not in session or not _is_accepted(accepts, session[key]):
         session[key] = default
     value = session[key]
+    if parameter:
+        text = str(int(value)) if kind == "switch" else str(value)
+        add_parameters(session, {parameter: None if value == default else text})
     _fields()[key] = _Field(accepts, then)
     payload = data | {"kind": kind, "value": value, "label": style.label, "labelled": style.labelled}
     with st.container(key=key, width=style.width):
         field(key, payload | {"help": style.help, "disabled": style.disabled}, style.width)
     return value
+
+
+def _follow_link(key: str, parameter: str, offered: Collection[str], *, is_switch: bool) -> None:
+    """Set a field to the `parameter` of the link when it is drawn first; note an invalid value.
+
+    Each field with a parameter is in the address of its page, unless it has its default.
+    """
+    session = st.session_state
+    read: dict[str, str] = session.setdefault(_LINKED, {})
+    text = link().get(parameter)
+    if key in read or text is None:
+        read.setdefault(key, session.get(PAGE, ""))
+        return
+    read[key] = session.get(PAGE, "")
+    note_if_invalid(session, parameter, text, offered)
+    if not offered or text in offered:
+        session[key] = text == "1" if is_switch else text
+
+
+def clear_with_link(key: str) -> None:
+    """Clear the entry `key` of the session state with the linked fields of the current page."""
+    st.session_state.setdefault(_LINKED, {})[key] = st.session_state.get(PAGE, "")
+
+
+def forget_linked_fields() -> None:
+    """Clear the fields of the current page that are in the address, before another link is followed."""
+    session = st.session_state
+    read: dict[str, str] = session.get(_LINKED, {})
+    for key in [key for key, page in read.items() if page == session.get(PAGE, "")]:
+        del read[key]
+        session.pop(key, None)
 
 
 def _is_accepted(accepts: Callable[[Any], bool], value: Any) -> bool:

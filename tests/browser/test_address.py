@@ -101,6 +101,21 @@ def test_url_stores_every_display_option(open_page: Opener) -> None:
     }
 
 
+def test_invalid_link_values_are_reported_until_another_is_chosen(open_page: Opener) -> None:
+    page = open_page(f"?sentence={quote(EXAMPLE)}&section=beans&by=letters", path="lab", ready=".st-key-link_problem p")
+    problems = page.locator(".st-key-link_problem p")
+    expect(problems).to_have_count(2)
+    page.locator(".st-key-section").get_by_role("radio").nth(1).click()
+    expect(problems).to_have_count(1)
+    page.locator(".st-key-section").get_by_role("radio").first.click()
+    page.wait_for_function("() => !new URL(location.href).searchParams.has('section')")
+    page.get_by_role("radio", name="fr", exact=True).click()
+    expect(problems).to_contain_text("by")
+    expect(problems).to_have_count(1)
+    page.locator(".page-links a").first.click()
+    expect(problems).to_have_count(0)
+
+
 @pytest.mark.nightly
 def test_url_stores_a_foil_of_several_pieces(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page("?step=4")

@@ -24,13 +24,9 @@ from attnviz.ui.lab.sentence_editor import plain
 from attnviz.ui.page_state.comparison import (
     KINDS,
     chosen_partner,
-    comparison_address,
-    forget_comparison,
-    open_comparison,
+    follow_first_sentence,
     other_what_ifs,
-    set_other_sentence,
 )
-from attnviz.ui.page_state.link_problems import link_problems
 from attnviz.ui.page_state.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
@@ -50,77 +46,49 @@ def a_view(number: int = 0, count: int = 0) -> View:
     return View(MAIN, what_ifs.trace(number), what_ifs, number)
 
 
-LINKS = st.fixed_dictionaries(
+CHOICES = st.fixed_dictionaries(
     {},
     optional={
         "compare": st.sampled_from([*KINDS, "x", ""]),
         "other_model": st.sampled_from([*MODELS, "three", ""]),
         "other_sentence": odd_texts,
-        "held": st.sampled_from(["0", "1", "2", ""]),
+        "held": st.booleans(),
         "other_what_if": st.sampled_from(["0", "1", "2", "9", "-1", "x", ""]),
     },
 )
 
 
-@given(linked=LINKS, models=st.sampled_from([MODELS, []]), number=st.integers(0, 2), count=st.integers(2, 3))
-def test_any_comparison_link_is_used_or_reported_and_round_trips(
-    linked: dict[str, str], models: list[str], number: int, count: int
+@given(chosen=CHOICES, models=st.sampled_from([MODELS, []]), number=st.integers(0, 2), count=st.integers(2, 3))
+def test_any_choice_is_used_if_it_is_offered(
+    chosen: dict[str, Any], models: list[str], number: int, count: int
 ) -> None:
-    session: dict[Any, Any] = {}
     view = a_view(number, count)
-    open_comparison(session, view, linked, models)
-    chosen, problems = chosen_partner(session, view), link_problems(session, {})
-    assert chosen.kind in KINDS
-    assert (chosen.model in models) if models else chosen.model is None
-    assert chosen.what_if in other_what_ifs(view)
-    bad = [
-        linked.get("compare", "model") not in KINDS,
-        bool(models) and "other_model" in linked and linked["other_model"] not in models,
-        linked.get("held", "0") not in "01" or linked.get("held") == "",
-        "other_what_if" in linked and linked["other_what_if"] not in map(str, other_what_ifs(view)),
-    ]
-    assert len(problems) == sum(bad)
-    written = {k: v for k, v in comparison_address(session, view, models).items() if v is not None}
-    again: dict[Any, Any] = {}
-    open_comparison(again, view, written, models)
-    assert link_problems(again, {}) == {}
-    assert comparison_address(again, view, models) == comparison_address(session, view, models)
-    reopened = chosen_partner(again, view)
-    used = {"model": ["model"], "sentence": ["sentence", "held"], "what-if": ["what_if"]}[chosen.kind]
-    assert [getattr(reopened, name) for name in used] == [getattr(chosen, name) for name in used]
-
-
-def test_link_problems_stay_until_another_choice_is_made() -> None:
-    session: dict[Any, Any] = {}
-    view = a_view()
-    open_comparison(session, view, {"compare": "nothing"}, MODELS)
-    open_comparison(session, view, {"compare": "nothing"}, MODELS)
-    assert len(link_problems(session, comparison_address(session, view, MODELS))) == 1
-    session["compare"] = "sentence"
-    assert link_problems(session, comparison_address(session, view, MODELS)) == {}
+    partner, what_ifs = chosen_partner(chosen, view, models), [str(other) for other in other_what_ifs(view)]
+    assert partner.kind == (chosen["compare"] if chosen.get("compare") in KINDS else "model")
+    assert partner.model == (chosen["other_model"] if chosen.get("other_model") in models else next(iter(models), None))
+    assert partner.sentence == chosen.get("other_sentence", TRACE.source_text)
+    assert partner.held == chosen.get("held", False)
+    assert str(partner.what_if) in what_ifs
+    if chosen.get("other_what_if") in what_ifs:
+        assert str(partner.what_if) == chosen["other_what_if"]
 
 
 def test_another_first_sentence_resets_the_other_sentence() -> None:
-    session: dict[Any, Any] = {}
+    session: dict[Any, Any] = {"compare": "sentence"}
     view = a_view()
-    open_comparison(session, view, {"compare": "sentence"}, MODELS)
-    set_other_sentence(session, view, "The agreement .")
-    open_comparison(session, view, {}, MODELS)
-    assert chosen_partner(session, view).sentence == "The agreement ."
+    follow_first_sentence(session, view)
+    session["other_sentence"] = "The agreement ."
+    follow_first_sentence(session, view)
+    assert chosen_partner(session, view, MODELS).sentence == "The agreement ."
     other = View(MAIN, synthetic.trace("Nobody knows ."))
-    open_comparison(session, other, {}, MODELS)
-    assert chosen_partner(session, other).sentence == "Nobody knows ."
-    assert chosen_partner(session, other).kind == "sentence"
-    forget_comparison(session, MAIN)
-    assert session == {}
+    follow_first_sentence(session, other)
+    assert chosen_partner(session, other, MODELS).sentence == "Nobody knows ."
 
 
 def test_current_model_or_what_if_is_never_compared_with_itself() -> None:
-    session: dict[Any, Any] = {}
-    open_comparison(session, a_view(0, 2), {"other_model": "two", "other_what_if": "2"}, MODELS)
-    open_comparison(session, a_view(2, 2), {}, ["one"])
-    chosen = chosen_partner(session, a_view(2, 2))
-    assert (chosen.model, chosen.what_if) == ("one", 0)
+    session = {"other_model": "two", "other_what_if": "2"}
+    partner = chosen_partner(session, a_view(2, 2), ["one"])
+    assert (partner.model, partner.what_if) == ("one", 0)
 
 
 @given(text=odd_texts)

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.grid import FACES
-from attnviz.ui.page_state.address import forget_view, valid_values_in_link
-from attnviz.ui.page_state.link_problems import link_problems, read_link
+from attnviz.ui.page_state.address import valid_values_in_link
+from attnviz.ui.page_state.link_problems import drop_link_problems, forget_link, link_problems, read_link
 from attnviz.ui.page_state.view import MAIN, View
 from tests.figures import synthetic
 from tests.ui.opening import Run
@@ -41,12 +41,13 @@ VALID_VALUES = {
 @given(st.dictionaries(st.sampled_from(sorted(OFFERED)), st.text(max_size=60)))
 def test_every_invalid_link_value_is_reported(linked: dict[str, str]) -> None:
     session: dict[str, object] = {}
-    read_link(session, VIEW, linked | {"unknown": "?"}, OFFERED)
-    problems = link_problems(session, {})
+    read_link(session, linked | {"unknown": "?"}, OFFERED)
+    problems = link_problems(session)
     wrong = {name for name, value in linked.items() if OFFERED[name] and not is_valid(name, value)}
     assert len(problems) == len(wrong)
-    assert all(f"“{name}”" in problems[name] for name in wrong)
-    assert all(sentence.endswith(".") for sentence in problems.values())
+    assert all(problems[name][0] == linked[name] for name in wrong)
+    assert all(f"“{name}”" in problems[name][1] for name in wrong)
+    assert all(sentence.endswith(".") for _, sentence in problems.values())
 
 
 def is_valid(name: str, value: str) -> bool:
@@ -59,28 +60,25 @@ def is_valid(name: str, value: str) -> bool:
 def test_valid_link_values_are_not_reported() -> None:
     session: dict[str, object] = {}
     assert VALID_VALUES.keys() >= {name for name, values in OFFERED.items() if values}
-    read_link(session, VIEW, VALID_VALUES, OFFERED)
-    assert link_problems(session, {}) == {}
+    read_link(session, VALID_VALUES, OFFERED)
+    assert link_problems(session) == {}
 
 
-def test_problems_stay_until_a_new_choice_and_return_with_a_new_link() -> None:
+def test_problems_are_dropped_on_another_page_and_return_with_a_new_link() -> None:
     session: dict[str, object] = {}
     for _ in range(2):
-        read_link(session, VIEW, {"face": "x", "step": "0"}, OFFERED)
-        assert len(link_problems(session, {"face": None})) == 2
-        assert len(link_problems(session, {"face": None})) == 2
-        remaining = link_problems(session, {"face": "after"})
-        assert list(remaining) == ["step"]
-        assert link_problems(session, {"face": None}) == remaining, "a solved problem does not return"
-        read_link(session, VIEW, {"face": "x"}, OFFERED)
-        assert link_problems(session, {"face": None}) == remaining, "a link is read once"
-        forget_view(session, MAIN)
-        assert link_problems(session, {}) == {}
+        read_link(session, {"face": "x", "step": "0"}, OFFERED)
+        assert len(link_problems(session)) == 2
+        assert len(link_problems(session)) == 2
+        drop_link_problems(session)
+        read_link(session, {"face": "x"}, OFFERED)
+        assert link_problems(session) == {}, "a link is read once"
+        forget_link(session)
 
 
 def shown_link_problems(app: AppTest) -> list[str]:
     """Return the problems of the link that the page shows."""
-    return [sentence for component in mounted(app, "link_messages") for sentence in component["problems"].values()]
+    return [message for mount in mounted(app, "link_messages") for _, message in mount["problems"].values()]
 
 
 @pytest.mark.parametrize("depth", ["idea", "everything"])

@@ -32,7 +32,7 @@ def other_models(trace: Trace) -> list[str]:
 
 def selected_pair(session: Session, view: View) -> Pair:
     """Return the two chosen translations; raise AttnvizError with a sentence where they cannot be made."""
-    partner, trace = chosen_partner(session, view), view.trace
+    partner, trace = chosen_partner(session, view, other_models(view.trace)), view.trace
     if partner.kind == "what-if":
         return _pair_of_what_ifs(view, partner.what_if)
     if partner.kind == "model":

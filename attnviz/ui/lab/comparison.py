@@ -21,20 +21,20 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart, fitting_payload
 from attnviz.ui.display_options import option_segments
-from attnviz.ui.fields import segmented_control, select_box
+from attnviz.ui.fields import clear_with_link, segmented_control, select_box
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.lab.compared_translation import Pair, other_models, selected_pair, unknown_text_sentence, what_if_name
 from attnviz.ui.lab.sentence_diff import differing_sentences_html
 from attnviz.ui.lab.sentence_editor import sentence_editor
-from attnviz.ui.link import link
 from attnviz.ui.page_state.choices import HeatmapChoices
 from attnviz.ui.page_state.comparison import (
     KIND,
     MODEL,
+    SOURCE,
     WHAT_IF,
     chosen_partner,
-    comparison_address,
-    open_comparison,
+    default_what_if,
+    follow_first_sentence,
     other_what_ifs,
 )
 from attnviz.ui.page_state.selection import Selection, selection_of
@@ -51,15 +51,10 @@ LAYOUTS = {4: 1380, 2: 900, 1: 390}
 """Panels side by side, and the width in pixels they are laid out for, the widest first."""
 
 
-def read_comparison_link(view: View) -> dict[str, str | None]:
-    """Read from the link what `view` is compared with, once per session; return the address parameters for it."""
-    session, models = st.session_state, other_models(view.trace)
-    open_comparison(session, view, link(), models)
-    return comparison_address(session, view, models)
-
-
 def comparison_panel(view: View, theme: ThemeName) -> None:
     """Draw the choice of what `view` is compared with, and both translations side by side."""
+    follow_first_sentence(st.session_state, view)
+    clear_with_link(view.key(SOURCE))
     _choices(view)
     try:
         with st.spinner(gettext("Translating…")):
@@ -147,6 +142,7 @@ def _choices(view: View) -> None:
             key=view.key(KIND),
             default="model",
             label_visibility="collapsed",
+            parameter=view.key(KIND),
         )
         if kind == "model" and models:
             select_box(
@@ -155,6 +151,7 @@ def _choices(view: View) -> None:
                 key=view.key(MODEL),
                 default=models[0],
                 label_visibility="collapsed",
+                parameter=view.key(MODEL),
                 width=240,
             )
         what_ifs = {str(number): what_if_name(number) for number in other_what_ifs(view)}
@@ -163,8 +160,9 @@ def _choices(view: View) -> None:
                 gettext("The other"),
                 what_ifs,
                 key=view.key(WHAT_IF),
-                default=next(iter(what_ifs)),
+                default=str(default_what_if(view)),
                 label_visibility="collapsed",
+                parameter=view.key(WHAT_IF),
                 width=240,
             )
     if kind == "what-if":
@@ -204,7 +202,8 @@ def _choices(view: View) -> None:
 def _what_if_descriptions(view: View) -> None:
     """Draw a description of the compared what-ifs."""
     descriptions = cards(view.what_ifs) if view.what_ifs else []
-    numbers = sorted({view.number, chosen_partner(st.session_state, view).what_if} - {0})
+    partner = chosen_partner(st.session_state, view, other_models(view.trace))
+    numbers = sorted({view.number, partner.what_if} - {0})
     if lines := [
         f"{what_if_name(number)}: {descriptions[number].description}"
         for number in numbers

@@ -5,15 +5,13 @@ The server computes the current section only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from attnviz.analysis.neighbours import METRICS
-from attnviz.analysis.vectors import VECTOR_KINDS
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
@@ -21,7 +19,7 @@ from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
-from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, read_comparison_link
+from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables
 from attnviz.ui.lab.neighbours import CORPUS, KIND, METRIC, neighbours_panel, neighbours_pictures, neighbours_tables
 from attnviz.ui.lab.perturbation_tests import (
     perturbation_tests_panel,
@@ -29,20 +27,14 @@ from attnviz.ui.lab.perturbation_tests import (
     perturbation_tests_tables,
 )
 from attnviz.ui.lab.tree import WIDTH as BEAM_WIDTH
-from attnviz.ui.lab.tree import WIDTHS, tree_panel, tree_pictures
-from attnviz.ui.link import link
-from attnviz.ui.page_state import address
+from attnviz.ui.lab.tree import tree_panel, tree_pictures
 from attnviz.ui.page_state.comparison import NAMES as COMPARISON_NAMES
-from attnviz.ui.page_state.comparison import forget_comparison
-from attnviz.ui.page_state.link_problems import note_if_invalid
-from attnviz.ui.page_state.parameters import ValidValues
 from attnviz.ui.page_state.selection import Selection, with_selection
-from attnviz.ui.page_state.view import MAIN, Session, View
+from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.shared_payloads import show_traces
 from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.step.key_help import key_help
-from attnviz.ui.step.link_messages import link_messages
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import text_section
@@ -64,13 +56,8 @@ class Section:
     """Draws the section."""
     pictures: Callable[[View, Session], Iterator[Picture]]
     """Yields the figures as currently shown, to be saved; none where it has none."""
-    choices: Mapping[str, ValidValues] = field(default_factory=dict)
-    """Choices in the section by their names in session state and address, with the values of each.
-
-    The values are empty where only the section itself knows them.
-    """
-    read_link: Callable[[View], dict[str, str | None]] = lambda _: {}
-    """Reads the section's choices from a link before it is drawn; returns its address parameters, None for defaults."""
+    choices: Sequence[str] = ()
+    """Session state keys of the choices that determine the figures."""
     tables: Callable[[View, Session], Iterator[tuple[str, pd.DataFrame]]] | None = None
     """Yields the numbers in the figures, each table with its name; None where they are part of its figures."""
 
@@ -85,19 +72,19 @@ SECTIONS: Mapping[str, Section] = {
         perturbation_tests_pictures,
         tables=perturbation_tests_tables,
     ),
-    "tree": Section(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, {BEAM_WIDTH: WIDTHS}),
+    "tree": Section(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, (BEAM_WIDTH,)),
     "comparison": Section(
         lambda: gettext("Side by side"),
         comparison_panel,
         comparison_pictures,
-        read_link=read_comparison_link,
+        COMPARISON_NAMES,
         tables=comparison_tables,
     ),
     "neighbours": Section(
         lambda: gettext("Neighbours"),
         neighbours_panel,
         neighbours_pictures,
-        {KIND: VECTOR_KINDS, METRIC: METRICS, CORPUS: ()},
+        (KIND, METRIC, CORPUS),
         tables=neighbours_tables,
     ),
 }
@@ -113,19 +100,16 @@ def lab_page(view: View, *, requested: bool = False) -> None:
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         with st.container(key="lab_opening"):
             text_section(TextSection(gettext("Lab"), (_introduction(),)))
-        problems, sentences = (st.container(key=view.key(name)) for name in ("link_problem", "sentences"))
+        sentences = st.container(key=view.key("sentences"))
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
             chosen = _chosen_section()
             section = SECTIONS[chosen]
-            _write_address(view, chosen)
             _downloads(view, section)
             if requested:
                 status(view)
             copy_link(view)
         with st.container(key=view.key("section_panel")):
             section.draw(view, theme_name())
-        with problems:
-            link_messages(view)
         with sentences:
             step_controls(view)  # after the choice of the section, which is part of the address
         _tables(view, section)
@@ -143,49 +127,17 @@ def _introduction() -> str:
     )
 
 
-def read_linked_section() -> None:
-    """Read the section and its choices from the link, where nothing has been chosen yet."""
-    session, linked = st.session_state, link()
-    for name, offered in _choices().items():
-        if name not in session:
-            session[name] = linked.get(name)
-            note_if_invalid(session, name, session[name], offered)
-
-
-def forget_section() -> None:
-    """Clear the section and its choices, before another link is followed."""
-    for name in _choices():
-        st.session_state.pop(name, None)
-    forget_comparison(st.session_state, MAIN)
-
-
-def _choices() -> dict[str, ValidValues]:
-    """Return the choices with the values of each."""
-    choices: dict[str, ValidValues] = {SECTION: tuple(SECTIONS)}
-    for section in SECTIONS.values():
-        choices |= section.choices
-    return choices
-
-
 def _chosen_section() -> str:
-    """Draw the choice of the section and write it into the address; return its name."""
+    """Draw the choice of the section; return its name."""
     first, titles = next(iter(SECTIONS)), {name: section.title() for name, section in SECTIONS.items()}
-    chosen = segmented_control(
+    return segmented_control(
         gettext("Section"),
         titles,
         key=SECTION,
         default=first,
         label_visibility="collapsed",
+        parameter=SECTION,
     )
-    address.add_parameters(st.session_state, {SECTION: None if chosen == first else chosen})
-    return chosen
-
-
-def _write_address(view: View, chosen: str) -> None:
-    """Write the address parameters of the section `chosen`, and remove those of the others."""
-    for name, section in SECTIONS.items():
-        parameters = section.read_link(view)
-        address.add_parameters(st.session_state, parameters if name == chosen else dict.fromkeys(parameters))
 
 
 def _tables(view: View, section: Section) -> None:
@@ -202,7 +154,7 @@ def _tables(view: View, section: Section) -> None:
 
 def figures_cache_key(session: Mapping[Any, Any]) -> str:
     """Return the choices that determine the figures, as text for cache keys."""
-    names = {*_choices(), *COMPARISON_NAMES}
+    names = {name for section in SECTIONS.values() for name in section.choices}
     return repr({name: session.get(name) for name in sorted(names)})
 
 

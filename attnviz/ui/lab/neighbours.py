@@ -25,7 +25,6 @@ from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.neighbours.neighbours import neighbour_list
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.lab.vectors import SAMPLE_NAME, VectorIndex, corpora_of, corpus_version, vector_index
-from attnviz.ui.page_state import address as page_address
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import weights_of
@@ -76,7 +75,7 @@ def _unavailable_reason(trace: Any) -> str:
 
 
 def _choices(trace: Trace) -> tuple[str, str, str]:
-    """Draw the choices and write them into the address; return kind, metric and corpus."""
+    """Draw the choices; return kind, metric and corpus."""
     corpora = corpora_of(trace)
     with st.container(horizontal=True, vertical_alignment="center", key="neighbour_choices"):
         offered = ((KIND, gettext("Which vectors"), vector_kind_names()), (METRIC, gettext("Measure"), metric_names()))
@@ -87,6 +86,7 @@ def _choices(trace: Trace) -> tuple[str, str, str]:
                 key=key,
                 default=next(iter(names)),
                 label_visibility="collapsed",
+                parameter=key,
             )
             for key, label, names in offered
         ]
@@ -97,12 +97,10 @@ def _choices(trace: Trace) -> tuple[str, str, str]:
                 key=CORPUS,
                 default=SAMPLE_NAME,
                 label_visibility="collapsed",
+                parameter=CORPUS,
                 width=280,
             )
         )
-    defaults = (VECTOR_KINDS[0], METRICS[0], SAMPLE_NAME)
-    for key, value, default in zip((KIND, METRIC, CORPUS), chosen, defaults, strict=True):
-        page_address.add_parameters(st.session_state, {key: None if value == default else value})
     return chosen[0], chosen[1], chosen[2]
 
 

@@ -10,7 +10,7 @@ from attnviz.analysis.sentence_edits import next_word, sentence_words, with_next
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.fields import switch, text_box
-from attnviz.ui.page_state.comparison import HELD, SENTENCE, set_other_sentence
+from attnviz.ui.page_state.comparison import HELD, SENTENCE
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import request_button
 from attnviz.wording.labels import quote, shorten
@@ -22,16 +22,18 @@ _MARKDOWN_CHARACTERS = re.compile(r"([!-/:-@\[-`{-~])")
 
 def sentence_editor(view: View) -> None:
     """Draw the text box, its words as buttons, and the actions on the chosen word."""
-    session, key, chosen = st.session_state, view.key(SENTENCE), view.key("edited_word")
-    words = sentence_words(session[key] or "")[:MOST_WORDS]
-    if session.get(chosen) not in range(len(words)):
-        session[chosen] = None
-    text_box(
+    session, chosen = st.session_state, view.key("edited_word")
+    sentence = text_box(
         gettext("The other sentence"),
-        key=key,
+        key=view.key(SENTENCE),
+        default=view.trace.source_text,
         label_visibility="collapsed",
         placeholder=gettext("Type an English sentence of up to {most} words.", most=LONGEST_SENTENCE),
+        parameter=view.key(SENTENCE),
     )
+    words = sentence_words(sentence)[:MOST_WORDS]
+    if session.get(chosen) not in range(len(words)):
+        session[chosen] = None
     st.pills(
         gettext("Words of the other sentence"),
         range(len(words)),
@@ -44,6 +46,7 @@ def sentence_editor(view: View) -> None:
         switch(
             gettext("Hold the translation"),
             key=view.key(HELD),
+            parameter=view.key(HELD),
             help=gettext(
                 "Forced decoding: the model writes the translation of the first sentence instead of a new "
                 "translation. You then see, word by word, how the other sentence changes attention and "
@@ -66,7 +69,7 @@ def _actions(view: View, words: tuple[str, ...]) -> None:
 
     def set_sentence(changed: str) -> None:
         session[view.key("edited_word")] = None
-        set_other_sentence(session, view, changed)
+        session[view.key(SENTENCE)] = changed
 
     request_button(
         drop, lambda: set_sentence(without_word(sentence, word or 0)), key=view.key("drop_word"), disabled=word is None

@@ -16,7 +16,6 @@ from attnviz.ui.components.chart.chart import chart, steady_payload
 from attnviz.ui.components.hypotheses.hypotheses import hypotheses, hypotheses_payload
 from attnviz.ui.fields import disclosure, segmented_control
 from attnviz.ui.lab.cached_analyses import beam_tree_of
-from attnviz.ui.page_state import address as page_address
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.requests import begin_fragment
@@ -49,7 +48,7 @@ def tree_panel(view: View, theme: ThemeName) -> None:
 
 
 def _chosen_width(view: View) -> int:
-    """Draw the choice of the width and write it into the address; return it."""
+    """Draw the choice of the width; return it."""
     default_width = (
         view.trace.search.beam if view.trace.search.beam in WIDTHS and _made_by_search(view.trace) else _DEFAULT_WIDTH
     )
@@ -61,8 +60,8 @@ def _chosen_width(view: View) -> int:
             key=WIDTH,
             default=str(default_width),
             label_visibility="collapsed",
+            parameter=WIDTH,
         )
-    page_address.add_parameters(st.session_state, {WIDTH: None if chosen == str(default_width) else chosen})
     return int(chosen)
 
 

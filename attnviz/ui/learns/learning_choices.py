@@ -14,7 +14,6 @@ import streamlit as st
 from attnviz.languages import gettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.fields import segmented_control, select_box
-from attnviz.ui.language import language_address
 from attnviz.ui.learns.runs import load_runs, load_watched_run, snapshot_folders, watched_run_folders
 from attnviz.ui.link import link
 from attnviz.wording.labels import shorten
@@ -46,8 +45,6 @@ class LearningChoices:
     """0-based index."""
     watching: bool
     """Whether the training is a run that may be in progress."""
-    parameters: dict[str, str | None]
-    """Address parameters."""
 
 
 def trainings() -> dict[str, Path]:
@@ -62,19 +59,6 @@ def watches_run(offered: Mapping[str, Path]) -> bool:
     """Return whether the current choice among the trainings `offered` is a run that may be in progress."""
     stored = st.session_state.get(f"learns_{TRAINING}")
     return str(stored if stored in offered else next(iter(offered), "")).startswith(_WATCHED_PREFIX)
-
-
-def read_linked_choices() -> None:
-    """Read the choices from the link, where nothing has been chosen yet."""
-    for name in (TRAINING, SHOWN_RUNS, SENTENCE):
-        if name in link():
-            st.session_state.setdefault(f"learns_{name}", link()[name])
-
-
-def forget_choices() -> None:
-    """Clear the choices, before another link is followed."""
-    for name in (TRAINING, SHOWN_RUNS, SENTENCE):
-        st.session_state.pop(f"learns_{name}", None)
 
 
 def linked_update() -> int | None:
@@ -92,12 +76,7 @@ def choose(offered: Mapping[str, Path]) -> LearningChoices | None:
     sentence = _choose_sentence(available[0])
     shown = _choose_runs(available)
     runs = available if shown == ALL_RUNS else [available[int(shown) - 1]]
-    parameters = {
-        TRAINING: None if training == next(iter(offered)) else training,
-        SHOWN_RUNS: None if shown == ALL_RUNS else shown,
-        SENTENCE: str(sentence + 1) if sentence else None,
-    }
-    return LearningChoices(runs, sentence, training.startswith(_WATCHED_PREFIX), parameters | language_address())
+    return LearningChoices(runs, sentence, training.startswith(_WATCHED_PREFIX))
 
 
 def _load_runs(folder: Path, training: str) -> list[Snapshots]:
@@ -115,12 +94,19 @@ def _choose_training(offered: Mapping[str, Path]) -> str:
     }
     if len(names) == 1:
         return next(iter(names))
-    return select_box(gettext("Training"), names, key=f"learns_{TRAINING}", default=next(iter(names)), width=260)
+    return select_box(
+        gettext("Training"), names, key=f"learns_{TRAINING}", default=next(iter(names)), width=260, parameter=TRAINING
+    )
 
 
 def _choose_sentence(run: Snapshots) -> int:
     names = {str(k + 1): shorten(sentence.source, 90) for k, sentence in enumerate(run.sentences)}
-    return int(select_box(gettext("Sentence"), names, key=f"learns_{SENTENCE}", default="1", width=560)) - 1
+    return (
+        int(
+            select_box(gettext("Sentence"), names, key=f"learns_{SENTENCE}", default="1", width=560, parameter=SENTENCE)
+        )
+        - 1
+    )
 
 
 def _choose_runs(runs: list[Snapshots]) -> str:
@@ -132,4 +118,5 @@ def _choose_runs(runs: list[Snapshots]) -> str:
         names,
         key=f"learns_{SHOWN_RUNS}",
         default=ALL_RUNS,
+        parameter=SHOWN_RUNS,
     )

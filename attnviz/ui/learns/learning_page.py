@@ -26,6 +26,7 @@ from attnviz.ui.components.tables.tables import tables, tables_payload
 from attnviz.ui.components.timeline.timeline import timeline
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.glossary import glossary_box
+from attnviz.ui.language import language_address
 from attnviz.ui.learns.learning_choices import LearningChoices, choose, linked_update, trainings, watches_run
 from attnviz.ui.learns.learning_export import checkpoint_sentence, introduction, learning_lecture
 from attnviz.ui.learns.learning_figures import (
@@ -129,7 +130,7 @@ def _timeline(choices: LearningChoices) -> None:
     captions = [checkpoint_sentence(runs, checkpoint_update) for checkpoint_update in updates]
     names = " ".join([*(run.name for run in runs), str(len(runs))])
     timeline(VIEW, names, updates, captions, (grouped_digits(updates[0]), grouped_digits(updates[-1])), opened)
-    set_page_address(st.session_state, names, choices.parameters)
+    set_page_address(st.session_state, names, language_address())
 
 
 def _definitions(runs: list[Snapshots]) -> None:
@@ -162,7 +163,7 @@ def _downloads(choices: LearningChoices) -> None:
 def _checkpoint_address(choices: LearningChoices, key: str, make: Callable[[Mapping[str, str]], Any]) -> str:
     """Return the address of a payload of the current checkpoint."""
     names = [(run.name, run.updates[-1]) for run in choices.runs]
-    return f"{register_content(VIEW.key(key), f'{choices.parameters} {names}', make)}?checkpoint={{step}}"
+    return f"{register_content(VIEW.key(key), f'{choices.sentence} {names}', make)}?checkpoint={{step}}"
 
 
 def _update_of(choices: LearningChoices, parameters: Mapping[str, str]) -> int:

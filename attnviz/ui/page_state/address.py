@@ -12,7 +12,6 @@ from typing import Any
 
 from attnviz.ui.page_state.gold import forget_gold, gold_address
 from attnviz.ui.page_state.heads import HEADS, forget_heads, head_choices, heads_address
-from attnviz.ui.page_state.link_problems import forget_link
 from attnviz.ui.page_state.parameters import ValidValues, offered_in
 from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.page_state.what_ifs import WHAT_IF, forget_what_ifs, stored_what_ifs, what_ifs_address
@@ -33,9 +32,9 @@ def open_address(session: Session, path: str) -> None:
 
 
 def set_page_address(session: Session, entry: str, parameters: Parameters) -> None:
-    """Set the page's own address `parameters`, and the `entry` that identifies its history entry."""
+    """Add the page's own address `parameters`, and set the `entry` that identifies its history entry."""
     path = session.get(PAGE) or None
-    session[_ADDRESS] = f"{path or 'first'} {entry}", parameters | {PAGE: path}
+    session[_ADDRESS] = f"{path or 'first'} {entry}", page_parameters(session) | parameters | {PAGE: path}
 
 
 def set_address_view(session: Session, view: View, main: View) -> None:
@@ -55,13 +54,13 @@ def main_view(session: Mapping[Any, Any]) -> View | None:
 
 
 def add_parameters(session: Session, parameters: Parameters) -> None:
-    """Add `parameters` to those of `set_page_address`, until its next call."""
+    """Add `parameters` to the address of the page, in this run."""
     entry, previous = session.get(_ADDRESS, ("", {}))
     session[_ADDRESS] = entry, previous | parameters
 
 
 def add_history_entry(session: Session, place: str) -> None:
-    """Give each `place` on the page its own history entry, until the next call of `set_page_address`."""
+    """Give each `place` on the page its own history entry, in this run."""
     entry, previous = session.get(_ADDRESS, ("", {}))
     session[_ADDRESS] = f"{entry} {place}", previous
 
@@ -98,4 +97,3 @@ def forget_view(session: Session, view_id: str) -> None:
     forget_what_ifs(session, view_id)
     forget_heads(session, view_id)
     forget_gold(session, view_id)
-    forget_link(session, view_id)

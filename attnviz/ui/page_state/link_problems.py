@@ -1,24 +1,25 @@
-"""Report invalid values of a link's parameters, one sentence each, until the visitor chooses another value."""
+"""Note invalid values of the link that the visitor followed, one sentence each."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from attnviz.languages import gettext
 from attnviz.ui.page_state.parameters import ValidValues
-from attnviz.ui.page_state.view import Session, View, view_key
+from attnviz.ui.page_state.view import Session
 from attnviz.wording.labels import shorten
 
-_READ, _NOTED, _INSTEAD = "link_read", "link_noted", "link_instead"
+_READ, _NOTED = "link_read", "link_noted"
 _LONGEST = 40
 """Largest length of a reported value, in characters."""
 
 
-def read_link(session: Session, view: View, linked: Mapping[str, str], offered: Mapping[str, ValidValues]) -> None:
-    """Note the invalid values of a link, once a session, given the valid ones of each parameter."""
-    if not session.get(view.key(_READ)):
-        session[view.key(_READ)] = True
+def read_link(session: Session, linked: Mapping[str, str], offered: Mapping[str, ValidValues]) -> None:
+    """Note the invalid values of a link, once for each link, given the valid ones of each parameter."""
+    if not session.get(_READ):
+        session[_READ] = True
         for name, values in offered.items():
             note_if_invalid(session, name, linked.get(name), values)
 
@@ -29,26 +30,21 @@ def note_if_invalid(session: Session, name: str, value: str | None, offered: Val
         session[_NOTED] = session.get(_NOTED, {}) | {name: (value, offered)}
 
 
-def link_problems(session: Session, parameters: Mapping[str, str | None]) -> dict[str, str]:
-    """Return a sentence about each invalid value, by the name of its parameter.
-
-    A sentence is dropped when the parameter changes in `parameters`, those of the server; the browser does the same for
-    its own.
-    """
-    invalid = session.get(_NOTED)
-    if not invalid:
-        return {}
-    first_values = session.setdefault(_INSTEAD, {})
-    for name in list(invalid):
-        if first_values.setdefault(name, parameters.get(name)) != parameters.get(name):
-            del invalid[name]
-    return {name: _sentence(name, value, offered) for name, (value, offered) in invalid.items()}
+def link_problems(session: Mapping[Any, Any]) -> dict[str, tuple[str, str]]:
+    """Return each invalid value and a sentence about it, by the name of its parameter."""
+    noted = session.get(_NOTED, {})
+    return {name: (value, _sentence(name, value, offered)) for name, (value, offered) in noted.items()}
 
 
-def forget_link(session: Session, view_id: str) -> None:
-    """Clear the invalid values, before another link is read."""
-    for name in (view_key(view_id, _READ), _NOTED, _INSTEAD):
-        session.pop(name, None)
+def drop_link_problems(session: Session) -> None:
+    """Drop the invalid values, when the visitor goes to another page."""
+    session.pop(_NOTED, None)
+
+
+def forget_link(session: Session) -> None:
+    """Drop the invalid values before another link is read."""
+    drop_link_problems(session)
+    session.pop(_READ, None)
 
 
 def _is_valid(value: str, offered: ValidValues) -> bool:

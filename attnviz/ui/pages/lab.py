@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
-from attnviz.ui.lab.lab_page import forget_section, lab_page, read_linked_section
+from attnviz.ui.lab.lab_page import lab_page
 from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import current_request, request_address
 from attnviz.ui.toolbar.translation import forget_link, open_view, shown_translation
@@ -17,13 +17,7 @@ def _draw() -> None:
     if shown.view:
         parameters = request_address(request, available) if shown.asked and request else None
         open_view(shown.view, parameters)
-        read_linked_section()
         lab_page(shown.view, requested=shown.asked)
 
 
-def _forget() -> None:
-    forget_link()
-    forget_section()
-
-
-page = Page("lab", lambda: gettext("Lab"), _draw, _forget)
+page = Page("lab", lambda: gettext("Lab"), _draw, forget_link)

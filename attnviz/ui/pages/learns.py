@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
-from attnviz.ui.learns.learning_choices import forget_choices, read_linked_choices, trainings
+from attnviz.ui.learns.learning_choices import trainings
 from attnviz.ui.learns.learning_page import learning_page
 
 
@@ -14,8 +14,7 @@ def offered() -> bool:
 
 
 def _draw() -> None:
-    read_linked_choices()
     learning_page()
 
 
-page = Page("learns", lambda: gettext("How it learns"), _draw, forget_choices)
+page = Page("learns", lambda: gettext("How it learns"), _draw)

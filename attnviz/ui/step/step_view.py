@@ -26,7 +26,6 @@ from attnviz.ui.step.heatmap import heatmap_with_columns
 from attnviz.ui.step.idea import idea_facts, idea_stage
 from attnviz.ui.step.imported_attention_view import imported_attention_view
 from attnviz.ui.step.key_help import key_help
-from attnviz.ui.step.link_messages import link_messages
 from attnviz.ui.step.logit_attribution import logit_attribution_panel
 from attnviz.ui.step.payload_addresses import all_at_once, payload_address
 from attnviz.ui.step.posterior_section import posterior_section
@@ -44,8 +43,6 @@ def step_view(view: View, detail_level: DetailLevel = "everything") -> None:
     """Draw the parts of `view` that depend on the step, at the level `detail_level`."""
     begin_fragment()
     view = replace(_registered(view), detail_level=detail_level)
-    with st.container(key=view.key("link_problem")):
-        link_messages(view)
     if not view.trace.translated:
         imported_attention_view(view)
         return

@@ -99,7 +99,6 @@ def open_view(view: View, requested: address.Parameters | None) -> None:
     page_detail_level()
     read_link(
         session,
-        view,
         linked,
         address.valid_values_in_link(session, view)
         | {

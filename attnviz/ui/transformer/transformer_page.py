@@ -49,7 +49,7 @@ EXHIBITS: Mapping[str, Exhibit] = {
     "answers": five_models.EXHIBIT,
 }
 """By their names in the address, in the order of the page."""
-_CHOICES = (EXHIBIT_NAME, heads.HEAD, SWAP)
+_CHOICES = (heads.HEAD, SWAP)
 _SHOWN_TRACES = "transformer_on_show"
 """Session state key of the shown traces: payloads are available while the session holds them."""
 
@@ -101,6 +101,7 @@ def _chosen_exhibit() -> str:
         key=EXHIBIT_NAME,
         default=next(iter(names)),
         label_visibility="collapsed",
+        parameter=EXHIBIT_NAME,
     )
 
 
@@ -112,11 +113,9 @@ def _write_address(view: View, request: SentenceRequest, exhibit_name: str) -> N
     """Write the parameters of the other pages' view and of this page into the address."""
     session = st.session_state
     address.add_parameters(session, address.own_parameters(session, request.view))
-    first = next(iter(EXHIBITS))
     address.add_parameters(
         session,
         {
-            EXHIBIT_NAME: None if exhibit_name == first else exhibit_name,
             heads.HEAD: session[heads.HEAD] if exhibit_name == "heads" else None,
             pair.FRENCH: pair.french_in_address(request) if exhibit_name == "pair" else None,
             SWAP: session.get(SWAP) if exhibit_name == "pair" else None,

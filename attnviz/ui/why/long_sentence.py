@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from attnviz.analysis.clauses import clauses
 from attnviz.evaluation.sentences import TABLE_3
 from attnviz.languages import gettext
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.link import link
-from attnviz.ui.page_state import address
-from attnviz.ui.page_state.view import Session
 
 LONG = "long"
 """Name of the choice in session state and address: the number of a sentence in `TABLE_3`, from 1, or `_OWN`."""
@@ -20,33 +15,25 @@ _LABEL_LENGTH = 22
 
 
 def choose_long_sentence(visitor_sentence: str) -> str:
-    """Draw the choice and write it into the address; return the sentence.
+    """Draw the choice; return the sentence.
 
     `visitor_sentence` is offered only if it has several clauses.
     """
-    session = st.session_state
-    session.setdefault(LONG, link().get(LONG))
     offered = {str(number): sentence for number, sentence in enumerate(TABLE_3, 1)}
     if len(clauses(visitor_sentence)) > 1:
         offered[_OWN] = visitor_sentence
     names = {
         value: gettext("Yours") if value == _OWN else _first_words(sentence) for value, sentence in offered.items()
     }
-    first = next(iter(offered))
     chosen = segmented_control(
         gettext("The sentence that grows"),
         names,
         key=LONG,
-        default=first,
+        default=next(iter(offered)),
         label_visibility="collapsed",
+        parameter=LONG,
     )
-    address.add_parameters(session, {LONG: None if chosen == first else chosen})
     return offered[chosen]
-
-
-def forget_long_sentence(session: Session) -> None:
-    """Clear the choice, before another link is followed."""
-    session.pop(LONG, None)
 
 
 def _first_words(sentence: str) -> str:

@@ -29,7 +29,7 @@ from attnviz.ui.why.forced import forced_panel, forced_pictures, forced_tables
 from attnviz.ui.why.gradient_decay import signals_panel, signals_pictures, signals_tables
 from attnviz.ui.why.growth import growth_panel, growth_pictures, growth_tables, no_reference_model_reason
 from attnviz.ui.why.length_curve import by_length_panel, by_length_pictures, by_length_tables
-from attnviz.ui.why.long_sentence import choose_long_sentence, forget_long_sentence
+from attnviz.ui.why.long_sentence import choose_long_sentence
 from attnviz.ui.why.side_by_side import translation_tables, translations_panel
 from attnviz.ui.why.three_models import Trio, reference_model
 from attnviz.ui.why.why_export import why_lecture
@@ -74,7 +74,6 @@ def forget_why(session: Session) -> None:
     """Clear the choices of the page, before another link is followed."""
     for view_id in (TRANSLATIONS, GROWTH):
         address.forget_view(session, view_id)
-    forget_long_sentence(session)
 
 
 def _growth_section(trio: Trio) -> Trace | None:

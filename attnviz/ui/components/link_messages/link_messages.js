@@ -1,44 +1,33 @@
-// Shows messages about invalid values of a link, each until another value is chosen.
+// Shows messages about invalid values of a link, each until the visitor chooses another value.
 
-import { find, states } from "../shared.js";
+import { element, find, states } from "../shared.js";
 
-/** The value that first replaced each invalid one in the address, by message. @type {Map<string, string | null>} */
+/** The value that first replaced each invalid one in the address, by name and value. @type {Map<string, string | null>} */
 const replacements = new Map();
-/** Messages that are no longer shown. @type {Set<string>} */
+/** Names and values whose messages are no longer shown. @type {Set<string>} */
 const outdated = new Set();
 
-/**
- * @param {HTMLElement} root
- * @param {Record<string, string>} problems
- */
-function draw(root, problems) {
-  const { searchParams } = new URL(location.href);
-  const current = Object.entries(problems).filter(([name, sentence]) => {
-    const value = searchParams.get(name);
-    if (replacements.has(sentence) && replacements.get(sentence) !== value) outdated.add(sentence);
-    return !outdated.has(sentence);
-  });
-  root.replaceChildren(...current.map(([, sentence]) => {
-    const line = document.createElement("p");
-    line.textContent = sentence;
-    return line;
-  }));
-}
-
-/** @param {Mounted<{ problems: Record<string, string> }>} mounted */
+/** @param {Mounted<{ problems: Record<string, [value: string, message: string]> }>} mounted */
 export default function ({ data: { problems }, parentElement }) {
   const root = find(parentElement, ".link-messages");
   states.get(root)?.();
+  const draw = () => {
+    root.replaceChildren(...Object.entries(problems)
+      .filter(([name, [value]]) => !outdated.has(`${name}=${value}`))
+      .map(([, [, message]]) => element("p", "", message)));
+  };
   const onAddress = () => {
     const { searchParams } = new URL(location.href);
-    for (const [name, sentence] of Object.entries(problems)) {
-      if (!replacements.has(sentence)) replacements.set(sentence, searchParams.get(name)); // at the first write
+    for (const [name, [value]] of Object.entries(problems)) {
+      const id = `${name}=${value}`;
+      if (!replacements.has(id)) replacements.set(id, searchParams.get(name)); // at the first write
+      if (replacements.get(id) !== searchParams.get(name)) outdated.add(id);
     }
-    draw(root, problems);
+    draw();
   };
   document.addEventListener("attnviz:address", onAddress);
   const stop = () => document.removeEventListener("attnviz:address", onAddress);
   states.set(root, stop);
-  draw(root, problems);
+  draw();
   return stop;
 }

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import Keyed
 
 
-def link_sentences(view: Keyed, problems: Mapping[str, str]) -> None:
-    """Draw the messages; `problems` maps the name of an address parameter to its message."""
-    component("link_messages", isolate=False)(key=view.key("link_messages"), data={"problems": dict(problems)})
+def link_messages(problems: Mapping[str, tuple[str, str]]) -> None:
+    """Draw the messages; `problems` maps the name of an address parameter to its value and its message."""
+    component("link_messages", isolate=False)(key="link_messages", data={"problems": dict(problems)})
