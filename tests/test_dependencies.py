@@ -1,4 +1,4 @@
-"""The package's dependency ranges: pins lie within them, both ends work, recent versions are not replaced."""
+"""The package: ranges of its dependencies, and a wheel that runs in a fresh environment without the repository."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import urllib.request
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.browser.server import free_port, wait_for
 from tests.conftest import REPOSITORY
 
 LOWEST = REPOSITORY / "tests" / "lowest-requirements.txt"
@@ -141,8 +143,10 @@ def source(tmp_path: Path) -> Path:
     """Return a copy of the files the package is built from, since building writes beside them."""
     copy = tmp_path / "source"
     shutil.copytree(REPOSITORY / "attnviz", copy / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(REPOSITORY / name, copy)
+    shutil.copytree(REPOSITORY / "models" / "small-additive", copy / "models" / "small-additive")
+    (copy / ".streamlit").mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "app.py", ".streamlit/config.toml"):
+        shutil.copy(REPOSITORY / name, copy / name)
     return copy
 
 
@@ -177,12 +181,41 @@ def test_installing_keeps_recent_torch_numpy_and_pandas(
 
 
 @pytest.mark.nightly
-def test_installed_package_is_complete_and_runs_elsewhere(tmp_path: Path, source: Path) -> None:
+def test_wheel_is_complete_and_runs_elsewhere(tmp_path: Path, source: Path, say: Callable[[str], None]) -> None:
     environment = Environment(tmp_path)
-    environment.install(str(source))
-    files = {path.relative_to(source) for path in (source / "attnviz").rglob("*") if path.is_file()}
-    absent = {path for path in files if not (environment.site_packages / path).is_file()}
-    assert {path for path in absent if path.suffix not in {".md", ".ts"}} == set()
+    subprocess.run([sys.executable, "-m", "build", str(source), "--outdir", str(tmp_path / "dist")], check=True)
+    files = sorted(map(str, (tmp_path / "dist").iterdir()))
+    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *files], check=True)
+    (wheel,) = (name for name in files if name.endswith(".whl"))
+    say(f"wheel: {Path(wheel).stat().st_size / 1e6:.1f} MB")
+    environment.install(wheel)
+    files_of_package = {path.relative_to(source) for path in (source / "attnviz").rglob("*") if path.is_file()}
+    absent = {path for path in files_of_package if not (environment.site_packages / path).is_file()}
+    assert all(path.name.endswith(".d.ts") for path in absent)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    assert "usage: attnviz" in environment.program("attnviz", "--help", folder=elsewhere)
+    assert "small-additive" in environment.program("attnviz", "models", folder=elsewhere)
+    assert environment.program("attnviz", "translate", "A man is walking.", folder=elsewhere).strip()
+    environment.program("attnviz", "figure", "A house.", "-o", "house.svg", folder=elsewhere)
+    assert (elsewhere / "house.svg").stat().st_size > 1000
+    assert app_answers(environment, elsewhere)
+
+
+def app_answers(environment: Environment, folder: Path) -> bool:
+    """Return whether the page of `attnviz app`, started in `folder`, is served with the settings of the package."""
+    port, log = free_port(), folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [str(environment.scripts / "attnviz"), "app", "--port", str(port)],
+            cwd=folder,
+            env=without_python_settings(),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
+            return "script-src" in answer.headers["Content-Security-Policy"]
+    finally:
+        process.terminate()
+        process.wait(timeout=20)

@@ -19,7 +19,7 @@ LAYERS = (
     "attention_kinds",
     "arguments files text text_files network palette versions",
     "model_folder trace devices vocabulary",
-    "checkpoint decoding",
+    "checkpoint decoding installed_models",
     "translator detector analysis",
     "shared_translator wording training importing",
     "figures evaluation",

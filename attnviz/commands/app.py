@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import ROOT, positive
+from attnviz.commands.shared import positive
 from attnviz.versions import check_streamlit
 
 SUMMARY = "start the page"
@@ -58,15 +58,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Replace this process by Streamlit, which serves the page.
 
-    Raise AttnvizError if Streamlit, the page's app.py or a folder in the options is missing.
+    Raise AttnvizError if Streamlit or a folder in the options is missing.
     """
     check_streamlit()
-    script = next((folder / "app.py" for folder in (Path.cwd(), ROOT) if (folder / "attnviz" / "ui").is_dir()), None)
-    if script is None or not script.is_file():
-        raise AttnvizError(
-            "app.py, the script that starts the web app, was not found. Run this command in the folder of the project."
-        )
-    command = [sys.executable, "-m", "streamlit", "run", script.name]
+    command = [sys.executable, "-m", "streamlit", "run", str(_script())]
     for host in _hosts(options):
         command += ["--server.allowedHosts", host]
     for name, value in (("port", options.port), ("address", options.address), ("baseUrlPath", options.base_path)):
@@ -90,9 +85,17 @@ def run(options: argparse.Namespace) -> None:
                 f"There is no folder {options.corpora}. Give --corpora the folder that contains the tables."
             )
         environment[CORPORA_VARIABLE] = str(options.corpora.resolve())
-    # Streamlit reads its settings, and the page its models, from the working directory.
-    os.chdir(script.parent)
     os.execve(sys.executable, command, environment)
+
+
+def _script() -> Path:
+    """Return the script that Streamlit runs; beside it is the folder with Streamlit's settings.
+
+    A wheel has both inside the package (pyproject.toml), a checkout beside it.
+    """
+    package = Path(__file__).resolve().parents[1]
+    packaged = package / "start" / "app.py"
+    return packaged if packaged.is_file() else package.parent / "app.py"
 
 
 def _hosts(options: argparse.Namespace) -> list[str]:

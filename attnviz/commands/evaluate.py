@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import beam_width, default_model, positive, progress
+from attnviz.commands.shared import beam_width, positive, progress
 from attnviz.files import replace_text
+from attnviz.installed_models import default_model
 
 if TYPE_CHECKING:
     from attnviz.evaluation.alignment import GoldAlignment

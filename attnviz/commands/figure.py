@@ -13,11 +13,11 @@ from attnviz.commands.shared import (
     about,
     add_head_options,
     add_model_options,
-    default_model,
     load_translator,
     positive,
     with_heads,
 )
+from attnviz.installed_models import default_model
 
 if TYPE_CHECKING:
     from attnviz.analysis.grid import Face

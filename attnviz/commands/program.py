@@ -23,6 +23,7 @@ from attnviz.commands import (
     evaluate,
     figure,
     import_,
+    models,
     overlap,
     score,
     snapshots,
@@ -42,6 +43,7 @@ COMMANDS = {
     "train": train,
     "overlap": overlap,
     "snapshots": snapshots,
+    "models": models,
     "app": app,
 }
 """Modules of the subcommands; each has a SUMMARY, `add_options(command)` and `run(options)`."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from attnviz import AttnvizError
 from attnviz.bounds import PRECISIONS
+from attnviz.installed_models import default_model
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -21,7 +22,6 @@ T = TypeVar("T")
 
 WIDEST_BEAM = 100
 """Largest beam width of a translator; checked here before anything is loaded."""
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
@@ -81,12 +81,6 @@ def with_heads(trace: Any, options: argparse.Namespace) -> Any:
     if "layer" not in chosen:
         raise AttnvizError("A head belongs to a layer, so --head needs --layer. Add --layer.")
     return trace.seen_by(chosen["layer"], chosen["head"] - 1 if "head" in chosen else None)
-
-
-def default_model() -> Path:
-    """Return the folder of the default model."""
-    shipped = Path("models/en-fr")
-    return shipped if shipped.is_dir() else ROOT / shipped
 
 
 def positive(text: str) -> int:

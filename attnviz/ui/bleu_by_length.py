@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from attnviz.installed_models import installed_models
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import stamp
-from attnviz.ui.resources import models
 
 FILE = "by-length.csv"
 """File that `attnviz evaluate --by-length --csv` writes."""
@@ -22,7 +22,7 @@ def measured(names: Sequence[str], *, require_all: bool = True) -> Rows:
 
     Return nothing if the file is missing or damaged, or, with `require_all`, if one of the models is not installed.
     """
-    folders = models()
+    folders = installed_models()
     installed = [name for name in names if name in folders]
     if not installed or (require_all and len(installed) < len(names)):
         return ()

@@ -5,7 +5,6 @@ Models, translations, verdicts and posterior attention are cached for all visito
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.detector import Detector
 from attnviz.devices import resolve_device
+from attnviz.installed_models import installed_detectors, installed_model
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import (
     EVERY_FILE,
@@ -29,10 +29,7 @@ from attnviz.model_folder import (
     VOCABULARIES,
     WEIGHTS,
     architecture,
-    detector_folders,
-    is_translator,
     load_weights,
-    model_folders,
     stamp,
     weights_digest,
 )
@@ -46,35 +43,14 @@ from attnviz.ui.concurrency import TURNS
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.vocabulary import load_tokenizer
 
-MODELS_VARIABLE = "ATTNVIZ_MODELS"
-"""Environment variable with the folder of model folders, `models` by default."""
-
 Stamp = tuple[tuple[int, ...], ...]
 """Version of a model's files (`model_folder.stamp`), part of every cache key, since a model can be replaced."""
 
 
-def models() -> dict[str, Path]:
-    """Return the folders of the translation models, by name, the default `en-fr` first."""
-    folders = model_folders(_models_root())
-    return {folder.name: folder for folder in sorted(folders, key=lambda one: (one.name != "en-fr", one.name))}
-
-
-def model_folder(name: str) -> Path | None:
-    """Return the folder of the translation model of this name, or None where `models` has none."""
-    root = _models_root()
-    folder = root / name
-    # The name comes from an uploaded trace and may be any path.
-    return folder if folder.parent == root and name != ".." and is_translator(folder) else None
-
-
-def _models_root() -> Path:
-    return Path(os.environ.get(MODELS_VARIABLE, "models"))
-
-
 def detector_folder() -> Path | None:
     """Return the folder of the translation detector named `detector`, else the first one, else None."""
-    folders = detector_folders(_models_root())
-    return min(folders, key=lambda folder: (folder.name != "detector", folder.name), default=None)
+    folders = installed_detectors()
+    return folders.get("detector", next(iter(folders.values()), None))
 
 
 def judgement_of(folder: Path, device: str, source: str, target: str) -> Judgement:
@@ -256,7 +232,7 @@ def _translator_of(trace: Trace) -> Translator | None:
     """
     if _installed_weights(trace) is None:
         return None
-    folder = str(model_folder(trace.model))
+    folder = str(installed_model(trace.model))
     device = trace.device if trace.device in available_devices() else "cpu"
     return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE)).translator
 
@@ -279,13 +255,13 @@ def tokenizer_of(trace: Record) -> Tokenizer | None:
     """Return the tokenizer of the model that made `trace`, or None where `weights_of` returns None."""
     if _installed_weights(trace) is None:
         return None
-    folder = str(model_folder(trace.model))
+    folder = str(installed_model(trace.model))
     return _tokenizer(folder, stamp(folder, TOKENIZER, VOCABULARIES))
 
 
 def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, or None where it is missing."""
-    folder = model_folder(trace.model) if trace.translated else None  # an attention matrix alone names no model
+    folder = installed_model(trace.model) if trace.translated else None  # an attention matrix alone names no model
     if folder is None:
         return None
     try:

@@ -15,6 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.comparison import compare
 from attnviz.checkpoint import save_model
+from attnviz.installed_models import installed_models
 from attnviz.text import Tokenizer
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.changes import UniformAttention
@@ -222,6 +223,6 @@ def test_saved_comparison_has_the_figure_and_its_numbers(two_models: Any, lab: R
 
 
 def _trace_of(sentence: str) -> Any:
-    from attnviz.ui.resources import models, translate
+    from attnviz.ui.resources import translate
 
-    return translate(str(models()["en-fr"]), "cpu", sentence, 1, None)
+    return translate(str(installed_models()["en-fr"]), "cpu", sentence, 1, None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
 from attnviz.ui import resources, shared_payloads
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.resources import MODELS_VARIABLE, model_folder, models
 from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.step import verification_badge
 from attnviz.ui.step.payload_addresses import payload_address
@@ -102,17 +100,3 @@ def test_maxout_figure_has_pairs_once_the_weights_are_available(
         (to_json(maxout_template(trace, "light", paired=found is not None)), to_json(maxout_values(trace, 0, found)))
         for found in (None, pairs)
     ]
-
-
-@pytest.mark.parametrize("name", ["", ".", "..", "../en-fr", "inner/..", "/", "absent", "x\0"])
-def test_model_name_cannot_leave_the_models_folder(
-    models_folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    shutil.copy(models_folder / "en-fr" / "config.json", models_folder)
-    (models_folder / "inner").mkdir()
-    monkeypatch.setenv(MODELS_VARIABLE, str(models_folder / "inner"))
-    assert model_folder(name) is None
-
-
-def test_a_model_is_found_by_its_name(models_folder: Path) -> None:
-    assert model_folder("en-fr") == models()["en-fr"]

@@ -17,12 +17,12 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import save_model
 from attnviz.export.files import FigureOptions, contents
+from attnviz.installed_models import installed_models
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace, WhatIf
 from attnviz.trace.changes import UniformAttention, WriteWords
 from attnviz.translator import Translator
-from attnviz.ui import resources
 from attnviz.ui.page_state.view import View
 from attnviz.ui.page_state.what_if_address import encode_what_ifs
 from attnviz.ui.toolbar.downloads import pictures
@@ -99,7 +99,7 @@ def test_transformer_is_offered_by_name_and_opened_by_a_link(transformer: Path, 
 def test_detector_is_not_listed_as_a_translator(transformer: Path, tokenizer: Tokenizer) -> None:
     detector = random_detector(DecomposableConfig(len(tokenizer), 8, 6), 1)
     save_model(transformer.parent / "detector", detector, tokenizer)
-    assert set(resources.models()) == {"en-fr", NAME}
+    assert set(installed_models()) == {"en-fr", NAME}
 
 
 @pytest.mark.parametrize(("depth", "least"), [("idea", 5), ("numbers", 10), ("everything", 12)])
@@ -268,4 +268,4 @@ def test_figures_and_files_can_be_saved(trace: TransformerTrace, transformer: Pa
 
 def test_damaged_model_stays_in_the_list_of_models(transformer: Path) -> None:
     (transformer / "config.json").write_text("{")
-    assert set(resources.models()) == {"en-fr", NAME}
+    assert set(installed_models()) == {"en-fr", NAME}

@@ -12,12 +12,13 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
+from attnviz.installed_models import installed_models
 from attnviz.trace import WhatIfs
 from attnviz.trace.changes import resolved, shares_of
 from attnviz.trace.what_ifs import MOST
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
-from attnviz.ui.resources import models, translate
+from attnviz.ui.resources import translate
 from attnviz.ui.step.what_if import handle_what_if
 from attnviz.ui.toolbar.opened_file import open_file
 from tests.conftest import SENTENCES, ModelFactory
@@ -51,11 +52,11 @@ def browser_request(view: View, asked: dict[str, Any]) -> dict[str, Any]:
 def view(app: AppTest) -> View:
     """Return the current view, recomputed from the session state."""
     stored = stored_what_ifs(app.session_state, MAIN)
-    first = translate(str(models()["en-fr"]), "auto", SENTENCE, 1, None)
+    first = translate(str(installed_models()["en-fr"]), "auto", SENTENCE, 1, None)
     traces = [first]
     for what_if in stored.what_ifs:
         how = resolved(traces[what_if.parent], what_if.change, held=what_if.held)
-        traces.append(translate(str(models()["en-fr"]), "auto", SENTENCE, 1, how.target, how.interventions))
+        traces.append(translate(str(installed_models()["en-fr"]), "auto", SENTENCE, 1, how.target, how.interventions))
     what_ifs = WhatIfs(first, stored.what_ifs, tuple(traces[1:]))
     return View(MAIN, what_ifs.trace(stored.current), what_ifs, stored.current)
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.comparison import Side
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.comparison import Partner, chosen_partner
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.resources import devices, models, translate, weights_of
+from attnviz.ui.resources import devices, translate, weights_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Pair:
 
 def other_models(trace: Trace) -> list[str]:
     """Return the names of all models except the one that made `trace`."""
-    return [name for name in models() if name != trace.model]
+    return [name for name in installed_models() if name != trace.model]
 
 
 def selected_pair(session: Session, view: View) -> Pair:
@@ -48,7 +49,7 @@ def _pair_of_models(session: Session, trace: Trace, partner: Partner) -> Pair:
                 model=trace.model,
             )
         )
-    folder = str(models()[partner.model])
+    folder = str(installed_models()[partner.model])
     other = translate(folder, _device(session), trace.source_text, 1, trace.translation)
     return Pair(trace, other, (trace.model, partner.model), "first")
 
@@ -64,7 +65,7 @@ def _pair_of_sentences(session: Session, trace: Trace, partner: Partner) -> Pair
                 model=trace.model,
             )
         )
-    folder, target = str(models()[trace.model]), trace.translation if partner.held else None
+    folder, target = str(installed_models()[trace.model]), trace.translation if partner.held else None
     other = translate(folder, _device(session), partner.sentence, _beam(session, trace), target)
     return Pair(trace, other, (gettext("first sentence"), gettext("other sentence")), "first")
 

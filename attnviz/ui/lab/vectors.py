@@ -12,11 +12,12 @@ from attnviz import AttnvizError, Trace
 from attnviz.analysis.neighbours import PrincipalMap, principal_map
 from attnviz.analysis.vectors import VectorKind, Vectors, vectors_path
 from attnviz.corpora.vectors import vectors_of_pairs
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.ui.concurrency import TURNS
 from attnviz.ui.corpus_tables import SAMPLE, offered_tables
-from attnviz.ui.resources import models, translator_in, weights_digest_of
+from attnviz.ui.resources import translator_in, weights_digest_of
 
 SAMPLE_NAME = "sample"
 """Name of the sample corpus, whose vectors are computed; those of other corpora are loaded."""
@@ -96,7 +97,7 @@ def _load_or_compute(trace: Trace, name: str) -> Vectors:
         lines = SAMPLE.read_text(encoding="utf-8").splitlines()
         sentence_pairs = [line.split("\t") for line in lines]
         pairs = [(number, source, target) for number, (source, target) in enumerate(sentence_pairs, 1)]
-        return vectors_of_pairs(translator_in(str(models()[trace.model]), "cpu"), pairs)
+        return vectors_of_pairs(translator_in(str(installed_models()[trace.model]), "cpu"), pairs)
     path = _vectors_path(name)
     if path is None:
         raise AttnvizError(gettext("No pair of this corpus has vectors."))

@@ -7,10 +7,10 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from attnviz.installed_models import installed_models
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
-from attnviz.ui.resources import MODELS_VARIABLE
 
 RUNS_VARIABLE = "ATTNVIZ_RUNS"
 """Environment variable of the folder of runs that the page shows while they are in progress; unset, it shows none."""
@@ -21,8 +21,8 @@ FolderVersion = tuple[tuple[str, int, int], ...]
 
 def snapshot_folders() -> dict[str, Path]:
     """Return the snapshot folders in model folders, by model name, without those of former versions."""
-    root = Path(os.environ.get(MODELS_VARIABLE, "models"))
-    return {path.parent.name: path for path in sorted(root.glob(f"*/{FOLDER}")) if load_runs(path)}
+    folders = {name: folder / FOLDER for name, folder in sorted(installed_models().items())}
+    return {name: folder for name, folder in folders.items() if load_runs(folder)}
 
 
 def watched_run_folders() -> dict[str, Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page, go_to
 from attnviz.ui.corpus.corpus_choices import read_linked_choices
@@ -12,14 +13,13 @@ from attnviz.ui.corpus.table import Pair
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold import set_gold
-from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import current_request
 from attnviz.ui.toolbar.translation import forget_link
 
 
 def _draw() -> None:
     read_linked_choices(st.session_state, link(), overwrite=False)
-    available = models()
+    available = installed_models()
     if not available:
         st.text(gettext("Add a model folder: a model is needed to measure sentence pairs."))
         return

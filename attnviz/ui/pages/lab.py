@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.lab.lab_page import lab_page
-from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import current_request, request_address
 from attnviz.ui.toolbar.translation import forget_link, open_view, shown_translation
 
 
 def _draw() -> None:
-    available = models()
+    available = installed_models()
     request = current_request(available) if available else None
     shown = shown_translation(request, back=False)
     if shown.view:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.resources import models
 from attnviz.ui.text_sections import text_section
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
 from attnviz.ui.toolbar.translation import forget_link, open_view, shown_translation
@@ -17,7 +17,7 @@ from attnviz.wording import transformer_page
 
 
 def _draw() -> None:
-    available = models()
+    available = installed_models()
     with st.container(key="transformer_opening"):
         text_section(transformer_page.opening())
         glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.page_state.detail_level import shows
 from attnviz.ui.page_state.parameters import has_tour
-from attnviz.ui.resources import models, tokenizer_of, translate, weights_of
+from attnviz.ui.resources import tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.toolbar.controls import controls, controls_without_models, default_request, request_address
 from attnviz.ui.toolbar.detail_level import page_detail_level
@@ -17,7 +18,7 @@ from attnviz.ui.toolbar.translation import forget_link, open_view, run_summary, 
 
 def cache_default_translation() -> None:
     """Translate the default sentence, so that it is cached before a visitor comes; raise AttnvizError if it fails."""
-    if available := models():
+    if available := installed_models():
         request = default_request(available)
         trace = translate(request.folder, request.device, request.text, request.beam, request.target)
         weights_of(trace)
@@ -25,7 +26,7 @@ def cache_default_translation() -> None:
 
 
 def _draw() -> None:
-    available = models()
+    available = installed_models()
     request, status_box, model_box = controls(available) if available else controls_without_models()
     shown = shown_translation(request, back=bool(request), steps=True)
     view = shown.view

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz import AttnvizError
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import models
 from attnviz.ui.text_sections import text_section
 from attnviz.ui.toolbar.controls import Request, current_request, own_translation, request_address, sentence_box
 from attnviz.ui.toolbar.translation import forget_link, open_view, shown_translation
@@ -19,7 +19,7 @@ from attnviz.wording import why_story
 
 
 def _draw() -> None:
-    available = models()
+    available = installed_models()
     with st.container(key="why_opening"):
         text_section(why_story.opening())
         glossary_box("glossary", "signs", "attention", "learning", "scores")

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from attnviz.analysis.borrowed_weights import weights_from_links, weights_from_trace
 from attnviz.analysis.pharaoh import read_pharaoh
 from attnviz.errors import AttnvizError
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.model_folder import read_config
 from attnviz.trace import Trace
-from attnviz.ui.resources import devices, models, posterior_of, translate
+from attnviz.ui.resources import devices, posterior_of, translate
 
 
 def lenders(trace: Trace) -> list[str]:
     """Return the names of the other models with attention, whose weights a step of `trace` can borrow."""
-    return [name for name, folder in models().items() if name != trace.model and _has_attention(str(folder))]
+    return [name for name, folder in installed_models().items() if name != trace.model and _has_attention(str(folder))]
 
 
 def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[np.float64]:
@@ -56,7 +57,7 @@ def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[
 def _force_decoded(trace: Trace, model: str) -> Trace:
     """Return the trace of another model, force-decoded with the sentence and translation of `trace`."""
     device = trace.device if trace.device in devices() else "auto"  # a file may come from another machine
-    return translate(str(models()[model]), device, trace.source_text, 1, trace.translation)
+    return translate(str(installed_models()[model]), device, trace.source_text, 1, trace.translation)
 
 
 def _has_attention(folder: str) -> bool:

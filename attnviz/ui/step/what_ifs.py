@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from attnviz import AttnvizError, Trace
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.changes import Resolved, resolved
@@ -14,7 +15,7 @@ from attnviz.ui.page_state.heads import with_chosen_heads
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.page_state.what_if_address import left_out_sentence
 from attnviz.ui.page_state.what_ifs import open_what_ifs, remove_what_ifs, stored_what_ifs
-from attnviz.ui.resources import models, translate, weights_of
+from attnviz.ui.resources import translate, weights_of
 
 MakeTrace = Callable[[Resolved], Trace]
 """Translates with these interventions."""
@@ -90,7 +91,7 @@ def _trace_maker(first: Trace, device: str, beam: int | None) -> MakeTrace:
                     model=first.model,
                 )
             )
-        folder, width = str(models()[first.model]), first.search.beam if beam is None else beam
+        folder, width = str(installed_models()[first.model]), first.search.beam if beam is None else beam
         return translate(folder, device, first.source_text, width, change.target, change.interventions)
 
     return make

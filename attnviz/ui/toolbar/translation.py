@@ -10,6 +10,7 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.importing.records import format_sentence
+from attnviz.installed_models import MODELS_VARIABLE, installed_models
 from attnviz.languages import LANGUAGES, gettext
 from attnviz.text import SPACE
 from attnviz.trace import Attention
@@ -23,7 +24,7 @@ from attnviz.ui.page_state.link_problems import read_link
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.requests import handle, request_button
-from attnviz.ui.resources import MODELS_VARIABLE, models, tokenizer_of, translate
+from attnviz.ui.resources import tokenizer_of, translate
 from attnviz.ui.step.what_if import handle_what_if, is_about
 from attnviz.ui.step.what_ifs import current_view
 from attnviz.ui.toolbar import opened_file
@@ -104,7 +105,7 @@ def open_view(view: View, requested: address.Parameters | None) -> None:
         | {
             DETAIL_LEVEL: DETAIL_LEVELS,
             LANGUAGE: LANGUAGES,
-            inputs.MODEL: tuple(models()),
+            inputs.MODEL: tuple(installed_models()),
             inputs.SEARCH: SEARCHES,
         },
     )

@@ -8,10 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import models, translate
+from attnviz.ui.resources import translate
 from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.toolbar.downloads import Picture
 
@@ -41,7 +42,7 @@ class SentenceRequest:
 
     def trace_by(self, model: str, target: str | tuple[int, ...] | None = None) -> Any:
         """Translate by `model`, force-decoded with `target` if any; raise AttnvizError on bad input."""
-        trace = translate(str(models()[model]), self.device, self.sentence, self.beam, target)
+        trace = translate(str(installed_models()[model]), self.device, self.sentence, self.beam, target)
         return register_trace(trace)
 
 
@@ -73,7 +74,7 @@ class Exhibit:
 
 def missing_models_reason(*names: str) -> str:
     """Return which of these models are not installed, as a sentence; empty where all are."""
-    absent = [name for name in names if name not in models()]
+    absent = [name for name in names if name not in installed_models()]
     if not absent:
         return ""
     return gettext(

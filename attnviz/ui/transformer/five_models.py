@@ -16,6 +16,7 @@ from attnviz.architectures import verifier_of
 from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.model_folder import count_parameters
 from attnviz.palette import ThemeName
@@ -27,7 +28,7 @@ from attnviz.ui.components.side_by_side.side_by_side import lanes, lanes_payload
 from attnviz.ui.components.verification_badge.verification_badge import verification
 from attnviz.ui.components.view_state.view_state import view_state
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import models, translate, weights_of
+from attnviz.ui.resources import translate, weights_of
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, shown_trace
 from attnviz.ui.step.verification_badge import verification_rows
 from attnviz.ui.toolbar.downloads import Picture
@@ -75,7 +76,7 @@ def _make_view(request: SentenceRequest) -> View:
 
 def _all_traces(request: SentenceRequest) -> list[Any]:
     """Return the translations by the installed models; raise AttnvizError on bad input."""
-    folders = models()
+    folders = installed_models()
     traces = []
     for name in MODELS:
         if name in folders:
@@ -87,7 +88,7 @@ def _all_traces(request: SentenceRequest) -> list[Any]:
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     traces = _all_traces(request)
     st.session_state["attributions_on_show"] = traces  # payloads are available while the session holds the traces
-    if absent := [name for name in MODELS if name not in models()]:
+    if absent := [name for name in MODELS if name not in installed_models()]:
         st.text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
     rows = _bleu_rows()
     if sentence := _bleu_gap_sentence(rows):
@@ -122,7 +123,7 @@ def _facts(trace: Any, rows: Rows) -> ModelFacts:
     """Return the facts about the model that made `trace`, and about this translation."""
     bleu = {row["words"]: float(row["bleu"]) for row in rows if row["model"] == trace.model}
     bucket = bucket_of(len(trace.source_text.split()), list(bleu)) or ""
-    return ModelFacts(count_parameters(models()[trace.model]), 1000 * trace.seconds, bucket, bleu.get(bucket))
+    return ModelFacts(count_parameters(installed_models()[trace.model]), 1000 * trace.seconds, bucket, bleu.get(bucket))
 
 
 def _cell(trace: Any) -> dict[str, Any]:

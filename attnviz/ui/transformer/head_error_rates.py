@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from attnviz.installed_models import installed_models
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import stamp
-from attnviz.ui.resources import models, weights_digest_of
+from attnviz.ui.resources import weights_digest_of
 
 FILE = "heads.csv"
 """File in the model's folder that `attnviz evaluate --heads --heads-csv` writes."""
@@ -35,7 +36,7 @@ def head_errors(trace: Any) -> HeadErrors | None:
 
     Return None if they are missing or damaged, or belong to other weights.
     """
-    folder, digest = models().get(trace.model), weights_digest_of(trace)
+    folder, digest = installed_models().get(trace.model), weights_digest_of(trace)
     if folder is None or not digest:
         return None
     try:

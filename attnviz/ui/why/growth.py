@@ -13,6 +13,7 @@ from attnviz import AttnvizError, Trace
 from attnviz.analysis.clauses import Growth, beginnings, clauses
 from attnviz.evaluation.sentences import LONG, TABLE_3
 from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import read_config
@@ -21,7 +22,7 @@ from attnviz.ui.components.chart.chart import EVERY_STEP, chart, steady_payload
 from attnviz.ui.components.side_by_side.side_by_side import lane, lanes, lanes_payload
 from attnviz.ui.concurrency import TURNS
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import devices, models, translations
+from attnviz.ui.resources import devices, translations
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.why.three_models import MODELS, missing_models_reason, reference_model, trio_stamp
@@ -128,7 +129,7 @@ def _requested_growth(request: PayloadRequest) -> Growth:
 def _compute_growth(sentence: str, reference_name: str, device: str, stamp: str) -> Growth:
     from attnviz.evaluation.bleu import sentence_chrf  # sacrebleu is slow to import: loaded only when a sentence grows
 
-    parts, folders = clauses(sentence), models()
+    parts, folders = clauses(sentence), installed_models()
     texts = list(beginnings(parts))
     references = translations(str(folders[reference_name]), device, texts, _BEAM)
     outputs = [translations(str(folders[name]), device, texts, _BEAM) for name in MODELS]
@@ -166,4 +167,6 @@ def _baseline(
 def _reference_translations(reference_name: str, device: str, stamp: str) -> dict[str, str]:  # noqa: ARG001  part of the cache key
     """Return the reference model's translations of the built-in long sentences, by sentence."""
     sentences = [*TABLE_3, *LONG]
-    return dict(zip(sentences, translations(str(models()[reference_name]), device, sentences, _BEAM), strict=True))
+    return dict(
+        zip(sentences, translations(str(installed_models()[reference_name]), device, sentences, _BEAM), strict=True)
+    )

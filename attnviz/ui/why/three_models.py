@@ -6,9 +6,10 @@ import hashlib
 from dataclasses import dataclass
 
 from attnviz import AttnvizError, Trace
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.model_folder import EVERY_FILE, stamp
-from attnviz.ui.resources import devices, models, translate
+from attnviz.ui.resources import devices, translate
 
 MODELS = ("small-fixed", "small-dot", "small-additive")
 """Names of the model folders, in the order of the page: no attention, general attention, additive attention."""
@@ -34,7 +35,7 @@ class Trio:
 
 def missing_models_reason() -> str:
     """Return which of the models are not installed, as a sentence; empty where all are."""
-    absent = [name for name in MODELS if name not in models()]
+    absent = [name for name in MODELS if name not in installed_models()]
     if not absent:
         return ""
     return gettext(
@@ -48,7 +49,7 @@ def missing_models_reason() -> str:
 
 def reference_model() -> str | None:
     """Return the name of the reference model: the preferred one, or the first other one; None where there is none."""
-    others = [name for name in models() if name not in MODELS]
+    others = [name for name in installed_models() if name not in MODELS]
     return PREFERRED_REFERENCE if PREFERRED_REFERENCE in others else next(iter(others), None)
 
 
@@ -58,7 +59,7 @@ def translate_trio(text: str, target: str | None, device: str = "auto", beam: in
     That is `target`, else the reference model's, else that of the last of the three. Callers check first that all are
     installed. Raise AttnvizError on bad input.
     """
-    folders = models()
+    folders = installed_models()
     own = tuple(translate(str(folders[name]), device, text, beam, None) for name in MODELS)
     reference_name = reference_model()
     reference = (
@@ -80,13 +81,14 @@ def force_decoded(reference: Trace) -> tuple[Trace, ...]:
             gettext("The translation for forced decoding is empty. Try another sentence or translation.")
         )
     return tuple(
-        translate(str(models()[name]), device, reference.source_text, 1, reference.translation) for name in MODELS
+        translate(str(installed_models()[name]), device, reference.source_text, 1, reference.translation)
+        for name in MODELS
     )
 
 
 def trio_stamp() -> str:
     """Return a digest of the models' current files, for the addresses of payloads."""
-    folders = models()
+    folders = installed_models()
     names = [*MODELS, *filter(None, [reference_model()])]
     text = repr([stamp(str(folders[name]), *EVERY_FILE) for name in names if name in folders])
     return hashlib.sha256(text.encode()).hexdigest()[:12]

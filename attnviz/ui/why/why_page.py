@@ -10,6 +10,7 @@ import streamlit as st
 
 from attnviz import Trace
 from attnviz.export.story import Story
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
@@ -20,7 +21,7 @@ from attnviz.ui.page_state import address
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.requests import begin_fragment
-from attnviz.ui.resources import models, translate
+from attnviz.ui.resources import translate
 from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import references, text_section
@@ -84,7 +85,9 @@ def _growth_section(trio: Trio) -> Trace | None:
         return None
     sentence = choose_long_sentence(trio.reference.source_text)
     with st.spinner(gettext("Translating…")):
-        trace = register_trace(translate(str(models()[reference_name]), trio.reference.device, sentence, 5, None))
+        trace = register_trace(
+            translate(str(installed_models()[reference_name]), trio.reference.device, sentence, 5, None)
+        )
     view = View(GROWTH, trace)
     with st.container(key=view.key("room")):
         growth_panel(view, theme_name())
