@@ -42,6 +42,19 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="file to write: .svg, .png, .pdf, .html, .csv and .tex hold one pair; .json, .pharaoh and .parquet "
         "hold one or all pairs",
     )
+    command.add_argument(
+        "--table",
+        type=Path,
+        metavar="FILE",
+        help="table of measures to write, with a row for each pair: entropy, words without a link, words whose links "
+        "are one word off …; .parquet, which the page Corpus opens, or .csv",
+    )
+    command.add_argument(
+        "--gold",
+        type=Path,
+        metavar="FILE",
+        help="gold links in any known format, for the error rate of each pair in --table",
+    )
 
 
 def add_file_options(command: argparse.ArgumentParser) -> None:
@@ -109,8 +122,16 @@ def run(options: argparse.Namespace) -> None:
     ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
     if options.output is not None and ending != "parquet":
         check_ending(options.output)
+    if options.gold and not options.table:
+        raise AttnvizError("Gold links are for the table of measures. Add --table, or use the command score.")
+    if options.table is not None and options.table.suffix.lower() not in (".csv", ".parquet"):
+        raise AttnvizError(f"A table ends in .parquet or .csv, so {options.table} was not written.")
     records = open_records(options)
     print_format(records)
+    if options.table is not None:
+        _write_table(records, options)
+        if not ending:
+            return
     chosen = _chosen(records, options)
     print_remarks(chosen)
     if not ending:
@@ -124,6 +145,27 @@ def run(options: argparse.Namespace) -> None:
             raise AttnvizError(f"The file {options.output} cannot be written: {error.strerror}.") from error
         if ending == "pharaoh":
             _print_empty(chosen)
+
+
+def _write_table(records: AttentionRecords, options: argparse.Namespace) -> None:
+    """Write the measures of every pair."""
+    from pyarrow import csv, parquet
+
+    from attnviz.corpora.attention_table import attention_table, plain_columns
+    from attnviz.evaluation.scoring import score
+    from attnviz.files import replacing
+
+    loaded = list(records)
+    scores = score(records, options.gold).error.sentences if options.gold else ()
+    table = attention_table(loaded, scores)
+    try:
+        with replacing(options.table) as temporary:
+            if options.table.suffix.lower() == ".csv":
+                csv.write_csv(plain_columns(table), temporary)
+            else:
+                parquet.write_table(table, temporary, compression="zstd")
+    except OSError as error:
+        raise AttnvizError(f"The file {options.table} cannot be written: {error.strerror}.") from error
 
 
 def print_format(records: AttentionRecords, name: str = "") -> None:

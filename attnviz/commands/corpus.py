@@ -1,10 +1,11 @@
-"""The command `attnviz corpus`: write a table of the pairs of a file, or with Ray of each file in a folder; vectors."""
+"""The command `attnviz corpus`: write a table of the pairs of each file, on this machine or with Ray; vectors."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,12 +37,21 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
     add, default = command.add_argument, Settings()
     add(
-        "file",
-        type=Path,
+        "files",
+        nargs="+",
+        metavar="FILE",
         help="file to measure: .tsv or .txt (also .gz or .xz) with a sentence or source<TAB>target per line; "
-        ".jsonl with gold links; or .parquet with columns source and target",
+        ".jsonl with gold links; or .parquet with columns source and target. A folder, a pattern such as 'part-*.tsv' "
+        "or an address such as s3://bucket/pairs.tsv also works",
     )
-    add("-o", "--output", type=Path, required=True, metavar="FILE", help="table to write, a .parquet file")
+    add(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="table to write, a .parquet file; for several files a folder, which gets a table of each",
+    )
     add(
         "--translate",
         action="store_true",
@@ -156,11 +166,13 @@ def run(options: argparse.Namespace) -> None:
             # Rows of an earlier start do not count towards the rate.
             bar.total, bar.initial = state.total, state.before
             bar.set_postfix_str(f"{state.skipped} skipped" if state.skipped else "", refresh=False)
+            if state.done == state.before:  # another file begins
+                bar.n = state.before
             bar.update(state.done - bar.n)
 
         tables = (_by_actors if options.ray else _on_this_machine)(options, settings, show)
     for table, about in tables.items():
-        prefix = f"{table.name}: line" if options.ray else "Line"
+        prefix = f"{table.name}: line" if len(tables) > 1 else "Line"
         for number, reason in about.named[:_SHOWN]:
             print(f"{prefix} {number} was skipped: {reason}.", file=sys.stderr)
         if about.skipped > _SHOWN:
@@ -172,7 +184,7 @@ def run(options: argparse.Namespace) -> None:
     if not options.translate and (alone := sum(map(_own_translations, tables))):
         print(f"{alone} of these rows hold a translation by the model, because their lines have no French sentence.")
     if not rows:
-        raise AttnvizError(f"No line of {options.file} could be used: the table is empty.")
+        raise AttnvizError(f"No line of {' '.join(options.files)} could be used: the table is empty.")
     if options.vectors:
         _write_vectors(options)
 
@@ -186,30 +198,51 @@ def _own_translations(table: Path) -> int:
 
 
 def _on_this_machine(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, TableMetadata]:
-    """Write the table of one file with processes on this machine."""
-    from attnviz.corpora import analyse_file
+    """Write the table of each file with processes on this machine."""
+    from attnviz.corpora.addresses import source_files, table_files
 
     if cluster_options := [name for name in _OF_CLUSTER if name in options]:
         raise AttnvizError(f"The option --{cluster_options[0].replace('_', '-')} is only for Ray. Add --ray.")
-    if options.file.is_dir():
-        raise AttnvizError(
-            f"{options.file} is a folder. Give one file, or add --ray to write one table for each file in the folder."
+    files = source_files(options.files)
+    if files == options.files and len(files) == 1:
+        if options.output.suffix != ".parquet":
+            raise AttnvizError(f"The table must be a .parquet file, not {options.output}.")
+        tables = {files[0]: options.output}
+    else:
+        for name in ("gold", "vectors"):
+            if getattr(options, name):
+                raise AttnvizError(f"The option --{name} is for a single file. Give one file, or leave out --{name}.")
+        if options.output.suffix == ".parquet" or options.output.is_file():
+            raise AttnvizError(f"The tables of several files need a folder, and {options.output} names a file.")
+        options.output.mkdir(parents=True, exist_ok=True)
+        tables = table_files(files, options.output)
+    with tempfile.TemporaryDirectory() as folder:
+        return {table: _table_of(file, table, Path(folder), options, settings, show) for file, table in tables.items()}
+
+
+def _table_of(
+    name: str, table: Path, folder: Path, options: argparse.Namespace, settings: Settings, show: Show
+) -> TableMetadata:
+    """Write the table of the file `name`, which is copied into `folder` if it is on another file system."""
+    from attnviz.corpora import analyse_file
+    from attnviz.corpora.addresses import local_file
+
+    file = local_file(name, folder)
+    try:
+        return analyse_file(
+            file,
+            table,
+            options.model,
+            settings,
+            gold=options.gold,
+            limit=options.limit,
+            skip_malformed=options.skip_malformed,
+            device=options.device,
+            workers=_workers(options),
+            advance=show,
         )
-    if options.output.suffix != ".parquet":
-        raise AttnvizError(f"The table must be a .parquet file, not {options.output}.")
-    about = analyse_file(
-        options.file,
-        options.output,
-        options.model,
-        settings,
-        gold=options.gold,
-        limit=options.limit,
-        skip_malformed=options.skip_malformed,
-        device=options.device,
-        workers=_workers(options),
-        advance=show,
-    )
-    return {options.output: about}
+    except AttnvizError as error:
+        raise AttnvizError(str(error).replace(str(file), name)) from error
 
 
 def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, TableMetadata]:
@@ -225,8 +258,10 @@ def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> d
         if given:
             raise AttnvizError(f"The options --{name} and --ray cannot be combined. Leave out one of them.")
     chosen = {name: getattr(options, option) for option, name in _OF_CLUSTER.items() if option in options}
+    if len(options.files) != 1:
+        raise AttnvizError("Ray reads one folder of files. Give the folder.")
     return analyse_folder(
-        options.file,
+        Path(options.files[0]),
         options.output,
         options.model,
         settings,

@@ -41,6 +41,9 @@ MEASURES = (
     Measure("aer_after", "alignment error rate of the links by posterior attention (links_after); 0 to 1"),
     Measure("omitted", "runs of source words with almost no attention", True),
     Measure("repeated", "target words that repeat an earlier target word", True),
+    Measure("unlinked", "target words without a link to a source word", True),
+    Measure("many_to_one", "most target words that link to the same source word", True),
+    Measure("drifted", "target words in stretches whose links are one source word off (`analysis.drift`)", True),
     Measure("source_length", "number of source words", True),
     Measure("target_length", "number of target words", True),
 )

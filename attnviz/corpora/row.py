@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.alignment_error import error_rate
+from attnviz.analysis.drift import drifts
 from attnviz.analysis.findings import Finding, Kind, findings_of
 from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
 from attnviz.analysis.findings.same_spelling import is_word
@@ -47,6 +49,7 @@ def row_of(
     }
     if pair.attends:
         row |= _attention_measures(pair, words)
+        row |= alignment_counts(words.alignment[:-1, :-1], words.source[:-1], words.target[:-1])
         row["links_before"] = _links(words.alignment, threshold)
     if posterior is not None:
         row["links_after"] = _links(merged(posterior, words.source_groups, words.target_groups), threshold)
@@ -56,7 +59,7 @@ def row_of(
         row["gold"] = _gold_links(line.gold, pair, words)
         for name, weights in (("aer_before", pair.alignment if pair.attends else None), ("aer_after", posterior)):
             row[name] = None if weights is None else _alignment_error(line.gold, pair, weights)
-    return row | _remarks(pair)
+    return row | remarks_of(pair)
 
 
 def _probability_measures(pair: AnalysedPair, words: Words) -> dict[str, float]:
@@ -79,14 +82,32 @@ def _word_measures(pair: AnalysedPair, words: Words) -> dict[str, Any]:
 
 def _attention_measures(pair: AnalysedPair, words: Words) -> dict[str, Any]:
     covered = coverage(words.alignment)
-    content = [is_word(word) and word.casefold() not in SOURCE_FUNCTION_WORDS for word in words.source]
-    content_coverage = covered[content]
     return {
         "entropy": float(entropy(pair.alignment).mean()),
         "largest_weight": float(pair.alignment.max(axis=1).mean()),
         "coverage": covered[:-1].astype(np.float32),
-        "least_coverage": float(content_coverage.min()) if len(content_coverage) else None,
+        "least_coverage": least_coverage(covered[:-1], words.source[:-1]),
         "end_share": float(words.alignment[:-1, -1].mean()) if len(words.target) > 1 else None,
+    }
+
+
+def least_coverage(covered: Shares, source: Sequence[str]) -> float | None:
+    """Return the least of the `covered` attention (Tx,) on a content word; None where there is no such word."""
+    content = [is_word(word) and word.casefold() not in SOURCE_FUNCTION_WORDS for word in source]
+    return float(covered[content].min()) if any(content) else None
+
+
+def alignment_counts(shares: Shares, source: Sequence[str], target: Sequence[str]) -> dict[str, int]:
+    """Return counts of an alignment (Ty, Tx) between words, without `</s>`.
+
+    They are the target words without a link, the most target words that link to one source word, and the target words
+    in drifted stretches.
+    """
+    linked = [j for j, _ in links(shares)]
+    return {
+        "unlinked": len(target) - len(linked),
+        "many_to_one": int(np.bincount(linked).max()) if linked else 0,
+        "drifted": sum(drift.last - drift.first + 1 for drift in drifts(shares, source, target)),
     }
 
 
@@ -110,7 +131,8 @@ def _alignment_error(gold: GoldAlignment, pair: AnalysedPair, shares: Shares) ->
         return None
 
 
-def _remarks(pair: AnalysedPair) -> dict[str, Any]:
+def remarks_of(pair: Any) -> dict[str, Any]:
+    """Return the findings on a pair, with the numbers of omissions and repetitions."""
     findings: list[Finding] = findings_of(pair)
     kinds = [finding.kind for finding in findings]
     remarks = [

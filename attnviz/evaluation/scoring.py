@@ -44,6 +44,8 @@ class Scored:
     error: AlignmentError
     remarks: tuple[str, ...]
     """In sentences."""
+    gold: tuple[GoldLinks, ...]
+    """The gold links of each pair, between the words of the gold file, from 0."""
 
 
 class _Side(NamedTuple):
@@ -88,10 +90,9 @@ def score(links: Any, gold: Any, *, samples: int = SAMPLES, confidence: float = 
     if not any(pair.all for pair in reference.pairs):
         raise AttnvizError(gettext("The gold file has no links."))
     turn = _best(predicted, reference, remarks)
-    error = score_links(
-        _moved(predicted, turn), _gold(reference, turn), samples=samples, confidence=confidence, seed=seed
-    )
-    return Scored(error, tuple(remarks))
+    gold_links = _gold(reference, turn)
+    error = score_links(_moved(predicted, turn), gold_links, samples=samples, confidence=confidence, seed=seed)
+    return Scored(error, tuple(remarks), tuple(gold_links))
 
 
 def _side(links: Any) -> _Side:

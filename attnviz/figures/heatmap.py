@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
@@ -67,6 +68,8 @@ def heatmap(
     if margins:
         bars = margin_bars(cells, len(trace.source_pieces), ink)
         add_margin_axes(layout, cells, len(trace.source_pieces), ink)
+    if by == "words" and not getattr(trace, "translated", True):
+        layout["shapes"] = _drift_frames(cells, ink)
     row = None if step is None else layout["meta"]["rows"][step]
     if row is not None:
         frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
@@ -77,6 +80,22 @@ def heatmap(
         layout["height"] += legend_height
         bars += marks.traces(sizes, len(cells.source))
     return build([image, *bars], layout)
+
+
+def _drift_frames(cells: Grid, ink: Palette) -> list[Spec]:
+    """Return a frame around each stretch of imported links that are one word off."""
+    linked = cells.alpha.argmax(axis=1)
+    return [
+        rectangle(
+            float(linked[drift.first]) - 0.5,
+            float(linked[drift.last]) + 0.5,
+            drift.first - 0.5,
+            drift.last + 0.5,
+            ink.minus,
+            ROW_FRAME_WIDTH,
+        )
+        for drift in drifts(cells.alpha, cells.source, cells.target)
+    ]
 
 
 def _linked_words(

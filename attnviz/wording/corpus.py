@@ -24,6 +24,9 @@ def measure_names() -> dict[str, str]:
         "aer_after": gettext("AER after the word"),
         "omitted": gettext("omissions"),
         "repeated": gettext("repetitions"),
+        "unlinked": gettext("words without a link"),
+        "many_to_one": gettext("most words linked to one"),
+        "drifted": gettext("words linked one word off"),
         "source_length": gettext("English words"),
         "target_length": gettext("French words"),
     }
@@ -37,6 +40,7 @@ def preset_names() -> dict[str, str]:
         "repeated": gettext("Repetitions"),
         "unsure": gettext("Unsure"),
         "copied": gettext("Copied"),
+        "drifted": gettext("One word off"),
     }
 
 
@@ -52,4 +56,8 @@ def preset_caption(preset: str) -> str:
         ),
         "unsure": gettext("One tenth of all pairs: those that the model finds least likely (by log p per word)."),
         "copied": gettext("Pairs in which at least half of the French words also occur in the English sentence."),
+        "drifted": gettext(
+            "Pairs with a stretch of words that are each linked to the word beside the right one. Words that both "
+            "sentences share, such as numbers and names, show it."
+        ),
     }[preset]

@@ -138,3 +138,33 @@ def _expect_empty_uploader(box: Locator) -> None:
 def test_text_has_enough_contrast(open_page: Opener, dark: bool) -> None:
     page = open_page("?table=mine&brush=0_9_-99_0", path="corpus", ready=ROWS, dark=dark)
     assert faint(page, more_than=15) == []
+
+
+def test_attention_file_becomes_a_table_is_scored_and_opened(open_page: Opener, tmp_path: Path) -> None:
+    words = "In 1992 , Smith left Paris ."
+    right, off = (" ".join(f"{max(k - shift, 0)}-{k}" for k in range(7)) for shift in (0, 1))
+    (tmp_path / "links.txt").write_text("".join(f"{words}\t{words}\t{links}\n" for links in (right, off)))
+    (tmp_path / "gold.txt").write_text(f"{right}\n{right}\n")
+    page = open_page("", path="corpus", ready=".st-key-corpus_foreign button")
+    box = page.locator("[data-testid=stPopoverBody] [data-testid=stFileUploader]")
+    page.locator(".st-key-corpus_foreign button").click()
+    box.locator("input[type=file]").set_input_files(tmp_path / "links.txt")
+    summary = page.locator(".st-key-corpus_said")
+    expect(summary).to_contain_text("2 of 2 pairs of links.txt", timeout=60_000)
+    page.get_by_text("One word off").click()
+    expect(summary).to_contain_text("1 of 2 pairs")
+    page.locator(".st-key-corpus_gold button").click()
+    box.locator("input[type=file]").set_input_files(tmp_path / "gold.txt")
+    expect(page.get_by_text("Alignment error rate")).to_contain_text("0.429", timeout=60_000)
+    rows = page.locator(ROWS).bounding_box()
+    assert rows is not None
+    wait_until_still(page.locator(ROWS))
+    page.mouse.click(rows["x"] + 16, rows["y"] + 35 + 17)
+    page.wait_for_selector(".st-key-heatmap .js-plotly-plot .ytick", timeout=60_000)
+    expect(page.locator(".st-key-notice")).to_contain_text("links.txt")
+    frames = page.locator(".st-key-heatmap .js-plotly-plot").evaluate(
+        "chart => chart.layout.shapes.filter(({ x0, x1 }) => x1 - x0 > 2 && x1 - x0 < 7).map(({ y0, y1 }) => [y0, y1])"
+    )
+    assert frames == [[0.5, 6.5]]
+    page.go_back()
+    expect(summary).to_contain_text("1 of 2 pairs", timeout=60_000)

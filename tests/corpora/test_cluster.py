@@ -179,7 +179,6 @@ def test_invalid_folders_and_settings_are_refused(
         ["--ray", "--gold", "x"],
         ["--ray", "--workers", "2"],
         ["--ray", "--device", "cpu"],
-        [],
     ],
 )
 def test_incompatible_options_are_refused(

@@ -252,7 +252,7 @@ def test_successive_uploads_show_their_table_or_problem(corpus: Run) -> None:
         ("own.png", b"?", "own.png was not measured"),
     ]
     for name, content, problem in given:
-        (box,) = app.get("file_uploader")
+        box = app.get("file_uploader")[0]
         box.set_value((name, content, "text/plain")).run()
         wait_until_job_ends(app.session_state["corpus_table"])
         app.run()

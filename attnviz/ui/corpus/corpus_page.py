@@ -5,19 +5,19 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pyarrow.csv
 import streamlit as st
 
 from attnviz import AttnvizError
+from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.corpus import corpus_choices, table
 from attnviz.ui.corpus.corpus_choices import clear_brush, key
 from attnviz.ui.corpus.corpus_plot import plot_panel
-from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, job_of
+from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, begin_attention, job_of
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import segmented_control, select_box, text_box
 from attnviz.ui.file_uploader import uploader
@@ -26,6 +26,7 @@ from attnviz.ui.requests import begin_fragment, request_button
 from attnviz.ui.text_sections import text_section
 from attnviz.wording.corpus import measure_names, preset_caption, preset_names
 from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal
 from attnviz.wording.why_story import TextSection
 
 _LAST_TABLE, _UPLOAD_ERROR = "corpus_before", "corpus_refused"
@@ -35,11 +36,18 @@ _OPENED = "corpus_opened"
 _PART_ROWS = 200
 """Number of rows that are sent to the browser at once."""
 
+_UPLOAD = "corpus_attention"
+"""Session state key: name and content of the attention file whose table was begun last."""
+_MOST_ATTENTION_MEGABYTES = 16
+"""Largest size of an attention file, in megabytes; the command has no limit."""
+
 OpenPair = Callable[[table.Pair], None]
 """Opens a pair in the step view."""
+OpenAttention = Callable[[str, AttentionRecords, int, table.Pair], None]
+"""Opens a pair of an attention file by the file's name and the pair's number, from 1, with its gold links."""
 
 
-def corpus_page(model: str, open_pair: OpenPair) -> None:
+def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) -> None:
     """Draw the page; new tables are measured by the model in the folder `model`."""
     job = _current_job()
     running = job is not None and not job.ended  # read once: the job may end at any moment
@@ -57,7 +65,7 @@ def corpus_page(model: str, open_pair: OpenPair) -> None:
     elif running:
         _progress(job)
     elif job.done:
-        _table(job, open_pair)
+        _table(job, partial(_open_row, job, open_pair, open_attention))
     else:
         _show_error(job.problem)
     corpus_choices.write_address(st.session_state)
@@ -108,6 +116,21 @@ def _table_sources(model: str) -> None:
                 )
             )
 
+        with popover(gettext("Attention of another program"), key="corpus_foreign"):
+            uploader(
+                gettext("Attention weights or word links, of any toolkit"),
+                _begin_attention,
+                key="corpus_foreign",
+                megabytes=_MOST_ATTENTION_MEGABYTES,
+            )
+            st.caption(
+                gettext(
+                    "The table has one row for each sentence pair: entropy, attention on </s>, words without a link, "
+                    "and stretches of links that are one word off. The file may have {lines} pairs at most.",
+                    lines=MOST_LINES,
+                )
+            )
+
     offered, current = offered_tables(), st.session_state[key(corpus_choices.TABLE)]
     if offered:
         # The current table may be a visitor's own, which is not among the offered ones.
@@ -135,6 +158,18 @@ def _begin(model: str, name: str, content: bytes, gold: bytes | None = None) -> 
         _store_error(str(error))
         return
     _select_table(job.identity)
+
+
+def _begin_attention(name: str, content: bytes) -> None:
+    """Measure an attention file and make its table the current one."""
+    st.session_state[_UPLOAD] = name, content
+    _select_table(begin_attention(name, content).identity)
+
+
+def _begin_score(gold_name: str, gold: bytes) -> None:
+    """Measure the attention file of the session again, with error rates against gold links."""
+    name, content = st.session_state[_UPLOAD]
+    _select_table(begin_attention(name, content, gold_name, gold).identity)
 
 
 def _store_error(message: str) -> None:
@@ -172,7 +207,46 @@ def _progress(job: Job) -> None:
         request_button(gettext("Cancel"), job.cancel, key="corpus_cancel")
 
 
-def _table(job: Job, open_pair: OpenPair) -> None:
+def _open_row(job: Job, open_pair: OpenPair, open_attention: OpenAttention, row: dict[str, Any]) -> None:
+    """Open the pair of a row: of an attention file as imported attention, else by forced decoding."""
+    number = int(row["number"])
+    if job.records is None:
+        open_pair(table.pair_of(job.table, number, row["source"], row["target"]))
+        return
+    words = table.words_of(job.table, number)
+    gold = job.scored.gold[number - 1] if job.scored else None
+    open_attention(job.name, job.records, number, table.Pair(row["source"], row["target"], gold, *words))
+
+
+def _score_box(job: Job) -> None:
+    """Draw the score of an attention file against gold links, and the box that takes a file of gold links."""
+    if job.scored:
+        error, low, high = job.scored.error, *job.scored.error.interval
+        st.text(
+            gettext(
+                "Alignment error rate {aer} (95 % of resampled corpora: {low} to {high}), precision {precision}, "
+                "recall {recall}, F1 {f1}.",
+                aer=decimal(error.aer or 0.0, 3),
+                low=decimal(low, 3),
+                high=decimal(high, 3),
+                precision=decimal(error.precision or 0.0, 3),
+                recall=decimal(error.recall or 0.0, 3),
+                f1=decimal(error.f1 or 0.0, 3),
+            ),
+            width="content",
+        )
+        st.caption(" ".join(job.scored.remarks))
+    elif _UPLOAD in st.session_state:
+        with popover(gettext("Score against gold links"), key="corpus_gold", type="tertiary"):
+            uploader(
+                gettext("Gold links of the same pairs, in any format"),
+                _begin_score,
+                key="corpus_gold",
+                megabytes=_MOST_ATTENTION_MEGABYTES,
+            )
+
+
+def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:
     """Draw the plots and rows of a finished table."""
     session = st.session_state
     try:
@@ -208,9 +282,11 @@ def _table(job: Job, open_pair: OpenPair) -> None:
         with order_column:
             _order(table_rows)
         listed = table.listed_rows(matching, corpus_choices.current_choice(session))
+        if job.records is not None:
+            _score_box(job)
         _summary(job, table_rows, listed, chosen)
         if len(listed):
-            _rows(job.table, listed, table_rows, open_pair)
+            _rows(listed, table_rows, open_row)
             _downloads(job, listed)
         elif chosen.query.strip():
             query = shorten(chosen.query.strip(), 40)
@@ -269,7 +345,7 @@ def _order(table_rows: Any) -> None:
             )
 
 
-def _rows(path: Path, listed: table.SortedRows, table_rows: Any, open_pair: OpenPair) -> None:
+def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[str, Any]], None]) -> None:
     """Draw a part of the rows; a click opens a pair."""
     names, session = measure_names(), st.session_state
     known = table.known_measures(table_rows)
@@ -302,7 +378,7 @@ def _rows(path: Path, listed: table.SortedRows, table_rows: Any, open_pair: Open
         corpus_choices.write_address(session)
         session[_OPENED] = session.get(_OPENED, 0) + 1
         try:
-            open_pair(table.pair_of(path, row["number"], row["source"], row["target"]))
+            open_row(row)
         except AttnvizError as error:
             _show_error(str(error))
 

@@ -1,4 +1,4 @@
-"""Jobs that measure visitors' sentence pairs on the server, in threads that continue when visitors leave."""
+"""Jobs that measure visitors' sentence pairs or attention files, in threads that continue when visitors leave."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ import shutil
 import threading
 import time
 from collections import OrderedDict
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 
+import pyarrow as pa
+from pyarrow import parquet
+
 from attnviz import AttnvizError
-from attnviz.corpora import Analyser, Progress, Settings, analyse_file
+from attnviz.corpora import SCHEMA, Analyser, Progress, Settings, analyse_file
+from attnviz.corpora.attention_table import attention_rows
 from attnviz.corpora.lines import ENDINGS, extensions_text, readable
+from attnviz.evaluation.scoring import Scored, score
+from attnviz.importing.reading import read_bytes
+from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, language, set_language
 from attnviz.text_files import unpacked
 from attnviz.ui.corpus.temporary_folder import temporary_folder
@@ -48,6 +56,10 @@ class Job:
         """Error message, empty unless the job failed."""
         self.skipped: tuple[tuple[int, str], ...] = ()
         """The first skipped lines, by line number, with the reasons."""
+        self.records: AttentionRecords | None = None
+        """The attention of another program, for a table of it."""
+        self.scored: Scored | None = None
+        """The score of its links against gold links."""
         self.done = False
         self._cancelled = threading.Event()
         self._start_time = 0.0
@@ -71,41 +83,28 @@ class Job:
         """Stop the job soon, without a table."""
         self._cancelled.set()
 
-    def run(self, model: str, file: Path, gold: Path | None, code: str) -> None:
-        """Make the table, with messages in the language `code`.
+    def run(self, make: Callable[[Job], None], code: str) -> None:
+        """Let `make` write the table, with messages in the language `code`.
 
         Only one job runs at a time, so that translations of visitors are hardly delayed.
         """
         set_language(code)
         try:
             with _RUN_LOCK:
-                self._report_progress(None)
+                self.report_progress(None)
                 self._start_time = time.monotonic()
-                analyser = Analyser(translator_in(model, "cpu"), Settings())
-                result = analyse_file(
-                    file,
-                    self.table,
-                    analyser,
-                    gold=gold,
-                    limit=MOST_LINES,
-                    window=_WINDOW,
-                    skip_malformed=True,
-                    advance=self._report_progress,
-                )
-            self.skipped = tuple(result.named[:_MAX_REASONS])
-            if not result.rows:
-                reason = result.named[0][1] if result.named else gettext("it is empty")
-                self.problem = gettext("No line of {name} could be used: {reason}.", name=self.name, reason=reason)
+                make(self)
         except Cancelled:
             self.problem = gettext("Cancelled.")
         except AttnvizError as error:
-            self.problem = str(error).replace(str(file), self.name)
+            self.problem = str(error)
         finally:
             self.done = not self.problem and self.table.is_file()
             if not self.done:
                 self.problem = self.problem or gettext("{name} could not be measured.", name=self.name)
 
-    def _report_progress(self, progress: Progress | None) -> None:
+    def report_progress(self, progress: Progress | None) -> None:
+        """Store the progress; raise Cancelled if the visitor has cancelled the job."""
         if self._cancelled.is_set():
             raise Cancelled
         self.progress = progress
@@ -145,8 +144,23 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
             )
         )
     content, plain = unpacked(content, name, MOST_UNPACKED * 10**6)
-    parts = (name.encode(), content, gold or b"", translator_in(model, "cpu").weights_digest.encode())
-    identity = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+    # The uploaded name is displayed but never used as a path, except for known endings.
+    known_endings = [ending for ending in Path(plain).suffixes[-1:] if ending in ENDINGS]
+    pairs = f"pairs{''.join(known_endings)}"
+    digest = translator_in(model, "cpu").weights_digest
+    return _begin(name, (content, gold or b"", digest.encode()), partial(_measure_pairs, model, pairs, content, gold))
+
+
+def begin_attention(name: str, content: bytes, gold_name: str = "", gold: bytes | None = None) -> Job:
+    """Start measuring an attention file of another program, and its links against those of a file of `gold` links."""
+    return _begin(
+        name, (content, gold or b"", b"attention"), partial(_measure_attention, name, content, gold_name, gold)
+    )
+
+
+def _begin(name: str, parts: Sequence[bytes], make: Callable[[Job], None]) -> Job:
+    """Start a job that lets `make` write a table; `parts` and `name` identify it."""
+    identity = hashlib.sha256(b"\0".join((name.encode(), *parts))).hexdigest()[:16]
     with _JOBS_LOCK:
         existing = _JOBS.get(identity)
         if existing is not None and not existing.problem:
@@ -157,16 +171,57 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
         job = _JOBS[identity] = Job(identity, name, folder / "table.parquet")
         while len(_JOBS) > _MAX_TABLES:
             _JOBS.popitem(last=False)[1].forget()
-    # The uploaded name is displayed but never used as a path, except for known endings.
-    known_endings = [ending for ending in Path(plain).suffixes[-1:] if ending in ENDINGS]
-    file = folder / f"pairs{''.join(known_endings)}"
-    file.write_bytes(content)
-    links = None
-    if gold is not None:
-        links = folder / "links.txt"
-        links.write_bytes(gold)
-    threading.Thread(target=job.run, args=(model, file, links, language()), daemon=True).start()
+    threading.Thread(target=job.run, args=(make, language()), daemon=True).start()
     return job
+
+
+def _measure_pairs(model: str, pairs: str, content: bytes, gold: bytes | None, job: Job) -> None:
+    """Measure sentence pairs by the model in a folder; `pairs` is the name of the file that is written for them."""
+    file, links = job.table.with_name(pairs), None
+    file.write_bytes(content)
+    if gold is not None:
+        links = job.table.with_name("links.txt")
+        links.write_bytes(gold)
+    try:
+        result = analyse_file(
+            file,
+            job.table,
+            Analyser(translator_in(model, "cpu"), Settings()),
+            gold=links,
+            limit=MOST_LINES,
+            window=_WINDOW,
+            skip_malformed=True,
+            advance=job.report_progress,
+        )
+    except AttnvizError as error:
+        raise AttnvizError(str(error).replace(str(file), job.name)) from error
+    job.skipped = tuple(result.named[:_MAX_REASONS])
+    if not result.rows:
+        reason = result.named[0][1] if result.named else gettext("it is empty")
+        raise AttnvizError(gettext("No line of {name} could be used: {reason}.", name=job.name, reason=reason))
+
+
+def _measure_attention(name: str, content: bytes, gold_name: str, gold: bytes | None, job: Job) -> None:
+    """Measure every pair of an attention file."""
+    records = read_bytes(content, name)
+    if len(records) > MOST_LINES:
+        raise AttnvizError(
+            gettext(
+                "{name} has {count} sentence pairs; this page shows {most} at most. Use the command attnviz "
+                "attention with the option --table.",
+                name=name,
+                count=len(records),
+                most=MOST_LINES,
+            )
+        )
+    scored = None if gold is None else score(records, read_bytes(gold, gold_name))
+    rows = []
+    for row in attention_rows(records, () if scored is None else scored.error.sentences):
+        rows.append(row)
+        if len(rows) % _WINDOW == 0:
+            job.report_progress(Progress(len(rows), len(records), skipped=0, before=0))
+    parquet.write_table(pa.Table.from_pylist(rows, SCHEMA), job.table, compression="zstd")
+    job.records, job.scored = records, scored
 
 
 def job_of(identity: str | None) -> Job | None:

@@ -17,12 +17,14 @@ from attnviz.corpora import MEASURES, SCHEMA
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 
-PRESETS = ("all", "omitted", "repeated", "unsure", "copied")
+PRESETS = ("all", "omitted", "repeated", "unsure", "copied", "drifted")
 """Names of the predefined filters."""
 UNLIKELY = 0.1
 """Quantile of the log probability per word up to which the preset "unsure" shows pairs."""
 COPIED = 0.5
 """Smallest share of copied words at which the preset "copied" shows a pair."""
+_LATER = ("unlinked", "many_to_one", "drifted")
+"""Measures that tables of version 0.2 lack."""
 _COLUMNS = ("number", "source", "target", *(measure.name for measure in MEASURES))
 _PRESET_ORDERS: dict[str, tuple[str, str]] = {
     "all": ("number", "ascending"),
@@ -30,6 +32,7 @@ _PRESET_ORDERS: dict[str, tuple[str, str]] = {
     "repeated": ("repeated", "descending"),
     "unsure": ("log_probability_per_word", "ascending"),
     "copied": ("copied_share", "descending"),
+    "drifted": ("drifted", "descending"),
 }
 
 
@@ -64,8 +67,12 @@ def load_table(path: Path) -> Any:
 
 def _read(path: Path, columns: Sequence[str], **arguments: Any) -> Any:
     try:
-        table = parquet.read_table(path, columns=list(columns), **arguments)
+        missing = [name for name in columns if name in _LATER and name not in parquet.read_schema(path).names]
+        present = [name for name in columns if name not in missing]
+        table = parquet.read_table(path, columns=present, **arguments)
         table.validate(full=True)  # texts may be damaged, too
+        for name in missing:
+            table = table.append_column(SCHEMA.field(name), pa.nulls(len(table), SCHEMA.field(name).type))
         if any(table.schema.field(name).type != SCHEMA.field(name).type for name in columns):
             raise ValueError("its columns hold something else")
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
@@ -102,6 +109,12 @@ def pair_of(path: Path, number: int, source: str, target: str) -> Pair:
         frozenset((link["j"], link["i"]) for link in links if link["sure"] is kind) for kind in (True, False)
     )
     return Pair(source, target, GoldLinks(sure, possible - sure), tuple(source_words), tuple(target_words))
+
+
+def words_of(path: Path, number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the source and target words of a row; raise AttnvizError where they cannot be read."""
+    rows = _read(path, ("source_words", "target_words"), filters=[("number", "=", number)]).to_pylist()
+    return (tuple(rows[0]["source_words"]), tuple(rows[0]["target_words"])) if rows else ((), ())
 
 
 def known_measures(table: Any) -> list[str]:
@@ -153,7 +166,7 @@ def listed_rows(matching: Any, choice: Choice) -> SortedRows:
 
 
 def _preset_mask(table: Any, preset: str) -> Any:
-    if preset in ("omitted", "repeated"):
+    if preset in ("omitted", "repeated", "drifted"):
         return pc.greater(table[preset], 0)
     if preset == "unsure":
         return pc.less_equal(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.importing.records import AttentionRecords
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page, go_to
@@ -13,6 +14,7 @@ from attnviz.ui.corpus.table import Pair
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold import set_gold
+from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import current_request
 from attnviz.ui.toolbar.translation import forget_link
 
@@ -23,13 +25,23 @@ def _draw() -> None:
     if not available:
         st.text(gettext("Add a model folder: a model is needed to measure sentence pairs."))
         return
-    corpus_page(current_request(available).folder, _open_pair)
+    corpus_page(current_request(available).folder, _open_pair, _open_attention)
 
 
 def _open_pair(pair: Pair) -> None:
     """Show a pair on the first page, force-decoded, with its gold links."""
     forget_link()
     inputs.set_request(st.session_state, pair.source, pair.target)
+    if pair.gold:
+        set_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
+    go_to("")
+    st.rerun()
+
+
+def _open_attention(name: str, records: AttentionRecords, number: int, pair: Pair) -> None:
+    """Show a pair of an attention file on the first page, with its gold links."""
+    forget_link()
+    opened_file.choose_attention(st.session_state, opened_file.Choice(name, records, number))
     if pair.gold:
         set_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
     go_to("")

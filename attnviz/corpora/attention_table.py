@@ -1,0 +1,71 @@
+"""Measure attention or word links of another program: the table of a corpus, one row for each sentence pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from attnviz.analysis.link_scores import LinkScore
+from attnviz.analysis.measures import coverage, entropy, links
+from attnviz.corpora.columns import SCHEMA
+from attnviz.corpora.row import alignment_counts, least_coverage, remarks_of
+from attnviz.trace import Attention
+
+
+def attention_table(records: Iterable[Attention], scores: Sequence[LinkScore] = ()) -> Any:
+    """Return the table of `records` (pyarrow.Table with the columns of a corpus, null where nothing can be measured).
+
+    `scores` are those of each record's links against gold links (`alignment_error(...).sentences`). Entropy and shares
+    are of rows with attention; a row of zeros is counted as unlinked.
+    """
+    return pa.Table.from_pylist(list(attention_rows(records, scores)), SCHEMA)
+
+
+def plain_columns(table: Any) -> Any:
+    """Return the columns of a table that hold one text or number, at least one of them known."""
+    names = [field.name for field in table.schema if not pa.types.is_list(field.type)]
+    return table.select([name for name in names if table[name].null_count < len(table)])
+
+
+def attention_rows(records: Iterable[Attention], scores: Sequence[LinkScore] = ()) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `attention_table`."""
+    for number, record in enumerate(records, 1):
+        row = _row(number, record)
+        yield row | {"aer_before": scores[number - 1].aer} if scores else row
+
+
+def _row(number: int, record: Attention) -> dict[str, Any]:
+    words = record.words()
+    source, target = (side[:-1] if side and side[-1] == "</s>" else side for side in (words.source, words.target))
+    shares = np.asarray(words.alignment, dtype=np.float64)[: len(target)]
+    attending = shares[shares.any(axis=1)]
+    pieces = np.asarray(record.alignment, dtype=np.float64)
+    pieces = pieces[pieces.any(axis=1)]
+    inner = shares[:, : len(source)]
+    covered = coverage(inner)
+    return {
+        "number": number,
+        "source": record.source_text,
+        "target": record.translation,
+        "source_words": source,
+        "target_words": target,
+        "source_length": len(source),
+        "target_length": len(target),
+        "length_ratio": len(target) / max(len(source), 1),
+        "entropy": float(entropy(pieces).mean()) if len(pieces) else None,
+        "largest_weight": float(pieces.max(axis=1).mean()) if len(pieces) else None,
+        "coverage": covered.astype(np.float32),
+        "least_coverage": least_coverage(covered, source),
+        "end_share": float(attending[:, len(source)].mean()) if _has_end(source, attending) else None,
+        "links_before": [{"i": i, "j": j, "weight": float(inner[i, j])} for j, i in links(inner)],
+        **alignment_counts(inner, source, target),
+        **remarks_of(record),
+    }
+
+
+def _has_end(source: Sequence[str], attending: NDArray[np.float64]) -> bool:
+    return bool(len(attending)) and attending.shape[1] > len(source)

@@ -1,0 +1,87 @@
+"""Tables of imported attention: measures of each pair, recomputed; error rates; the command that writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import csv, parquet
+
+from attnviz import attention, read_attention
+from attnviz.commands.program import main
+from attnviz.corpora import SCHEMA
+from attnviz.corpora.attention_table import attention_table
+from attnviz.evaluation.scoring import score
+
+ENGLISH, FRENCH = "In 1992 , Smith left Paris .", "En 1992 , Smith quitta Paris ."
+RIGHT = " ".join(f"{k}-{k}" for k in range(7))
+OFF = " ".join(f"{max(k - 1, 0)}-{k}" for k in range(7))
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32 - 1))
+def test_measures_equal_their_definitions(source: int, target: int, seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    weights = chance.random((target, source + 1)) * (chance.random((target, 1)) < 0.8)
+    weights /= np.where(weights.any(axis=1, keepdims=True), weights.sum(axis=1, keepdims=True), 1)
+    words = [f"word{k}" for k in range(source)]
+    record = attention([*words, "</s>"], [f"mot{k}" for k in range(target)], weights)
+    (row,) = attention_table([record]).to_pylist()
+    rows = np.asarray(record.alignment, dtype=np.float64)
+    attending = rows[rows.any(axis=1)]
+    assert (row["source_length"], row["target_length"]) == (source, target)
+    assert row["unlinked"] == int((~rows[:, :source].any(axis=1)).sum())
+    np.testing.assert_allclose(row["coverage"], rows[:, :source].sum(axis=0), atol=1e-5)
+    assert row["least_coverage"] == pytest.approx(rows[:, :source].sum(axis=0).min(), abs=1e-5)
+    if len(attending):
+        bits = [-sum(p * np.log2(p) for p in one if p > 0) for one in attending]
+        assert row["entropy"] == pytest.approx(np.mean(bits), abs=1e-5)
+        assert row["end_share"] == pytest.approx(attending[:, source].mean(), abs=1e-5)
+        best = rows[rows[:, :source].any(axis=1)][:, :source].argmax(axis=1)
+        assert row["many_to_one"] == max((list(best).count(j) for j in best), default=0)
+    else:
+        assert (row["entropy"], row["end_share"], row["many_to_one"]) == (None, None, 0)
+    assert row["log_probability_per_word"] is None
+
+
+@pytest.fixture
+def links(tmp_path: Path) -> Path:
+    """Write links of three pairs, of which the second has drifted and the third has no link."""
+    (tmp_path / "links.txt").write_text(f"{RIGHT}\n{OFF}\n\n")
+    (tmp_path / "gold.txt").write_text(f"{RIGHT}\n{RIGHT}\n{RIGHT}\n")
+    for name, sentence in (("en", ENGLISH), ("fr", FRENCH)):
+        (tmp_path / name).write_text(f"{sentence}\n" * 3)
+    return tmp_path
+
+
+def test_drift_gaps_and_errors_are_in_the_row_of_their_pair(links: Path) -> None:
+    records = read_attention(links / "links.txt", links / "en", links / "fr")
+    gold = read_attention(links / "gold.txt", links / "en", links / "fr")
+    table = attention_table(records, score(records, gold).error.sentences)
+    assert table.schema.equals(SCHEMA)
+    assert table["drifted"].to_pylist() == [0, 6, 0]
+    assert table["unlinked"].to_pylist() == [0, 0, 7]
+    assert table["many_to_one"].to_pylist() == [1, 2, 0]
+    assert table["aer_before"].to_pylist() == pytest.approx([0, 12 / 14, 1])
+
+
+def test_command_writes_the_table(links: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = [
+        "attention",
+        str(links / "links.txt"),
+        "--source-file",
+        str(links / "en"),
+        "--target-file",
+        str(links / "fr"),
+    ]
+    assert main([*given, "--table", str(links / "table.parquet"), "--gold", str(links / "gold.txt")]) == 0
+    table = parquet.read_table(links / "table.parquet")
+    assert table["drifted"].to_pylist() == [0, 6, 0]
+    assert main([*given, "--table", str(links / "table.csv")]) == 0
+    plain = csv.read_csv(links / "table.csv")
+    assert plain["drifted"].to_pylist() == [0, 6, 0]
+    assert "aer_before" not in plain.column_names
+    assert main([*given, "--table", "table.xlsx"]) == 2
+    assert main([*given, "--gold", str(links / "gold.txt")]) == 2

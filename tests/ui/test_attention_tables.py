@@ -1,0 +1,72 @@
+"""Page *Corpus*: an attention file becomes a table, is scored against gold links, and its pairs open."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz.ui.corpus import jobs
+from attnviz.ui.corpus.corpus_page import _open_row
+from tests.corpora.test_attention_table import OFF, RIGHT
+from tests.ui.opening import Run, open_alone
+from tests.ui.shown_payloads import panel_texts, texts
+from tests.ui.test_corpus import wait_until_job_ends
+
+WORDS = "In 1992 , Smith left Paris ."
+PAIRS = "".join(f"{WORDS}\t{WORDS}\t{links}\n" for links in (RIGHT, OFF))
+
+
+@pytest.fixture(autouse=True)
+def no_jobs() -> Iterator[None]:
+    yield
+    while jobs._JOBS:
+        jobs._JOBS.popitem()[1].forget()
+
+
+@pytest.fixture
+def corpus(models_folder: Path) -> Run:
+    return functools.partial(open_alone, "corpus")
+
+
+def give(app: AppTest, place: int, name: str, content: str) -> AppTest:
+    """Upload a file in one of the page's boxes, and wait for the table."""
+    app.get("file_uploader")[place].set_value((name, content.encode(), "text/plain")).run()
+    assert not app.exception
+    wait_until_job_ends(app.session_state["corpus_table"])
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_attention_file_is_measured_and_scored(corpus: Run, snapshot: SnapshotAssertion) -> None:
+    app = give(corpus(), 1, "links.txt", PAIRS)
+    listed = app.dataframe[0].value
+    assert list(listed["drifted"]) == [0, 6]
+    assert "aer_before" not in listed
+    give(app, 2, "gold.txt", f"{RIGHT}\n{RIGHT}\n")
+    assert list(app.dataframe[0].value["aer_before"].round(3)) == [0, 0.857]
+    assert [text for text in texts(app).splitlines() if "F1" in text] == snapshot
+
+
+def test_unreadable_attention_is_refused_with_the_reason(corpus: Run, snapshot: SnapshotAssertion) -> None:
+    app = give(corpus(), 1, "notes.txt", "Some words.\nAnd more words.\n")
+    assert panel_texts(app, "corpus_problem") == snapshot
+
+
+def test_row_opens_its_pair_with_its_gold_links(corpus: Run) -> None:
+    app = give(corpus(), 1, "links.txt", PAIRS)
+    give(app, 2, "gold.txt", f"{RIGHT}\n{RIGHT}\n")
+    job = jobs.job_of(app.session_state["corpus_table"])
+    assert job is not None
+    opened: list[object] = []
+    row = app.dataframe[0].value.iloc[1].to_dict()
+    _open_row(job, opened.append, lambda *given: opened.extend(given), row)
+    name, records, number, pair = opened
+    assert (name, records, number) == ("links.txt", job.records, 2)
+    assert pair.gold.sure == {(k, k) for k in range(7)}
+    assert pair.source_words == tuple(WORDS.split())
