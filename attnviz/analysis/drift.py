@@ -37,6 +37,8 @@ def drifts(alignment: ArrayLike, source: Sequence[str], target: Sequence[str]) -
     that of the one before; at least `LEAST_ANCHORS` are anchors, and all of these are off by the same token.
     """
     weights = np.asarray(alignment, dtype=np.float64)
+    if not weights.size:
+        return []
     linked = np.where(weights.any(axis=1), weights.argmax(axis=1), -2 * len(source))
     offsets = {i: int(linked[i]) - j for i, j in _anchors(source, target)}
     found = []

@@ -151,7 +151,7 @@ def test_attention_file_becomes_a_table_is_scored_and_opened(open_page: Opener, 
     box.locator("input[type=file]").set_input_files(tmp_path / "links.txt")
     summary = page.locator(".st-key-corpus_said")
     expect(summary).to_contain_text("2 of 2 pairs of links.txt", timeout=60_000)
-    page.get_by_text("One word off").click()
+    page.locator(".st-key-corpus_show").get_by_role("radio", name="One word off").click()
     expect(summary).to_contain_text("1 of 2 pairs")
     page.locator(".st-key-corpus_gold button").click()
     box.locator("input[type=file]").set_input_files(tmp_path / "gold.txt")

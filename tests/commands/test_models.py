@@ -17,6 +17,7 @@ from attnviz import Translator, installed_models
 from attnviz.commands import models
 from attnviz.commands.program import main
 from attnviz.installed_models import MODELS_VARIABLE
+from tests.conftest import REPOSITORY
 from tests.published_models import published_models
 
 NAME = "small-fixed"
@@ -36,8 +37,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """Serve a copy of the shipped models; yield the address and the folder."""
     root = tmp_path_factory.mktemp("served")
-    shipped = next(folder.parent for folder in installed_models.installed_models().values())
-    shutil.copytree(shipped / NAME, root / NAME)
+    shutil.copytree(REPOSITORY / "models" / NAME, root / NAME)
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:

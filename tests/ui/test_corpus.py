@@ -423,6 +423,7 @@ def test_rows_match_preset_brush_and_sort_order(
             and row["log_probability_per_word"] <= unlikely[int(UNLIKELY * (len(unlikely) - 1))]
         ),
         "copied": lambda row: row["copied_share"] is not None and row["copied_share"] >= COPIED,
+        "drifted": lambda row: (row["drifted"] or 0) > 0,
     }[preset]
     expected = [
         row["number"]

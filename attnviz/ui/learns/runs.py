@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from attnviz.installed_models import installed_models
+from attnviz.installed_models import model_roots
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
@@ -21,8 +21,9 @@ FolderVersion = tuple[tuple[str, int, int], ...]
 
 def snapshot_folders() -> dict[str, Path]:
     """Return the snapshot folders in model folders, by model name, without those of former versions."""
-    folders = {name: folder / FOLDER for name, folder in sorted(installed_models().items())}
-    return {name: folder for name, folder in folders.items() if load_runs(folder)}
+    paths = (path for root in reversed(model_roots()) for path in root.glob(f"*/{FOLDER}"))
+    folders = {path.parent.name: path for path in paths if load_runs(path)}
+    return dict(sorted(folders.items()))
 
 
 def watched_run_folders() -> dict[str, Path]:

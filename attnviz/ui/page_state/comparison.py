@@ -60,5 +60,5 @@ def chosen_partner(session: Mapping[Any, Any], view: View, models: Sequence[str]
         model=model if model in models else next(iter(models), None),
         sentence=view.trace.source_text if sentence is None else str(sentence),
         held=bool(held),
-        what_if=int(what_if) if what_if in map(str, other_what_ifs(view)) else default_what_if(view),
+        what_if=next((n for n in other_what_ifs(view) if str(n) == what_if), default_what_if(view)),
     )

@@ -12,9 +12,11 @@ export default function ({ data: { problems }, parentElement }) {
   const root = find(parentElement, ".link-messages");
   states.get(root)?.();
   const draw = () => {
-    root.replaceChildren(...Object.entries(problems)
-      .filter(([name, [value]]) => !outdated.has(`${name}=${value}`))
-      .map(([, [, message]]) => element("p", "", message)));
+    root.replaceChildren(
+      ...Object.entries(problems)
+        .filter(([name, [value]]) => !outdated.has(`${name}=${value}`))
+        .map(([, [, message]]) => element("p", "", message)),
+    );
   };
   const onAddress = () => {
     const { searchParams } = new URL(location.href);
