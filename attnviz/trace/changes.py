@@ -107,6 +107,17 @@ class UniformAttention:
 
 
 @dataclass(frozen=True)
+class FreezeContext:
+    """Give every step the context vector of `step`, as in a translator without attention: its weights replace all."""
+
+    step: int
+
+    def __post_init__(self) -> None:
+        """Raise AttnvizError unless `step` is a whole number from 0."""
+        _check_step(self.step)
+
+
+@dataclass(frozen=True)
 class SetTemperature:
     """Divide the energies of `step` (None: of every step) by `temperature`, rounded to thousandths or infinite.
 
@@ -153,13 +164,23 @@ class TakeHypothesis:
             raise AttnvizError(gettext("A translation must have one </s>, at its end."))
 
 
-Change = SetWeights | AttendOnly | ExcludeSource | UniformAttention | SetTemperature | WriteWords | TakeHypothesis
+Change = (
+    SetWeights
+    | AttendOnly
+    | ExcludeSource
+    | UniformAttention
+    | FreezeContext
+    | SetTemperature
+    | WriteWords
+    | TakeHypothesis
+)
 
 KINDS: Mapping[str, type[Change]] = {
     "weights": SetWeights,
     "only": AttendOnly,
     "without": ExcludeSource,
     "alike": UniformAttention,
+    "frozen": FreezeContext,
     "temperature": SetTemperature,
     "words": WriteWords,
     "hypothesis": TakeHypothesis,
@@ -198,8 +219,9 @@ def resolved(parent: Record, change: Change, *, held: bool) -> Resolved:
     """Return the interventions and the forced target that make `change` to the translation `parent`.
 
     With `held`, the words stay and only the numbers change. Otherwise the words before the changed step and the
-    interventions on the attention up to it stay, and the search continues from there; a temperature of all steps
-    restarts the search. Raise AttnvizError where the change names a step or piece that `parent` lacks.
+    interventions on the attention up to it stay, and the search continues from there; a temperature of all steps or a
+    frozen context vector restarts the search. Raise AttnvizError where the change names a step or piece that `parent`
+    lacks.
     """
     previous_interventions = tuple(one for one in parent.interventions if not isinstance(one, ForceWord))
     if isinstance(change, TakeHypothesis):
@@ -208,10 +230,10 @@ def resolved(parent: Record, change: Change, *, held: bool) -> Resolved:
         raise AttnvizError(gettext("There is no step {found}.", found=change.step + 1))
     if isinstance(change, WriteWords):
         return _resolve_words(parent, previous_interventions, change, held=held)
-    after = _attention_interventions(previous_interventions, change, len(parent.source_pieces))
+    after = _attention_interventions(previous_interventions, change, parent)
     if held:
         return Resolved(after, tuple(parent.target_ids))
-    step = change.step or 0
+    step = 0 if change.step is None or isinstance(change, FreezeContext) else change.step
     return Resolved((*forced_prefix(parent.target_ids, step), *_interventions_until(after, step)), None)
 
 
@@ -237,14 +259,19 @@ def from_json_dict(record: object) -> Change:
 
 
 def _attention_interventions(
-    previous_interventions: tuple[AttentionIntervention, ...], change: Change, source_pieces: int
+    previous_interventions: tuple[AttentionIntervention, ...], change: Change, parent: Record
 ) -> tuple[AttentionIntervention, ...]:
-    """Return the interventions on the attention after adding `change`.
+    """Return the interventions on the attention after adding `change` to the translation `parent`.
 
     A new row replaces every earlier intervention of its step, and a temperature replaces an earlier one of the same
-    step. A temperature of all steps goes first, so that replaced rows stay as they are.
+    step. A temperature of all steps goes first, so that replaced rows stay as they are. A frozen context vector
+    replaces all interventions.
     """
+    source_pieces = len(parent.source_pieces)
     match change:
+        case FreezeContext(step=step):
+            weights = np.asarray(parent.alignment[step], dtype=np.float64)
+            return (ReplaceWeights(tuple((weights / weights.sum()).tolist())),)
         case SetTemperature(temperature=temperature, step=step):
             others = tuple(
                 one for one in previous_interventions if not (isinstance(one, Temperature) and one.step == step)

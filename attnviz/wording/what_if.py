@@ -14,6 +14,7 @@ from attnviz.trace.changes import (
     AttendOnly,
     Change,
     ExcludeSource,
+    FreezeContext,
     SetTemperature,
     SetWeights,
     TakeHypothesis,
@@ -86,6 +87,8 @@ def change_text(change: Change, trace: Trace, parent: Trace) -> str:
             return gettext("Step {step} does not look at {piece}", step=step + 1, piece=_source_name(parent, source))
         case UniformAttention(step=step):
             return gettext("Step {step} looks at all pieces equally", step=step + 1)
+        case FreezeContext(step=step):
+            return gettext("Every step gets the mixture of step {step}", step=step + 1)
         case SetTemperature(temperature=temperature, step=None):
             return gettext("Temperature {temperature} at every step", temperature=significant(temperature, 3))
         case SetTemperature(temperature=temperature, step=int(step)):

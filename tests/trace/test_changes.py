@@ -22,6 +22,7 @@ from attnviz.trace.changes import (
     AttendOnly,
     Change,
     ExcludeSource,
+    FreezeContext,
     SetTemperature,
     SetWeights,
     TakeHypothesis,
@@ -110,6 +111,23 @@ def test_attending_to_one_piece_makes_it_the_context(
     assert away.alignment[step, source] == 0
     alike = made(random_translator, first, UniformAttention(step), held=held)
     np.testing.assert_allclose(alike.contexts[step], first.annotations.mean(axis=0), atol=1e-6)
+
+
+@settings(max_examples=FEW)
+@given(sentence=st.sampled_from(SENTENCES), place=st.floats(0, 0.999), held=st.booleans())
+def test_frozen_context_is_the_same_at_every_step(
+    random_translator: Translator, sentence: str, place: float, held: bool
+) -> None:
+    first = random_translator.translate(sentence)
+    step = int(place * len(first.target_ids))
+    away = made(random_translator, first, ExcludeSource(0, 0))
+    for parent in (first, away):
+        at = min(step, len(parent.target_ids) - 1)
+        frozen = made(random_translator, parent, FreezeContext(at), held=held)
+        np.testing.assert_allclose(
+            frozen.contexts, np.broadcast_to(parent.contexts[at], frozen.contexts.shape), atol=1e-5
+        )
+        assert not held or frozen.target_ids == parent.target_ids
 
 
 def test_held_words_stay_and_others_are_translated_again(random_translator: Translator) -> None:
@@ -213,6 +231,7 @@ changes = st.one_of(
     st.builds(AttendOnly, places, places),
     st.builds(ExcludeSource, places, places),
     st.builds(UniformAttention, places),
+    st.builds(FreezeContext, places),
     st.builds(SetTemperature, st.floats(0.01, 100) | st.just(math.inf), st.none() | places),
     st.builds(WriteWords, places, ids.map(tuple), st.integers(1, 9)),
     st.builds(TakeHypothesis, st.lists(st.integers(EOS + 1, 7999), max_size=30).map(lambda ids: (*ids, EOS))),

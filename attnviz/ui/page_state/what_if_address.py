@@ -21,6 +21,7 @@ from attnviz.trace.changes import (
     AttendOnly,
     Change,
     ExcludeSource,
+    FreezeContext,
     SetTemperature,
     SetWeights,
     TakeHypothesis,
@@ -78,6 +79,8 @@ def _encoded_parts(what_if: WhatIf) -> tuple[str, ...]:
             parts = ("x", _position(step), _position(source))
         case UniformAttention(step=step):
             parts = ("a", _position(step))
+        case FreezeContext(step=step):
+            parts = ("f", _position(step))
         case SetTemperature(temperature=temperature, step=None):
             parts = ("t", ALL_STEPS, _thousandths(temperature))
         case SetTemperature(temperature=temperature, step=int(step)):
@@ -106,6 +109,8 @@ def _decoded(text: str) -> WhatIf:
             change = ExcludeSource(_index(step), _index(source))
         case "a", [step]:
             change = UniformAttention(_index(step))
+        case "f", [step]:
+            change = FreezeContext(_index(step))
         case "t", [step, thousandths]:
             change = SetTemperature(_temperature(thousandths), None if step == ALL_STEPS else _index(step))
         case "v", [step, replaced, pieces]:

@@ -15,6 +15,7 @@ from attnviz.trace.changes import (
     AttendOnly,
     Change,
     ExcludeSource,
+    FreezeContext,
     SetTemperature,
     SetWeights,
     TakeHypothesis,
@@ -89,6 +90,8 @@ def requested_change(view: View, payload: Mapping[str, Any]) -> Change:
             return ExcludeSource(step, payload["source"])
         case "alike":
             return UniformAttention(step)
+        case "frozen":
+            return FreezeContext(step)
         case "temperature":
             return SetTemperature(decode_infinity(payload)["temperature"], step)
         case "words":

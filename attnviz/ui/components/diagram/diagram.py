@@ -58,6 +58,7 @@ def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) ->
         "likely": [percent(float(trace.probabilities[i])) for i in steps],
         "foils": [_foils(trace, i) for i in steps],
         "byHand": [trace.attends and bool(interventions_at(trace.interventions, i)) for i in steps],
+        "frozen": bool(trace.interventions) and np.allclose(trace.alignment, trace.alignment[:1], atol=1e-6),
         "mixes": [mixture(trace, i) for i in steps],
         "alts": [diagram_alt(trace, i, narration[i]) for i in steps],
         "outcomes": [[stage.outcome for stage in narration[i]] for i in steps],
