@@ -19,15 +19,15 @@ from attnviz.wording.stages import MOST, Stage, capitalised, was_forced, word_ou
 
 
 def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
-    """Return everyday names of the stages of a step, in order of computation; without attention only the last three."""
+    """Return the everyday name and the term of each stage, in order; without attention only the last three."""
     titles = {
-        3: gettext("What it takes from the sentence") if trace.attends else gettext("The same numbers for every word"),
-        4: gettext("What it remembers"),
-        5: gettext("Which word it writes"),
+        3: gettext("Mixture (context vector)") if trace.attends else gettext("One vector for all words"),
+        4: gettext("Memory (decoder state)"),
+        5: gettext("Next word (probability)"),
     }
     if not trace.attends:
         return titles
-    attention_titles = {1: gettext("Which words would help now?"), 2: gettext("Where it looks")}
+    attention_titles = {1: gettext("Fit (energy)"), 2: gettext("Share (attention weight)")}
     if not trace.queries_previous_state:
         return {4: titles.pop(4)} | attention_titles | titles
     return attention_titles | titles

@@ -111,7 +111,7 @@ def no_attention() -> str:
     """Return why a translator without attention has no stop about attention."""
     return gettext(
         "This translator has no attention: it gives no weights to English words, so this stop has nothing to "
-        "show. Under “Model”, choose a translator with attention, then come back."
+        "show. Under “More”, choose a model with attention, then come back."
     )
 
 

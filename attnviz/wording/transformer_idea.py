@@ -17,11 +17,11 @@ from attnviz.wording.stages import Stage, capitalised
 def transformer_idea_titles(_: TransformerTrace) -> dict[int, str]:
     """Return everyday names of the stages of a transformer's step."""
     return {
-        1: gettext("Which words would help now?"),
-        2: gettext("Where it looks"),
+        1: gettext("Fit (score)"),
+        2: gettext("Share (attention weight)"),
         3: gettext("Many heads at once"),
-        4: gettext("What it remembers"),
-        5: gettext("Which word it writes"),
+        4: gettext("Memory (residual stream)"),
+        5: gettext("Next word (probability)"),
     }
 
 

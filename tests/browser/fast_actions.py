@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Error, Page, sync_playwright
 
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, free_port, running_server
+from tests.browser.views import open_share
 
 PATIENCE = 60.0
 """Seconds until the page must have come to rest."""
@@ -130,7 +131,7 @@ class HurriedVisitor:
         self.page.locator(".st-key-lang button").filter(has_text=self.language.upper()).click()
 
     def _upload_in_translation(self) -> None:
-        self.page.locator(".st-key-downloads button").first.click()
+        open_share(self.page)
         place = self.page.locator("[data-testid=stFileUploaderDropzoneInput]")
         place.wait_for(state="attached")
         rows = [[0.7, 0.3], [0.2, 0.8]]

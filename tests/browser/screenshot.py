@@ -94,9 +94,9 @@ def first_page(page: Page, address: str, folder: Path) -> None:
 def newcomer_page(page: Page, address: str, folder: Path) -> None:
     """Keep the first page as a newcomer sees it, down to the architecture diagram."""
     page.goto(address)
-    settled(page, ".st-key-candidates")
+    settled(page, ".st-key-heatmap")
     page.set_viewport_size(page.viewport_size | {"height": int(bottom(page.locator(".st-key-diagram_box"))) + 24})
-    settled(page, ".st-key-candidates")
+    settled(page, ".st-key-heatmap")
     photograph(page, folder / "idea.png")
 
 
@@ -131,7 +131,7 @@ def main() -> None:
                 page.locator(".st-key-corpus_sample button").click()
                 page.mouse.move(0, 0)
             last = ".st-key-vector_map" if name == "neighbours" else _LAST[place.partition("?")[0]]
-            settled(page, ".st-key-candidates" if "depth=idea" in place else last)
+            settled(page, ".st-key-heatmap" if "depth=idea" in place else last)
             shown: Page | Locator = page
             if name in _PARTS:
                 shown = page.locator(_PARTS[name])

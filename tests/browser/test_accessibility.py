@@ -192,8 +192,10 @@ def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     page.keyboard.type(page.locator(".word-choice option").nth(3).get_attribute("value") or "")
     page.keyboard.press("Enter")
     page.wait_for_url("**foil=**")
-    reach(page, "downloads_0")
+    reach(page, "more_0")
     page.keyboard.press("Enter")
+    page.keyboard.press("Tab")  # to the tabs of the box
+    page.keyboard.press("ArrowRight")
     heatmap = page.get_by_role("button", name="Heatmap, CSV")
     expect(heatmap).to_be_visible()
     for _ in range(5):  # into the box, past the link and lecture mode, not through the rest of the page
@@ -204,7 +206,7 @@ def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     assert download.value.suggested_filename == "attnviz-a-man-sleeps-heatmap.csv"
     page.keyboard.press("Escape")
     expect(heatmap).to_be_hidden()
-    expect(page.locator(".st-key-downloads button")).to_be_focused()
+    expect(page.locator(".st-key-more button")).to_be_focused()
     assert "foil=" in page.url, "Escape closes the box and nothing else"
 
 

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from tests.browser.settled import settled
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.texts import text_of
-from tests.browser.views import EXAMPLE
+from tests.browser.views import EXAMPLE, open_share
 
 pytestmark = pytest.mark.browser
 
@@ -151,7 +151,7 @@ def test_copy_link_copies_the_url(open_page: Opener) -> None:
     page = open_page("?step=3")
     expect_step(page, 3)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Share and save").click()
+    open_share(page)
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Link copied")).to_be_visible()
     assert page.evaluate("() => navigator.clipboard.readText()") == page.url

@@ -11,6 +11,7 @@ from attnviz.ui.modules import url_folder
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_tour import wait_for_stop
+from tests.browser.views import open_share
 
 pytestmark = pytest.mark.browser
 
@@ -110,7 +111,7 @@ def test_steps_display_options_and_boxes_send_no_message_to_the_server(open_page
     expect(page.locator(".st-key-heatmap .xtick")).to_have_count(columns - 1)
     page.keyboard.press("b")
     expect(page.locator(".st-key-heatmap .chart .colorbar")).to_contain_text("α′ = 0")
-    page.locator(".st-key-downloads button").first.click()
+    open_share(page)
     expect(page.locator(".st-key-export")).to_contain_text("step 7")
     page.keyboard.press("Escape")
     expect(page.locator(".st-key-export")).to_have_count(0)

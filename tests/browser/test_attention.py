@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from tests.browser.conftest import Opener
 from tests.browser.settled import go_to_page, settled
 from tests.browser.texts import text_of
+from tests.browser.views import open_share
 from tests.importing.given import SOURCE, marian, matrix
 from tests.snapshots import without_numbers
 
@@ -24,7 +25,7 @@ def test_marian_attention_file_can_be_opened_stepped_and_closed(
     file = tmp_path / "soft.txt"
     file.write_text(f"{marian(matrix(1))}\n{marian(matrix(2))}\n", encoding="utf-8")
     page = open_page("?depth=numbers", width=390)
-    page.get_by_role("button", name=re.compile("^Share and save")).click()
+    open_share(page)
     page.locator("input[type=file]").set_input_files(file)
     form = page.locator(".st-key-attention_form")
     problem = page.locator(".st-key-attention_problem")

@@ -10,11 +10,12 @@ import pytest
 from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.server import READY
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step, query, type_sentence
 from tests.browser.texts import text_of
-from tests.browser.views import SHOWN, at_night, everywhere, on_both
+from tests.browser.views import SHOWN, at_night, everywhere, on_both, open_settings, open_share
 from tests.snapshots import without_numbers
 
 pytestmark = pytest.mark.browser
@@ -30,11 +31,11 @@ def set_detail_level(page: Page, name: str) -> None:
     page.locator(LEVEL_CONTROL).get_by_role("radio", name=name, exact=True).click()
     page.wait_for_url(re.compile(f"depth={name.lower()}"))
     expect_equations(page, 0 if name == "Idea" else 5)
-    wait_until_idle(page)
+    settled(page, ".st-key-heatmap" if name == "Idea" else ".st-key-candidates")
 
 
 def wait_until_idle(page: Page) -> None:
-    settled(page, ".st-key-candidates")
+    settled(page, ".st-key-heatmap")
 
 
 def expect_equations(page: Page, count: int) -> None:
@@ -79,6 +80,56 @@ def test_main_parts_fit_in_the_first_window(open_page: Opener, lang: str) -> Non
         assert rows["y"] + 2 * rows["height"] / 19 <= size["height"], "the top of the heatmap, of 19 rows"
 
 
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
+def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int, height: int) -> None:
+    page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
+    wait_until_idle(page)
+    diagram = page.locator(".st-key-diagram .drawing")
+    for name in (
+        ".player .transport",
+        ".st-key-question",
+        ".st-key-heatmap .chart",
+        ".st-key-facts",
+        ".st-key-diagram .drawing",
+    ):
+        box = page.locator(name).first.bounding_box()
+        assert box, name
+        assert box["y"] + box["height"] <= height, name
+        assert box["x"] + box["width"] <= width, name
+    expect(page.locator(".player .row .end")).to_have_count(2)
+    for mark in page.locator(".player .row .end").all():
+        expect(mark).to_be_hidden()
+    share = page.locator(".st-key-facts li button").nth(1)
+    share.click()
+    expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
+    expect(diagram).to_be_hidden()
+    page.wait_for_url(re.compile("stage=2"))
+    assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollTop") == 0, "it opens in place"
+    page.reload()
+    expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
+    share.click()
+    expect(diagram).to_be_visible()
+    page.wait_for_function("() => !new URL(location.href).searchParams.has('stage')")
+
+
+def test_frozen_context_is_a_what_if_that_can_be_left(open_page: Opener) -> None:
+    page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}")
+    wait_until_idle(page)
+    french, choice = page.locator(".player .target"), page.locator(".st-key-context")
+    before = french.inner_text()
+    choice.get_by_role("radio").nth(1).click()
+    page.wait_for_url(re.compile("what_if=1"))
+    expect(french).not_to_have_text(before)
+    expect(page.locator(".diagram.frozen")).to_be_visible()
+    page.reload()
+    expect(choice.get_by_role("radio").nth(1)).to_be_checked()
+    choice.get_by_role("radio").nth(2).click()
+    page.wait_for_url(re.compile("what_if=2"))
+    choice.get_by_role("radio").first.click()
+    page.wait_for_function("() => !new URL(location.href).searchParams.has('what_if')")
+    assert french.inner_text() == before
+
+
 @pytest.mark.nightly
 @on_both
 def test_each_detail_level_shows_its_parts(open_page: Opener) -> None:
@@ -87,8 +138,10 @@ def test_each_detail_level_shows_its_parts(open_page: Opener) -> None:
     fewest = count_parts(page)
     assert fewest["bars"] > 5
     assert not any(number for name, number in fewest.items() if name != "bars")
-    assert page.locator(".st-key-stages h3:has(.number)").all_inner_texts()[1].endswith("Where it looks")
-    for picture in ("energy", "softmax", "state", "candidates"):
+    stages = page.locator(".st-key-facts li button")
+    expect(stages.nth(1).locator(".title")).to_have_text("Share (attention weight)")
+    for number, picture in enumerate(("energy", "softmax", "units", "state", "candidates")):
+        stages.nth(number).click()
         expect(page.locator(f".st-key-{picture} .js-plotly-plot")).to_be_visible()
     expect(page.locator(".st-key-units")).to_contain_text("annotation: a list of 1024 numbers")
     set_detail_level(page, "Numbers")
@@ -206,7 +259,7 @@ def test_changed_weight_at_idea_level_changes_the_translation(open_page: Opener)
 
 @pytest.mark.nightly
 def test_model_without_attention_has_three_stages_at_idea_level(open_page: Opener, snapshot: SnapshotAssertion) -> None:
-    page = open_page("?depth=idea&model=small-fixed", ready=".st-key-candidates .js-plotly-plot")
+    page = open_page("?depth=idea&model=small-fixed", ready=".st-key-heatmap .js-plotly-plot")
     wait_until_idle(page)
     assert page.locator(".st-key-stages h3 .number").count() == 3
     sentences = page.locator("[class*=st-key-stage_] .chart-box > p").all()
@@ -217,12 +270,12 @@ def test_model_without_attention_has_three_stages_at_idea_level(open_page: Opene
 def test_toolbar_boxes_contain_search_links_and_files(open_page: Opener) -> None:
     page = open_page("?depth=idea")
     wait_until_idle(page)
-    expect(page.locator(".st-key-tools [data-testid=stPopoverButton]")).to_have_count(4)
-    page.get_by_role("button", name="Model", exact=True).click()
+    expect(page.locator(".st-key-tools [data-testid=stPopoverButton]")).to_have_count(2)
+    open_settings(page)
     page.locator(".st-key-search select").select_option(label="beam 3")
     expect(page.locator(".st-key-ran")).to_contain_text("beam search, width 3")
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Share and save").click()
+    open_share(page)
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()
     expect(page.get_by_role("button", name="Whole trace, JSON")).to_be_visible()
     expect(page.locator("input[type=file]")).to_have_count(1)

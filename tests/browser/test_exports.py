@@ -28,7 +28,7 @@ from attnviz.wording.posterior_attention import posterior_sentence
 from tests.browser.server import READY, running_page
 from tests.browser.settled import settled
 from tests.browser.texts import text_of
-from tests.browser.views import EXAMPLE, at_night
+from tests.browser.views import EXAMPLE, at_night, open_share
 from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
 
@@ -47,7 +47,7 @@ def fetch(page: Page, name: str, folder: Path) -> Path:
 
 
 def open_downloads(page: Page) -> None:
-    page.locator(".st-key-downloads button").first.click()
+    open_share(page)
     expect(page.get_by_role("button", name="Whole trace, JSON")).to_be_visible()
 
 
@@ -55,7 +55,7 @@ def open_trace(page: Page, path: Path) -> None:
     # A box that opens while a run ends may be drawn twice, and a file that it is given between is lost.
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     if not page.locator("input[type=file]").count():
-        page.get_by_role("button", name="Share and save").click()
+        open_share(page)
     page.locator("input[type=file]").set_input_files(path)
 
 
@@ -102,7 +102,7 @@ def test_downloads_match_the_current_step(
 @pytest.mark.parametrize("query", ["", "?lang=fr"])
 def test_titles_of_downloaded_charts_are_not_clipped(open_page: Opener, tmp_path: Path, query: str) -> None:
     page = open_page(query)
-    page.locator(".st-key-downloads button").first.click()
+    open_share(page)
     names = page.get_by_role("button", name=re.compile(", SVG$"))
     expect(names.first).to_be_visible()
     labels = names.evaluate_all("(buttons) => buttons.map((one) => one.ariaLabel)")
@@ -125,7 +125,7 @@ def test_titles_of_downloaded_charts_are_not_clipped(open_page: Opener, tmp_path
 @pytest.mark.parametrize("query", ["", "?lang=fr"])
 def test_download_menu_fits_in_the_window(open_page: Opener, query: str) -> None:
     page = open_page(query)
-    page.locator(".st-key-downloads button").first.click()
+    open_share(page)
     last = page.locator(".st-key-whole_json a")
     expect(last).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("PNG$")).first).to_be_visible()
@@ -139,7 +139,7 @@ def test_download_menu_fits_in_the_window(open_page: Opener, query: str) -> None
 @pytest.mark.nightly
 def test_download_menu_works_by_keyboard_on_a_phone(open_page: Opener) -> None:
     page = open_page(width=390, height=844)
-    page.locator(".st-key-downloads button").first.press("Enter")
+    open_share(page)
     first = page.get_by_role("button", name="Heatmap, PNG")
     expect(first).to_be_visible()
     first.focus()
@@ -182,7 +182,7 @@ def test_failed_chart_export_shows_an_error(
     open_page: Opener, tmp_path: Path, code: str, snapshot: SnapshotAssertion
 ) -> None:
     page = open_page(f"?lang={code}")
-    page.locator(".st-key-downloads button").first.click()
+    open_share(page)
     row = page.locator(".picture").first
     page.evaluate(
         "() => { window.originalToImage = Plotly.toImage; Plotly.toImage = () => Promise.reject(new Error('no')); }"

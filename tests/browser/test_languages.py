@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.server import READY
 from tests.browser.settled import unfold
-from tests.browser.views import at_night
+from tests.browser.views import at_night, open_settings
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -126,7 +126,7 @@ def touch_every_control(page: Page) -> None:
     for key in ("root", "end", "margins"):
         page.locator(f".st-key-{key} label").click()
     page.locator(".st-key-colours select").select_option(label="Cividis, safe for colour blindness")
-    page.locator(".st-key-choices button").click()
+    open_settings(page)
     page.locator(".st-key-search select").select_option(label="beam 3")
     page.keyboard.press("Escape")
     page.wait_for_url(re.compile("search=beam"))  # another translation, at its first step

@@ -12,7 +12,7 @@ from attnviz.translator import Translator
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_languages import switch
-from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, WIDE_DARK
+from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, WIDE_DARK, open_share
 
 pytestmark = pytest.mark.browser
 
@@ -92,7 +92,7 @@ def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Tra
 def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
     page = open_page("?step=3")
     settled(page)
-    page.get_by_role("button", name="Share and save").click()
+    open_share(page)
     page.get_by_role("button", name=re.compile("^Lecture mode")).click()
     expect_on(page, TOOLBAR)
     page.get_by_role("link", name="Why attention?").click()

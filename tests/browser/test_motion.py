@@ -47,7 +47,7 @@ def count_animated_frames(page: Page) -> dict[str, int]:
     for number in (2, 3):
         card.locator(".next").click()
         card = wait_for_stop(page, number)
-    settled(page, ".st-key-candidates")
+    settled(page, ".st-key-heatmap")
     expect(card).to_be_visible()
     found: dict[str, int] = page.evaluate(MOVED)
     card.locator(".close").click()
@@ -58,7 +58,7 @@ def count_animated_frames(page: Page) -> dict[str, int]:
 @pytest.mark.parametrize("calm", [False, True])
 def test_reduced_motion_disables_animations(open_page: Callable[..., Any], calm: bool) -> None:
     page = open_page("?sentence=He+is+an+honest+man.&depth=idea&step=1")
-    settled(page, ".st-key-candidates")
+    settled(page, ".st-key-heatmap")
     page.emulate_media(reduced_motion="reduce" if calm else "no-preference")
     found = count_animated_frames(page)
     if calm:

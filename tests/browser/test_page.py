@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from tests.browser.views import EXAMPLE, at_night, on_screen
+from tests.browser.views import EXAMPLE, at_night, on_screen, open_settings
 
 pytestmark = pytest.mark.browser
 
@@ -62,7 +62,7 @@ def test_app_opens_with_a_translated_example(open_page: Opener) -> None:
     assert page.locator(".player .target .word").count() >= 1
     expect(page.locator(".st-key-status")).to_have_count(0)
     ran = re.compile(r"en-fr \(attention guided\) on \S+ · beam search, width 5 · \d+\sms")
-    page.get_by_role("button", name="Model", exact=True).click()
+    open_settings(page)
     expect(page.get_by_test_id("stPopoverBody")).to_contain_text(ran)
     page.keyboard.press("Escape")
     question = page.locator(".st-key-question")
@@ -117,7 +117,7 @@ def test_keys_and_slider_move_the_step(open_page: Opener) -> None:
     expect_step(page, wanted - 1)
     box = page.locator(".st-key-sentence textarea")
     box.click()
-    for key in ("Home", "ArrowRight", "Space"):
+    for key in ("Control+Home", "ArrowRight", "Space"):
         page.keyboard.press(key)
     expect(box).to_have_value(f"{EXAMPLE[0]} {EXAMPLE[1:]}")
     assert heading(page).startswith(f"Step {wanted - 1} of")
@@ -164,7 +164,7 @@ def test_a_reload_opens_the_same_view(open_page: Opener) -> None:
     page = open_page()
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
-    page.locator(".st-key-choices button").click()
+    open_settings(page)
     page.locator(".st-key-search select").select_option(label="beam 3")
     expect(page.locator(".st-key-status")).to_contain_text("beam search, width 3")
     page.keyboard.press("Escape")
@@ -191,7 +191,7 @@ def test_heading_names_the_word_of_the_current_translation(open_page: Opener) ->
     page = open_page(f"?sentence={quote(NEW)}")
     sentence = page.locator(".st-key-facts p")
     expect(sentence).to_contain_text("the decoder wrote")
-    page.locator(".st-key-own button").click()
+    open_settings(page)
     page.locator(".st-key-target textarea").fill("Maison verte.")
     page.keyboard.press("Control+Enter")
     expect(page.locator(".st-key-status")).to_contain_text("given translation")

@@ -171,7 +171,7 @@ def test_toolbar_buttons_fit_on_three_lines_on_a_phone(open_page: Opener, lang: 
     middles = sorted(place["y"] + place["height"] / 2 for place in places)
     assert sum(below - above > 5 for above, below in pairwise(middles)) == 2, "three lines"
     expect(page.locator(".st-key-status")).to_be_hidden()
-    arrow = page.locator(".st-key-choices button [data-testid=stIconMaterial]").bounding_box()
+    arrow = page.locator(".st-key-more button [data-testid=stIconMaterial]").bounding_box()
     assert arrow, "Streamlit replaces the icon while the button is pressed"
     page.mouse.click(arrow["x"] + arrow["width"] / 2, arrow["y"] + arrow["height"] / 2)
     ran = re.compile(r"beam search, width 5 · \d+\sms|recherche en faisceau, largeur 5 · \d+\sms")
@@ -265,7 +265,7 @@ def test_held_piece_is_labelled_examined(open_page: Opener) -> None:
 def test_skip_link_leads_from_the_toolbar_to_play(open_page: Opener) -> None:
     page = open_page()
     settled(page)
-    page.locator(".st-key-downloads button").focus()
+    page.locator(".st-key-more button").focus()
     page.keyboard.press("Tab")
     expect(page.locator(".player .skip")).to_be_focused()
     box = page.locator(".player .skip").bounding_box()

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_still
 from tests.browser.test_accessibility import close_box
-from tests.browser.views import at_night
+from tests.browser.views import at_night, open_settings
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +28,7 @@ def test_search_setting_survives_a_new_sentence_and_model(open_page: Opener) -> 
     page.locator(".st-key-sentence textarea").fill("We eat.")
     page.keyboard.press("Control+Enter")
     expect(page.locator(".player .source")).to_contain_text("eat")
-    open_box(page, "Model")
+    open_settings(page)
     page.locator(".st-key-model select").select_option(label="small-dot")
     expect(status).to_contain_text("small-dot (attention not guided) on")
     expect(status).to_contain_text("beam search, width 5")
@@ -65,7 +65,7 @@ def test_controls_on_a_phone_do_not_overlap_and_are_large_enough(open_page: Open
     settled(page)
     assert page.evaluate(CLASHES, SMALLEST) == {"small": [], "crossed": [], "beyond": []}
     opened = page.locator("[data-testid=stPopoverBody]")
-    for box in ("examples", "own", "choices", "downloads", "glossary"):
+    for box in ("examples", "more", "glossary"):
         page.locator(f".st-key-{box} button").first.click()
         wait_until_still(opened)
         found = page.evaluate(CLASHES, SMALLEST)  # an open box lies over the page, and crosses it

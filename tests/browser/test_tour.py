@@ -78,7 +78,7 @@ def answer_all(card: Locator, *, keys: bool) -> int:
 def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Opener) -> None:
     """Use keys in the light theme and the mouse in the dark one: each runs in a wide and in a narrow window."""
     page = open_page(HONEST)
-    settled(page, ".st-key-candidates")
+    settled(page, ".st-key-heatmap")
     before, keys = view_state(page), page.evaluate("matchMedia('(prefers-color-scheme: light)').matches")
     page.locator(".st-key-tour_button button").click()
     card = wait_for_stop(page, 1)
@@ -156,7 +156,7 @@ def check_pulled_energy(page: Page, card: Locator) -> None:
 def test_tour_survives_history_language_and_sentence_changes(open_page: Opener) -> None:
     page = open_page(f"{HONEST}&tour=3&source=4")
     card = wait_for_stop(page, 3)
-    settled(page, ".st-key-candidates")
+    settled(page, ".st-key-heatmap")
     assert query(page)["step"] == ["2"], "the link has the step shown before the tour"
     page.keyboard.press("ArrowRight")
     wait_for_stop(page, 4)
@@ -182,7 +182,7 @@ def test_tour_survives_history_language_and_sentence_changes(open_page: Opener) 
     page.keyboard.press("Control+Enter")
     expect(card.locator(".texts")).to_contain_text("green")
     wait_for_stop(page, 5)
-    settled(page, ".st-key-candidates")
+    settled(page, ".st-key-heatmap")
     page.locator(".player .target .word").last.click()
     card.locator(".astray").click()
     expect(card.locator(".astray")).to_be_hidden()
@@ -197,13 +197,13 @@ def test_tour_opens_if_its_button_was_pressed_before_its_module_was_loaded(open_
     page.route("**/tour/tour.js", lambda route: held.append(route))
     page.reload()
     page.locator(".st-key-tour_button button").click()
-    settled(page, ".st-key-candidates")
+    settled(page, ".st-key-heatmap")
     expect(page.locator(CARD)).to_be_hidden()
     held.pop().continue_()
     wait_for_stop(page, 1)
     page.context.clear_cookies()
     page.goto(address)
-    settled(page, ".st-key-candidates")
+    settled(page, ".st-key-heatmap")
     offer = page.locator(".st-key-tour_offer")
     expect(offer).to_have_count(1)
     expect(offer).to_be_hidden()  # until its buttons work
@@ -213,13 +213,13 @@ def test_tour_opens_if_its_button_was_pressed_before_its_module_was_loaded(open_
 
 def test_tour_is_offered_once_to_a_new_visitor(open_page: Opener, address: str) -> None:
     page = open_page("?depth=idea")
-    settled(page, ".st-key-candidates")
+    settled(page, ".st-key-heatmap")
     expect(page.locator(".st-key-tour_offer")).to_have_count(0)  # a link chose the detail level
     page.goto(address)
     page.locator(".st-key-tour_offer").get_by_role("button", name="No, thank you").click()
     expect(page.locator(".st-key-tour_offer")).to_be_hidden()
     page.wait_for_function("() => document.cookie.includes('attnviz_tour=declined')")
     page.goto(address)
-    settled(page, ".st-key-candidates")
+    settled(page, ".st-key-heatmap")
     expect(page.locator(".st-key-tour_offer")).to_have_count(0)
     expect(page.locator(CARD)).to_be_hidden()

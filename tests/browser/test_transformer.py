@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
-from tests.browser.views import at_night
+from tests.browser.views import at_night, open_settings
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +28,7 @@ def stage_titles(page: Page) -> list[str]:
 
 def choose_model(page: Page, name: str) -> None:
     """Choose a model in the toolbar's box, as a visitor does, and close the box."""
-    page.get_by_role("button", name=re.compile("^Model")).click()
+    open_settings(page)
     page.locator(".st-key-model select").select_option(label=name)
     page.keyboard.press("Escape")
     expect(page.locator(".st-key-model")).to_have_count(0)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
+from tests.browser.views import open_share
+
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
 
@@ -38,7 +40,7 @@ def test_french_page_has_decimal_commas_and_no_english_streamlit_text(open_page:
     read = page.locator("body").inner_text()
     assert any(re.search(r"\d,\d", text) for text in drawn)
     assert not [text for text in [*drawn, *read.splitlines()] if re.search(r"\d\.\d", text)]
-    page.get_by_role("button", name="Partager et enregistrer").first.click()
+    open_share(page)
     expect(page.get_by_label("Aide pour Marges")).to_be_attached()
     button = page.locator("[data-testid=stFileUploaderDropzone] button p")
     assert button.evaluate("node => getComputedStyle(node, '::after').content") == '"Choisir un fichier"'

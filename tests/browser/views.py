@@ -63,3 +63,20 @@ def on_screen(page: Page, key: str, x: float, y: float) -> tuple[float, float]:
         [x, y],
     )
     return float(left), float(top)
+
+
+def open_settings(page: Page) -> None:
+    """Open the box *More* at the settings: own translation, model, device and search."""
+    _open_more(page, 0)
+
+
+def open_share(page: Page) -> None:
+    """Open the box *More* at the link and the files."""
+    _open_more(page, 1)
+
+
+def _open_more(page: Page, tab: int) -> None:
+    box = page.get_by_test_id("stPopoverBody")
+    if not box.is_visible():
+        page.locator(".st-key-more button").first.click()
+    box.get_by_role("tab").nth(tab).click()

@@ -1,4 +1,7 @@
-"""Texts at the *Idea* level: one sentence for each stage, with the numbers of the step and no notation."""
+"""Texts at the *Idea* level: one sentence for each stage, with the numbers of the step and no notation.
+
+Only the titles have the term beside the everyday word.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ def check_no_notation(trace: Record, code: str) -> None:
     for step in range(len(trace.target_pieces)):
         stages = words.narrate_idea(trace, step)
         assert {stage.number: stage.title for stage in stages} == words.idea_titles(trace)
-        texts = [text for stage in stages for text in (stage.title, stage.sentence, stage.outcome)]
+        texts = [text for stage in stages for text in (stage.sentence, stage.outcome)]
         for text in [idea_sentence(trace, step, "-"), *texts]:
             assert text
             assert not NOTATION.search(text), text

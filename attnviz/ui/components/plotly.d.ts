@@ -68,7 +68,7 @@ interface Layout {
   xaxis2?: Axis;
   yaxis: Axis;
   yaxis2?: Axis;
-  margin?: { r?: number };
+  margin?: { r?: number; t?: number; b?: number };
   shapes?: Shape[];
   meta: Meta;
 }

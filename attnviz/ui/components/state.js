@@ -244,7 +244,8 @@ export function publish(node, sendAll) {
   const options = shownOptions(view.view, now);
   Object.assign(view, { step: now.step, source, order, words, options });
   storeSelection(node);
-  Object.assign(viewRoot(node).dataset, { ...options, step: String(now.step) }); // page.css reads them
+  const { dataset } = viewRoot(node); // page.css reads it
+  Object.assign(dataset, { ...options, step: String(now.step), stage: now.stage === null ? "" : String(now.stage) });
   send(node, "shown");
   if (sendAll || before.step !== view.step) send(node, "step", view.step);
   if (sendAll || before.source !== source) send(node, "source", source);

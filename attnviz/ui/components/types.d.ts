@@ -116,7 +116,7 @@ interface Choice {
   foil?: number | null;
   typedWord?: string;
   typedFoil?: string;
-  stage?: number;
+  stage?: number | null;
   order?: Order;
   options?: Record<string, string>;
   /** A stop of the tour, from 1; null ends it. */

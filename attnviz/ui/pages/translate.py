@@ -9,7 +9,7 @@ from attnviz.ui.page_state.detail_level import shows
 from attnviz.ui.page_state.parameters import has_tour
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
-from attnviz.ui.toolbar.controls import controls, controls_without_models, default_request, request_address
+from attnviz.ui.toolbar.controls import controls, default_request, request_address
 from attnviz.ui.toolbar.detail_level import page_detail_level
 from attnviz.ui.toolbar.sharing import share_and_save
 from attnviz.ui.toolbar.tour_offer import tour_button, tour_offer
@@ -27,19 +27,22 @@ def cache_default_translation() -> None:
 
 def _draw() -> None:
     available = installed_models()
-    request, status_box, model_box = controls(available) if available else controls_without_models()
+    drawn = controls(available)
+    request = drawn.request
     shown = shown_translation(request, back=bool(request), steps=True)
     view = shown.view
-    with status_box:
-        if view:
-            open_view(view, request_address(request, available) if shown.asked and request else None)
-            if has_tour(view):
+    if view:
+        open_view(view, request_address(request, available) if shown.asked and request else None)
+        if has_tour(view):
+            with drawn.tour:
                 tour_button()
+    with drawn.share:
         share_and_save(view)
-        if view and shown.asked:
-            if shows(page_detail_level(), "numbers"):
-                status(view)
-            model_box.caption(run_summary(view))
+    if view and shown.asked:
+        drawn.run.caption(run_summary(view))
+    if view and shown.asked and shows(page_detail_level(), "numbers"):
+        with drawn.status:
+            status(view)
     if view:
         step_view(view, page_detail_level())
         if has_tour(view):

@@ -58,8 +58,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
 
     at = register_payload(view, "heatmap", f"{theme} {gold.text() if gold else ''}", make_payload, "options")
     with st.container(key=view.key("alignment"), gap="xsmall"):
-        st.html(f'<h2 class="section">{title}</h2>')
-        st.html(f'<p class="reading">{_introduction(view)}</p>')
+        st.html(f'<h2 class="section">{title}</h2><p class="reading">{_introduction(view)}</p>')
         if view.shows("numbers"):
             _heads_box(view)
         chart(view, at, "heatmap", sent=make_payload(Selection()))
@@ -93,14 +92,14 @@ def _heads_box(view: View) -> None:
 
 
 def shown_choices(selection: Selection, view: View) -> HeatmapChoices:
-    """Return the choices of `selection`, with the prior α where there is no posterior.
+    """Return the choices of `selection`, with the prior α where there is no posterior, and no end mark at Idea.
 
     A posterior needs attention and the model's weights.
     """
     chosen = selection.choices
-    if chosen.face == "before" or has_posterior(view.trace):
-        return chosen
-    return dataclasses.replace(chosen, face="before")
+    if chosen.face != "before" and not has_posterior(view.trace):
+        chosen = dataclasses.replace(chosen, face="before")
+    return chosen if view.shows("numbers") else dataclasses.replace(chosen, end=False)
 
 
 @cached_for_all
@@ -177,12 +176,15 @@ def _introduction(view: View) -> str:
     start = gettext("Press Play, or click a French word.")
     if not view.trace.attends:
         return f"{_one_vector_sentence(view.trace)} {start}"
+    if not view.shows("numbers"):
+        return gettext(
+            'A <span class="decoder">row</span> is a French word, a <span class="encoder">column</span> an English '
+            "word. Bright: it looked there."
+        )
     sentences = [grid_sentences() + shown_if("before", f" {_brightness_sentences()}")]
     words = view.trace.words()
     if any(len(group) > 1 for group in (*words.source_groups, *words.target_groups)):
         sentences.append(gettext("A thin line in a word separates its pieces."))
-    if not view.shows("numbers"):
-        sentences.append(shown_if("end", gettext("&lt;/s&gt; is the end of the sentence.")))
     return " ".join((*sentences, start))
 
 
@@ -285,6 +287,12 @@ def _one_vector_sentence(trace: Trace) -> str:
 
 def heatmap_with_columns(view: View, theme: ThemeName) -> tuple[DeltaGenerator, DeltaGenerator]:
     """Draw the heatmap; return the containers below and beside it, or both below if it has the page's width."""
+    if not view.shows("numbers"):  # the diagram beside it needs more width, and a wide heatmap scrolls
+        with st.container(key=view.key("idea_columns")):
+            left, right = st.columns([5, 7], gap="medium")
+        with left, st.container(key=view.key("fits_window")):
+            heatmap_panel(view, theme)
+        return left, right
     count = _column_count(view)
     if count > MOST_BESIDE:
         heatmap_panel(view, theme)

@@ -20,6 +20,7 @@ from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import show_traces
+from attnviz.ui.step.context_choice import context_choice
 from attnviz.ui.step.diagram import diagram_panel
 from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
 from attnviz.ui.step.heatmap import heatmap_with_columns
@@ -54,12 +55,15 @@ def step_view(view: View, detail_level: DetailLevel = "everything") -> None:
         if view.shows("numbers"):
             with left:
                 findings_panel(view)
-        with right, st.container(key=view.key("step_panel")):
-            _step_panel(view)
-        with st.container(key=view.key("diagram_box")):
-            diagram_panel(view, theme_name(), _titles(view))
-        with st.container(key=view.key("stages")):
-            _stages(view)
+            with right:
+                _step_panel(view)
+            _diagram_and_stages(view)
+        else:
+            with right, st.container(key=view.key("in_place")):  # page.css shows one part at a time
+                _step_panel(view)
+                _diagram_and_stages(view)
+            with right:
+                _help(view)
         chart_tables(view)
         tour(view, theme_name())
 
@@ -92,6 +96,14 @@ def _registered(view: View) -> View:
     return replace(view, trace=trace, what_ifs=replace(what_ifs, first=first, traces=tuple(others)))
 
 
+def _diagram_and_stages(view: View) -> None:
+    with st.container(key=view.key("diagram_box")):
+        diagram_panel(view, theme_name(), _titles(view))
+        context_choice(view)
+    with st.container(key=view.key("stages")):
+        _stages(view)
+
+
 def _step_panel(view: View) -> None:
     """Draw the panel beside the heatmap: the step's summary, its verification, and help."""
     trace, theme, is_idea = view.trace, theme_name(), _is_idea(view)
@@ -100,10 +112,17 @@ def _step_panel(view: View) -> None:
         facts = {"at": payload_address(view, "idea-facts" if is_idea else "facts", theme)}
     else:  # sent with the page, since it is in the window at once
         facts = idea_facts(trace, steps) if is_idea else summary_payload(trace, narration(trace, steps))
-    step_summary(view, _titles(view), facts)
-    if view.shows("everything"):
-        verification_badge(view, weights_of(trace), theme)
-    key_help(view, stepping_only=not view.shows("numbers"))
+    with st.container(key=view.key("step_panel")):
+        step_summary(view, _titles(view), facts)
+        if view.shows("everything"):
+            verification_badge(view, weights_of(trace), theme)
+        if not is_idea:
+            _help(view)
+
+
+def _help(view: View) -> None:
+    """Draw the keyboard shortcuts and the glossary."""
+    key_help(view, stepping_only=_is_idea(view))
     glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
 
 

@@ -15,10 +15,12 @@ from attnviz.ui.examples import DEFAULT_SENTENCE, default_sentence
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
+from attnviz.ui.popover import popover
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.detail_level import detail_level_switch
+from attnviz.ui.toolbar.downloads import WIDTH
 from attnviz.ui.toolbar.example_box import example_box
 
 SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
@@ -38,37 +40,49 @@ class Request:
     """Translation for forced decoding, or None to search for one."""
 
 
-def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator, DeltaGenerator]:
-    """Draw the controls; return the request and two containers: one beside the controls, one in the model's box.
+@dataclass(frozen=True)
+class Controls:
+    """What the controls request, and their containers that are filled once it is computed."""
 
-    `models` (by name) must not be empty.
-    """
+    request: Request | None
+    """None where there is no model."""
+    tour: DeltaGenerator
+    """For the button of the tour."""
+    run: DeltaGenerator
+    """In the box *More*, below the settings."""
+    share: DeltaGenerator
+    """In the box *More*, for the link and the files."""
+    status: DeltaGenerator
+    """At the end of the line."""
+
+
+def controls(models: dict[str, Path]) -> Controls:
+    """Draw the controls; without `models`, by name, those that need none."""
+    request = None
     with st.container(horizontal=True, vertical_alignment="center", key="tools"):
-        text = sentence_box()
-        request_button(
-            gettext("Translate"),
-            partial(opened_file.close, st.session_state),
-            type="primary",
-            key="translate",
-        )
+        if models:
+            text = sentence_box()
+            request_button(
+                gettext("Translate"), partial(opened_file.close, st.session_state), type="primary", key="translate"
+            )
         detail_level_switch()
-        example_box()
-        with st.popover(gettext("Your own translation"), type="tertiary", key="own"):
-            target = own_translation()
-        with st.popover(gettext("Model"), type="tertiary", key="choices"):
-            name, device, search = _choices(models, forced=bool(target))
-            model_container = st.container(key="ran")
-        side_container = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
-    request = Request(text, str(models[name]), device, inputs.beam_of(search), target or None)
-    return request, side_container, model_container
-
-
-def controls_without_models() -> tuple[None, DeltaGenerator, DeltaGenerator]:
-    """Draw the controls that work without a model; return what `controls` does."""
-    container = st.container(key="beside", horizontal=True, vertical_alignment="center")
-    with container:
-        detail_level_switch()
-    return None, container, container
+        if models:
+            example_box()
+        tour_box = st.container(key="tour_box", width="content")
+        with (
+            popover(gettext("More"), key=opened_file.BOX, type="tertiary"),
+            st.container(key="files", width=WIDTH, gap="small"),
+        ):
+            settings, share_box = st.tabs([gettext("Settings"), gettext("Share and save")])
+            with settings:
+                if models:
+                    target = own_translation()
+                    with st.container(horizontal=True, key="settings"):
+                        name, device, search = _choices(models, forced=bool(target))
+                    request = Request(text, str(models[name]), device, inputs.beam_of(search), target or None)
+                run_box = st.container(key="ran")
+        status_box = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
+    return Controls(request, tour_box, run_box, share_box, status_box)
 
 
 def current_request(models: dict[str, Path]) -> Request:

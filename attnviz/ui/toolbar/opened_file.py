@@ -27,7 +27,7 @@ _CHOICE = "reopened_attention"
 _REQUEST = "reopened_beside"
 """The request when the file was opened; a different request closes the file."""
 _COUNT = "reopened_count"
-BOX = "downloads"
+BOX = "more"
 """Key of the box with the file uploader."""
 
 

@@ -1,4 +1,4 @@
-"""Draw the box *Share and save*: the link, downloads, and the file uploader."""
+"""Draw the part of the box *More* with the link, downloads, and the file uploader."""
 
 from __future__ import annotations
 
@@ -7,24 +7,19 @@ import streamlit as st
 from attnviz.languages import gettext
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.page_state.view import View
-from attnviz.ui.popover import popover
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.downloads import WIDTH, downloads
+from attnviz.ui.toolbar.downloads import downloads
 
 
 def share_and_save(view: View | None) -> None:
-    """Draw the box with the link and the files of `view`, and the uploader.
+    """Draw the link and the files of `view`, and the uploader.
 
-    The browser mounts the contents of an open box only, and fetches them then, so that opening one asks nothing of the
+    The browser mounts the contents of an open box only, and fetches them then, so that opening it asks nothing of the
     server.
     """
-    with (
-        popover(gettext("Share and save"), key=opened_file.BOX, type="tertiary"),
-        st.container(key="files", width=WIDTH, gap="small"),
-    ):
-        if view:
-            with st.container(horizontal=True, vertical_alignment="center", key="share"):
-                st.caption(gettext("The link opens exactly what is shown."))
-                copy_link(view)
-            downloads(view)
-        opened_file.uploader()
+    if view:
+        with st.container(horizontal=True, vertical_alignment="center", key="share"):
+            st.caption(gettext("The link opens exactly what is shown."))
+            copy_link(view)
+        downloads(view)
+    opened_file.uploader()

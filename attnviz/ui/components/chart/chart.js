@@ -91,6 +91,18 @@ function describe(root, layout, state) {
 }
 
 /**
+ * Lowers the rows of a heatmap to fit the greatest height of its box, which page.css sets; what is still higher scrolls.
+ * @param {HTMLElement} root
+ * @param {Layout} layout
+ */
+function fitHeight(root, layout) {
+  const most = parseFloat(getComputedStyle(find(root, ".window")).maxHeight), { rows } = layout.meta;
+  if (!rows || !(most < layout.height)) return;
+  const { t = 0, b = 0 } = layout.margin ?? {}, least = t + b + LOWEST_ROW * (Math.max(...rows.map(Number)) + 1);
+  layout.height = Math.max(least, most);
+}
+
+/**
  * Scrolls a chart that is wider than its box to the chosen column.
  * @param {HTMLElement} root
  * @param {Chart} chart
@@ -185,6 +197,7 @@ async function draw(root, state) {
     state.figure = filled(JSON.parse(template), { ...JSON.parse(payload.common ?? "{}"), ...JSON.parse(text) });
     state.places = arrangeRows(state.figure, order === "strongest");
     if (scale !== 1) state.figure = scaled(state.figure, scale);
+    fitHeight(root, state.figure.layout);
     describe(root, state.figure.layout, state);
   }
   const { data, layout } = state.figure;
@@ -213,6 +226,8 @@ function fittingValues(root, { fits }) {
   const width = fits && find(root, ".scroll").clientWidth;
   return (fits?.find(({ narrowest }) => narrowest <= Number(width)) ?? fits?.at(-1))?.values;
 }
+
+const LOWEST_ROW = 16; // pixels of a row that has room for its label
 
 const MESSAGES = ["step", "source", "order", "words", "options"];
 

@@ -27,7 +27,7 @@ export function drawDecoder(root, payload, plan) {
       x: decoder[name][0],
       y: decoder[name][1],
       class: name,
-      "text-anchor": plan.vertical && name === "foils" ? "end" : "start",
+      "text-anchor": (plan.vertical || plan.compact) && name === "foils" ? "end" : "start",
     })
   );
   /** @type {(parent: Element, place: Area, letter: string) => SVGElement} */
@@ -136,12 +136,13 @@ function drawLanes(root, payload, plan) {
  * @param {DiagramPayload} payload
  * @param {Plan} plan
  */
-function drawReturns(root, { words }, { decoder: { before, previous, after, word }, vertical, height }) {
+function drawReturns(root, { words }, { compact, decoder: { before, previous, after, word }, vertical, height }) {
   if (vertical) return;
-  const part = addGroup(root, "returns"), right = after.x + after.width, low = height - 17;
+  const part = addGroup(root, "returns"), right = after.x + after.width, low = height - (compact ? 14 : 17);
+  const around = right + (compact ? 16 : 58), outer = before.x - (compact ? 54 : 74);
   /** @type {(from: Spot[], left: number, to: Area) => void} */
   const back = (from, left, { y, height }) => {
-    const across = y + height / 2, head = 136;
+    const across = y + height / 2, head = before.x - 40;
     addElement(part, "path", {
       d: roundedPath([...from, [left, from[from.length - 1][1]], [left, across], [head, across]]),
       class: "return",
@@ -152,9 +153,10 @@ function drawReturns(root, { words }, { decoder: { before, previous, after, word
     });
   };
   const beside = after.y + after.height / 2;
-  back([[right + 3, beside], [right + 58, beside], [right + 58, low]], 112, before);
-  back([[word.x + 62, word.y + word.height + 3], [word.x + 62, height - 5]], 102, previous);
-  addElement(part, "text", { x: 122, y: low - 6, class: "again" }, words.again);
+  back([[right + 3, beside], [around, beside], [around, low]], outer + 10, before);
+  const under = word.x + word.width / 2;
+  back([[under, word.y + word.height + 3], [under, height - 5]], outer, previous);
+  if (!compact) addElement(part, "text", { x: outer + 20, y: low - 6, class: "again" }, words.again);
 }
 
 /**

@@ -30,6 +30,8 @@ interface DiagramPayload {
   foils: string[];
   /** Whether the weights of each step were changed by hand. */
   byHand: boolean[];
+  /** Whether all steps get the same context vector, a change by hand. */
+  frozen: boolean;
   /** Description of the context vector of each of `steps`. */
   mixes: string[];
   alts: string[];
@@ -88,6 +90,10 @@ interface Area {
  * to the context vector. In a horizontal layout, along is x and across y; `vertical` swaps them. */
 interface Plan {
   vertical: boolean;
+  /** Whether the rows of a horizontal sentence have symbols without names. */
+  compact: boolean;
+  /** Pixels at the left of a horizontal sentence, for names or symbols. */
+  gutter: number;
   width: number;
   height: number;
   /** Of each source piece the middle of its column, and how wide that is. */

@@ -110,6 +110,7 @@ function writeStep(root, { payload, parts, stages }, k) {
   all("stateNames", i === 1 ? payload.words.start : payload.words.state);
   parts.origin.toggleAttribute("hidden", i > 1);
   root.classList.toggle("changed-by-hand", payload.byHand[k]);
+  root.classList.toggle("frozen", payload.frozen);
 }
 
 /**

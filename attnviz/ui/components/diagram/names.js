@@ -1,7 +1,6 @@
 // Writes the labels of the diagram: the names of its parts with their symbols, and the titles of the stages, which are
 // links.
 
-import { GUTTER } from "./plan.js";
 import { addElement, addGroup, drawSymbol } from "./svg.js";
 
 /**
@@ -14,7 +13,7 @@ import { addElement, addGroup, drawSymbol } from "./svg.js";
  */
 export function drawNames(root, payload, plan, stages, measure) {
   const part = addGroup(root, "names"), attends = payload.attention !== "none";
-  const { across, decoder: { before, previous, titles }, vertical } = plan;
+  const { across, compact, gutter, decoder: { before, previous, titles }, vertical } = plan;
   const symbols = vertical ? writeColumnNames(part, plan, attends) : writeRowNames(part, payload, plan, attends);
   const [energy, weight, context] = vertical
     ? /** @type {Spot[]} */ ([[across.energy[0] - 6, 15], [across.weight - 28, 15], [across.context[0] - 22, 15]])
@@ -22,8 +21,8 @@ export function drawNames(root, payload, plan, stages, measure) {
   /** @type {Record<number, Spot>} */
   const places = { 1: energy, 2: weight, 3: context, 4: titles[4], 5: titles[5] };
   const stageLinks = stages.map((stage) => {
-    const narrow = vertical && stage.number < 4;
-    const maxWidth = narrow ? 0 : stage.number > 3 ? 260 : GUTTER - 60;
+    const narrow = compact || (vertical && stage.number < 4);
+    const maxWidth = narrow ? 0 : stage.number > 3 ? 260 : gutter - 60;
     return addStageLink(part, stage, places[stage.number], maxWidth, measure);
   });
   if (attends) {
@@ -34,7 +33,7 @@ export function drawNames(root, payload, plan, stages, measure) {
       payload.words.hand,
     );
   }
-  if (vertical) return { symbols, stageLinks, states: [] };
+  if (vertical || compact) return { symbols, stageLinks, states: [] };
   writeInputName(part, payload.words.previous, previous);
   return { symbols, stageLinks, states: [writeInputName(part, payload.words.state, before)] };
 }
@@ -54,17 +53,18 @@ const writeInputName = (parent, text, { y, height }) =>
  * @param {Plan} plan
  * @param {boolean} attends
  */
-function writeRowNames(parent, { words }, { across, decoder: { queryFrom } }, attends) {
-  const left = GUTTER - 40, middle = (/** @type {[number, number]} */ [from, to]) => (from + to) / 2 + 5;
+function writeRowNames(parent, { words }, { across, compact, gutter, decoder: { queryFrom } }, attends) {
+  const left = gutter - (compact ? 62 : 40),
+    middle = (/** @type {[number, number]} */ [from, to]) => (from + to) / 2 + 5;
   /** @type {[string, number, string, ("→" | "←")?][]} */
-  const named = [
-    [words.source, across.words, "x"],
-    [words.forward, middle(across.forward), "h", "→"],
-    [words.backward, middle(across.backward), "h", "←"],
-  ];
-  if (attends) named.push([words.annotation, across.backward[1] + 21, "h"]);
+  const named = [[words.source, across.words, "x"]];
+  if (compact) named.push([words.annotation, middle([across.forward[0], across.backward[1]]), "h"]);
+  else {
+    named.push([words.forward, middle(across.forward), "h", "→"], [words.backward, middle(across.backward), "h", "←"]);
+    if (attends) named.push([words.annotation, across.backward[1] + 21, "h"]);
+  }
   for (const [text, y, letter, way] of named) {
-    addElement(parent, "text", { x: 0, y, class: "name" }, text);
+    if (!compact) addElement(parent, "text", { x: 0, y, class: "name" }, text);
     drawSymbol(parent, [left, y], letter, "j", { way, className: "encoder" });
   }
   if (across.key) {

@@ -1,8 +1,10 @@
-// Computes the layout of the diagram for a width: the sentence is horizontal on a wide page, and vertical on a
-// telephone.
+// Computes the layout of the diagram for a width: the sentence is horizontal on a wide page, horizontal without the names of
+// the rows where there is less room, and vertical on a telephone.
 
-const VERTICAL_BELOW = 960; // pixels of width below which the sentence is vertical
-export const GUTTER = 176; // pixels at the left of a horizontal sentence, for the names of the rows
+const NAMED_FROM = 960; // pixels of width from which the rows of a horizontal sentence have names
+const COMPACT_FROM = 600; // pixels of width from which a sentence without terms is horizontal
+const GUTTER = 176; // pixels at the left of a horizontal sentence, for the names of the rows
+const COMPACT_GUTTER = 92; // the same for their symbols alone
 const RIGHT_EDGE = 14; // pixels at the right, where the backward direction of the encoder begins
 const WIDEST_COLUMN = 180; // pixels of the widest column
 const KEY_ROW = 22; // pixels of the row that names the keys
@@ -16,7 +18,9 @@ const NARROWEST_COLUMN = 10; // pixels of the narrowest column: for a longer sen
  * @param {(text: string, letters: number) => number} measure
  */
 export const planFor = (payload, width, measure) =>
-  width < VERTICAL_BELOW ? verticalPlan(payload, width) : horizontalPlan(payload, width, measure);
+  width >= NAMED_FROM || (width >= COMPACT_FROM && !payload.terms)
+    ? horizontalPlan(payload, width, measure)
+    : verticalPlan(payload, width);
 
 /**
  * The widths of the columns by their words; or all equal, with slanted words, if the sentence is too long for that.
@@ -56,7 +60,8 @@ function adjacentColumns(widths, from) {
  * @returns {Plan}
  */
 function horizontalPlan(payload, available, measure) {
-  const start = GUTTER + 36;
+  const compact = available < NAMED_FROM, gutter = compact ? COMPACT_GUTTER : GUTTER;
+  const start = gutter + (compact ? 20 : 36);
   const { letters, slanted, widths } = columnsOf(payload, available - start - RIGHT_EDGE, measure);
   const sum = widths.reduce((total, one) => total + one, 0);
   const width = Math.max(available, start + sum + RIGHT_EDGE);
@@ -64,7 +69,7 @@ function horizontalPlan(payload, available, measure) {
   const attends = payload.attention !== "none", least = Math.min(...widths);
   const top = slanted ? 46 : 0, named = payload.terms && attends ? KEY_ROW : 0, low = top + named;
   /** @type {Rows} */
-  const across = attends
+  const across = compact ? compactRows(top, attends) : attends
     ? {
       words: top + 21,
       forward: [top + 44, top + 60],
@@ -89,11 +94,15 @@ function horizontalPlan(payload, available, measure) {
       ribbons: [top + 62, top + 199],
       context: [top + 200, top + 226],
     };
-  const decoder = decoderBelowHorizontal(payload, width, across.context[1]);
+  const decoder = compact
+    ? compactDecoder(width, across.context[1], attends)
+    : decoderBelowHorizontal(payload, width, across.context[1]);
   return {
     vertical: false,
+    compact,
+    gutter,
     width,
-    height: decoder.titles[4][1] + 38,
+    height: decoder.titles[4][1] + (compact ? 22 : 38),
     columns: adjacentColumns(widths, first),
     first,
     last: first + sum,
@@ -102,8 +111,66 @@ function horizontalPlan(payload, available, measure) {
     slanted,
     dense: least < 26,
     across,
-    flow: 116,
+    flow: compact ? 84 : 116,
     decoder,
+  };
+}
+
+/**
+ * The rows of a horizontal sentence without names.
+ * @param {number} top
+ * @param {boolean} attends
+ * @returns {Rows}
+ */
+function compactRows(top, attends) {
+  const rows = { words: top + 17, forward: /** @type {[number, number]} */ ([top + 28, top + 40]), key: 0 };
+  if (!attends) {
+    return {
+      ...rows,
+      backward: [top + 60, top + 72],
+      query: 0,
+      energy: [0, 0],
+      energyNumber: 0,
+      weight: 0,
+      ribbons: [top + 42, top + 142],
+      context: [top + 143, top + 163],
+    };
+  }
+  return {
+    ...rows,
+    backward: [top + 46, top + 58],
+    query: top + 74,
+    energy: [top + 80, top + 108],
+    energyNumber: top + 120,
+    weight: top + 138,
+    ribbons: [top + 144, top + 194],
+    context: [top + 195, top + 213],
+  };
+}
+
+/**
+ * The decoder below a horizontal sentence without names; its boxes share the width.
+ * @param {number} width
+ * @param {number} bottom of the context vector
+ * @param {boolean} attends
+ * @returns {DecoderPlan}
+ */
+function compactDecoder(width, bottom, attends) {
+  const left = COMPACT_GUTTER, top = bottom + 12, boxes = top + 58;
+  // The boxes and the texts between them need 520 pixels; the rest of the width is distributed.
+  const more = Math.max(0, width - left - 520);
+  const after = left + 92 + 0.25 * more, readout = after + 156 + 0.4 * more, word = readout + 140 + 0.35 * more;
+  return {
+    before: { x: left, y: top, width: 64, height: 16 },
+    previous: { x: left, y: top + 26, width: 64, height: 24 },
+    after: { x: after, y: boxes, width: 88, height: 18 },
+    readout: { x: readout, y: boxes, width: 88, height: 18 },
+    word: { x: word, y: boxes - 8, width: 84, height: 34 },
+    likely: [word + 90, boxes + 15],
+    foils: [width - 2, boxes - 16],
+    lanes: { state: top + 8, context: top + 22, word: top + 36 },
+    queryFrom: [left + (attends ? 10 : 0), top],
+    titles: { 4: [after - 28, boxes + 38], 5: [readout - 28, boxes + 38] },
   };
 }
 
@@ -174,6 +241,8 @@ function verticalPlan(payload, width) {
   const decoder = decoderBelowVertical(width, Math.max(last, top + flow) + 26, Boolean(terms));
   return {
     vertical: true,
+    compact: false,
+    gutter: 0,
     width,
     height: decoder.foils[1] + 10,
     columns: adjacentColumns(widths, top),

@@ -1,7 +1,7 @@
 // Writes the other symbols of a step's equations, each next to its part: weight matrices at the lines that they
 // multiply, gates and candidate state at the box that computes with them. Shown from the level of detail "numbers" on.
 
-import { GUTTER, PROBABILITY_WIDTH } from "./plan.js";
+import { PROBABILITY_WIDTH } from "./plan.js";
 import { addElement, addGroup } from "./svg.js";
 
 export const TAPS = [0.24, 0.5, 0.76]; // shares of a box's width at which it takes in state, context and word
@@ -42,7 +42,7 @@ export function drawTerms(root, { terms, readout }, plan) {
  * @param {DiagramTerms} terms
  * @param {Plan} plan
  */
-function drawQueryTerms(parent, { query, key, energy }, { across, decoder, last, vertical }) {
+function drawQueryTerms(parent, { query, key, energy }, { across, decoder, gutter, last, vertical }) {
   const [x, y] = decoder.queryFrom;
   if (vertical) {
     drawTerm(parent, [x + 7, last + 18], query);
@@ -50,7 +50,7 @@ function drawQueryTerms(parent, { query, key, energy }, { across, decoder, last,
     drawTerm(parent, [across.energy[0] + 17, across.key], energy);
     return;
   }
-  const left = GUTTER - 40;
+  const left = gutter - 40;
   drawTerm(parent, [left, y - 104], query);
   drawTerm(parent, [left, across.key], key);
   drawTerm(parent, [left, across.energyNumber], energy);

@@ -22,14 +22,15 @@ export default function ({ data: { problems }, parentElement }) {
     const { searchParams } = new URL(location.href);
     for (const [name, [value]] of Object.entries(problems)) {
       const id = `${name}=${value}`;
-      if (!replacements.has(id)) replacements.set(id, searchParams.get(name)); // at the first write
-      if (replacements.get(id) !== searchParams.get(name)) outdated.add(id);
+      const current = searchParams.get(name);
+      if (!replacements.has(id) && current !== value) replacements.set(id, current); // once the address was rewritten
+      if (replacements.has(id) && replacements.get(id) !== current) outdated.add(id);
     }
     draw();
   };
   document.addEventListener("attnviz:address", onAddress);
   const stop = () => document.removeEventListener("attnviz:address", onAddress);
   states.set(root, stop);
-  draw();
+  onAddress();
   return stop;
 }

@@ -34,6 +34,8 @@ interface PlayerPayload {
   /** The languages of the two sentences, and whether the second is written step by step. */
   spoken: [string, string];
   written: boolean;
+  /** Whether the end mark is always seen. */
+  marksEnd: boolean;
   words: Words;
 }
 

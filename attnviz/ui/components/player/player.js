@@ -105,6 +105,7 @@ export default function ({ data, parentElement }) {
   states.set(root, state);
   const other = state.data?.identity !== data.identity;
   state.data = data;
+  root.classList.toggle("without-end", !data.marksEnd);
   writeTexts(root, data.words);
   if (other) {
     state.pause();

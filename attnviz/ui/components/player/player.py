@@ -38,7 +38,8 @@ class SentencePair:
 
 def player(view: View, pair: SentencePair | None = None) -> None:
     """Draw both sentences with the current step and source piece marked, and the controls."""
-    component("player")(key=view.key("player"), data=_payload(view.trace, view.identity, pair, language()))
+    payload = _payload(view.trace, view.identity, pair, language())
+    component("player")(key=view.key("player"), data=payload | {"marksEnd": view.shows("numbers")})
 
 
 @cached_for_all

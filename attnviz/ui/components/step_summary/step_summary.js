@@ -5,8 +5,8 @@ import { payloadOf } from "../payloads.js";
 import { blurAfterClick, find, findAll, onMessages, onStop, prefersReducedMotion, states, write } from "../shared.js";
 import { onMessage, sendChoice, viewRoot, viewState } from "../view.js";
 
-const KEEP_TIME = 30000; // milliseconds for which a visited stage is kept in the window, at most
-const REST_TIME = 150; // milliseconds without scrolling or resizing, after which the page is at rest
+const KEEP_TIME = 30000; // milliseconds for which a visited stage is kept in the window
+const REST_TIME = 150; // milliseconds without movement, after which the page is at rest
 
 /**
  * The element of a stage, in the view of `root`.
@@ -14,6 +14,14 @@ const REST_TIME = 150; // milliseconds without scrolling or resizing, after whic
  * @param {number} stage
  */
 const stageOf = (root, stage) => viewRoot(root).querySelector(`[class*="st-key-stage_${stage}"]`);
+
+/**
+ * Whether a stage opens in the place of the diagram (page.css).
+ * @param {HTMLElement} root
+ */
+const opensInPlace = (root) =>
+  root.closest(".st-key-in_place") !== null && matchMedia("(min-width: 1180px)").matches &&
+  !viewRoot(root).hasAttribute("data-tour");
 
 /**
  * @param {HTMLElement} root
@@ -28,8 +36,7 @@ function scrollToStage(root, stage, smooth) {
 }
 
 /**
- * Keeps a place in the window: figures that are drawn later may move it, so scrolls there again whenever the page has come
- * to rest, until the visitor does something else.
+ * Scrolls to a place again whenever figures that are drawn later have moved it, until the visitor does something else.
  * @param {Element} place
  */
 function keepInWindow(place) {
@@ -64,6 +71,8 @@ function mark(root, chosen) {
     const stage = Number(button.dataset.stage);
     if (stage === chosen) button.setAttribute("aria-current", "location");
     else button.removeAttribute("aria-current");
+    if (opensInPlace(root)) button.setAttribute("aria-expanded", String(stage === chosen));
+    else button.removeAttribute("aria-expanded");
     stageOf(root, stage)?.toggleAttribute("data-chosen", stage === chosen);
   });
 }
@@ -74,6 +83,7 @@ function mark(root, chosen) {
  */
 function goToStage(root, stage) {
   mark(root, stage);
+  if (opensInPlace(root)) return;
   if (stageOf(root, stage)) scrollToStage(root, stage, true);
   else visitWhenDrawn(root, stage); // the page is still being built
 }
@@ -92,8 +102,10 @@ function entry({ number, place, title }) {
   }
   button.onclick = (event) => {
     const root = /** @type {HTMLElement} */ (button.closest(".facts"));
-    sendChoice(root, { stage: number });
-    goToStage(root, number);
+    const closes = opensInPlace(root) && viewState(root).now?.stage === number;
+    sendChoice(root, { stage: closes ? null : number });
+    if (closes) mark(root, null);
+    else goToStage(root, number);
     blurAfterClick(event);
   };
   item.append(button);
@@ -139,7 +151,7 @@ function visitWhenDrawn(root, stage) {
 function place(root, state) {
   const { now } = viewState(root);
   if (!now) return;
-  if (!state.placed && now.stage) visitWhenDrawn(root, now.stage);
+  if (!state.placed && now.stage && !opensInPlace(root)) visitWhenDrawn(root, now.stage);
   state.placed = true;
   mark(root, now.stage);
 }

@@ -6,19 +6,22 @@ import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
 import { element, fill, find, findAll, setLanguage, states, write } from "../shared.js";
 import { onMessage, sendChoice, sendPreview, viewRoot, viewState } from "../view.js";
-import { comparedBars, energySliders, sentenceElement } from "./parts.js";
 import { areaOf, bringIntoSight, placeCard, scrollContainer, togglePopover } from "./places.js";
 import { adjacentStops, goBack, goForward, onTourKey } from "./walking.js";
 
-/** The module of the quiz, fetched when a tour is first opened. @type {typeof import("./quiz.js") | null} */
-let quiz = null;
+/**
+ * The modules of the card's contents, fetched when a tour is first opened.
+ * @typedef {typeof import("./parts.js") & typeof import("./quiz.js")} Contents
+ */
+/** @type {Contents | null} */
+let contents = null;
 
 /**
  * @param {HTMLElement} root
  * @param {TourState} state
  */
-async function fetchQuiz(root, state) {
-  quiz = await import("./quiz.js");
+async function fetchContents(root, state) {
+  contents = { ...await import("./parts.js"), ...await import("./quiz.js") };
   if (states.has(root)) draw(root, state);
 }
 
@@ -27,7 +30,7 @@ async function fetchQuiz(root, state) {
  * @param {TourStop} stop
  * @param {string} identity
  */
-const isAsking = (stop, identity) => Boolean(quiz?.isAsking(stop, identity));
+const isAsking = (stop, identity) => Boolean(contents?.isAsking(stop, identity));
 
 /** @param {boolean} shown */
 const showOffer = (shown) => document.documentElement.toggleAttribute("data-tour-offer", shown);
@@ -56,8 +59,8 @@ function draw(root, state) {
     return;
   }
   const payload = payloadOf(root, state, draw);
-  if (payload && !quiz) fetchQuiz(root, state);
-  if (!payload || !quiz) return; // the previous card stays meanwhile
+  if (payload && !contents) fetchContents(root, state);
+  if (!payload || !contents) return; // the previous card stays meanwhile
   const stop = payload.stops[state.at - 1];
   setLanguage(payload.language);
   viewRoot(root).toggleAttribute("data-quiz", isAsking(stop, payload.identity));
@@ -68,7 +71,7 @@ function draw(root, state) {
   if (state.written !== name) {
     const began = state.written === undefined, held = cardHasFocus(root);
     state.written = name;
-    writeCard(root, state, payload, stop);
+    writeCard(root, state, payload, stop, contents);
     showStop(root, state, stop);
     if (began || (held && !cardHasFocus(root))) card.focus({ preventScroll: true });
   }
@@ -86,23 +89,24 @@ function cardHasFocus(root) {
  * @param {TourState} state
  * @param {TourPayload} payload
  * @param {TourStop} stop
+ * @param {Contents} made
  */
-function writeCard(root, state, payload, stop) {
+function writeCard(root, state, payload, stop, made) {
   const { words, stops, identity } = payload;
   for (const one of findAll(root, "[data-say]")) write(one, words[one.dataset.say ?? ""]);
   for (const one of findAll(root, "[data-label]")) one.setAttribute("aria-label", words[one.dataset.label ?? ""]);
   write(find(root, ".count"), fill(words.count, { n: stop.number, count: stops.length }));
   write(find(root, "h2"), stop.title);
-  find(root, ".texts").replaceChildren(...stop.texts.map((spans) => sentenceElement(spans)));
+  find(root, ".texts").replaceChildren(...stop.texts.map((spans) => made.sentenceElement(spans)));
   find(root, ".body").scrollTop = 0;
   const more = find(root, ".more"),
     redraw = () => {
-      if (!stop.quiz || !quiz) return;
+      if (!stop.quiz) return;
       const within = more.contains(/** @type {ShadowRoot} */ (root.getRootNode()).activeElement);
-      more.replaceChildren(quiz.quizBox(stop.quiz, identity, redraw, () => openNextPage(root, state)));
+      more.replaceChildren(made.quizBox(stop.quiz, identity, redraw, () => openNextPage(root, state)));
       const next = more.querySelector("button.onward, .word[tabindex='0']:enabled, .quiz > .plain");
       if (within && next instanceof HTMLElement) next.focus();
-      find(root, ".texts").hidden = quiz.answersOf(identity).answers.length > 0;
+      find(root, ".texts").hidden = made.answersOf(identity).answers.length > 0;
       write(find(root, ".tour-keys"), isAsking(stop, identity) ? words.own : words.keys);
       draw(root, state);
     };
@@ -110,8 +114,8 @@ function writeCard(root, state, payload, stop) {
   more.replaceChildren();
   find(root, ".texts").hidden = false;
   write(find(root, ".tour-keys"), words.keys);
-  if (stop.pull) more.append(energySliders(root, stop.pull, stop.step, words));
-  if (stop.after) more.append(comparedBars(stop.after, words));
+  if (stop.pull) more.append(made.energySliders(root, stop.pull, stop.step, words));
+  if (stop.after) more.append(made.comparedBars(stop.after, words));
   if (stop.quiz) redraw();
   const back = find(root, ".back", HTMLButtonElement), next = find(root, ".next", HTMLButtonElement);
   const { before, after } = adjacentStops(stops, stop.number);
