@@ -96,6 +96,8 @@ function showSelection(root, state) {
   paint(root, state);
 }
 
+const MOST_LARGE = 22; // words of a sentence in large letters, which fills a line or two beside the controls
+
 /** @param {Mounted<PlayerPayload>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".player");
@@ -106,6 +108,7 @@ export default function ({ data, parentElement }) {
   const other = state.data?.identity !== data.identity;
   state.data = data;
   root.classList.toggle("without-end", !data.marksEnd);
+  root.classList.toggle("long", Math.max(data.source.length, data.target.length) > MOST_LARGE);
   writeTexts(root, data.words);
   if (other) {
     state.pause();
