@@ -14,8 +14,8 @@ from attnviz.wording.tour_output import context_sentences, posterior_sentences, 
 
 Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
 """Part of the page that a stop points at; empty for none."""
-SOFTMAX_STOP, POSTERIOR_STOP, QUIZ_STOP = 4, 7, 8
-"""Interactive stops."""
+SOFTMAX_STOP, MIXTURE_STOP, POSTERIOR_STOP, QUIZ_STOP = 4, 5, 7, 8
+"""Stops with controls, or with a step of their own."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ def _stop(tour: TourData, number: int) -> Stop:
     title, step = _title(tour, number), tour.word.step
     if reason := _missing_reason(tour, number):
         return Stop(number, title, (reason,), "", step, missing=True)
+    if number == MIXTURE_STOP:
+        step = tour.mixed_step
     if number == POSTERIOR_STOP:
         step = tour.record.words().target_groups[tour.posterior_word][0]
     return Stop(number, title, tuple(filter(None, _SENTENCE_FUNCTIONS[number](tour))), _place(tour, number), step)
@@ -120,7 +122,7 @@ _SENTENCE_FUNCTIONS: Mapping[int, Callable[[TourData], tuple[str, ...]]] = {
     2: annotation_sentences,
     3: energy_sentences,
     SOFTMAX_STOP: softmax_sentences,
-    5: context_sentences,
+    MIXTURE_STOP: context_sentences,
     6: written_word_sentences,
     POSTERIOR_STOP: posterior_sentences,
 }

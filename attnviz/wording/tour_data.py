@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.findings.same_spelling import is_word
 from attnviz.analysis.heads import open_head
 from attnviz.analysis.illustrative_words import IllustrativeWord, illustrative_word, most_changed_word
+from attnviz.text import join_pieces
 from attnviz.trace.interventions import interventions_at
 from attnviz.wording.coloured_text import coloured
 from attnviz.wording.labels import quote, quoted_name, shorten
 
 LONGEST_WORD = 30
 """Characters of the longest word in a sentence."""
+LEAST_SECOND = 0.2
+"""Smallest share of the second word in a mixture that the tour shows."""
 LEAST_SHARE = 0.01
 """Smallest share of attention from which a word is named besides the strongest."""
 
@@ -33,6 +37,19 @@ class TourData:
     def word(self) -> IllustrativeWord:
         """The word of the first six stops."""
         return illustrative_word(self.record)
+
+    @cached_property
+    def mixed_step(self) -> int:
+        """The 0-based step of the stop on mixing: the word whose second share is largest, if at least LEAST_SECOND.
+
+        Otherwise the tour's own word: a mixture of one word teaches that a context vector is a copy.
+        """
+        if not self.record.attends_once or len(self.record.source_pieces) < 2:
+            return self.word.step
+        seconds = np.sort(self.record.alignment, axis=1)[:, -2]
+        words = [is_word(join_pieces([piece])) for piece in self.record.target_pieces]
+        seconds = np.where(words, seconds, 0.0)
+        return int(seconds.argmax()) if seconds.max() >= LEAST_SECOND else self.word.step
 
     @cached_property
     def posterior_word(self) -> int:

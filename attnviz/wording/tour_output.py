@@ -15,7 +15,7 @@ from attnviz.wording.tour_data import LEAST_SHARE, TourData
 
 def context_sentences(tour: TourData) -> tuple[str, ...]:
     """Return how the context is mixed, and what it is used for."""
-    record, step = tour.record, tour.word.step
+    record, step = tour.record, tour.mixed_step
     if record.has_heads:
         mixed = gettext(
             "The head also computes a value, a list of numbers, from each annotation. The head multiplies each "
@@ -40,10 +40,18 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
         )
     cosines = context_units(record, step).cosines
     nearest = int(cosines.argmax())
-    mixed = gettext(
-        "Now the translator multiplies every annotation by its share and adds up the products: {parts}.",
-        parts=_mixture_text(tour),
-    )
+    if step == tour.word.step:
+        mixed = gettext(
+            "Now the translator multiplies every annotation by its share and adds up the products: {parts}.",
+            parts=_mixture_text(tour),
+        )
+    else:
+        mixed = gettext(
+            "Look at another word, {word}: it needs more than one English word. The translator multiplies every "
+            "annotation by its share and adds up the products: {parts}.",
+            word=tour.written(step),
+            parts=_mixture_text(tour),
+        )
     return mixed, gettext(
         "The sum is {context}, also a list of {units} numbers. This sum is all that the decoder sees of the "
         "sentence at this step. The direction of the sum is closest to that of the annotation of {word} (cosine "
@@ -56,7 +64,7 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
 
 
 def _mixture_text(tour: TourData) -> str:
-    alpha = tour.opened.alignment[tour.word.step]
+    alpha = tour.opened.alignment[tour.mixed_step]
     order = [int(j) for j in np.argsort(-alpha, kind="stable")[:3]]
     named = [j for j in order if alpha[j] >= LEAST_SHARE] or order[:1]
     return ", ".join(f"{percent(float(alpha[j]))} {tour.piece(j)}" for j in named)

@@ -19,8 +19,8 @@ from attnviz.wording.coloured_text import coloured, coloured_parts, plain
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.quiz import chance_sentence, explained, opening, quiz_labels
-from attnviz.wording.tour import POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, stop_titles, tour_stops
-from attnviz.wording.tour_data import TourData
+from attnviz.wording.tour import MIXTURE_STOP, POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, stop_titles, tour_stops
+from attnviz.wording.tour_data import LEAST_SECOND, TourData
 from tests.figures.synthetic import trace as make_trace
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
@@ -45,6 +45,22 @@ def test_coloured_sentence_keeps_its_text_and_coloured_words(parts: list[tuple[s
     found = coloured_parts(sentence)
     assert "".join(text for _, text in found) == "".join(text for _, text in clean) == plain(sentence)
     assert [one for one in found if one[0]] == [one for one in clean if one[0] and one[1]]
+
+
+@given(st.integers(0, 50))
+def test_mixing_is_shown_where_a_second_word_counts_most(seed: int) -> None:
+    data = tour_data(make_trace(seed=seed))
+    pieces = data.record.target_pieces
+    seconds = [
+        sorted(row)[-2] if re.search(r"\w", piece) and piece != "</s>" else 0.0
+        for row, piece in zip(data.record.alignment.tolist(), pieces, strict=True)
+    ]
+    best = max(seconds)
+    assert data.mixed_step == (seconds.index(best) if best >= LEAST_SECOND else data.word.step)
+    stop = next(stop for stop in tour_stops(data) if stop.number == MIXTURE_STOP)
+    assert stop.step == data.mixed_step
+    shares = sorted(data.record.alignment[stop.step].tolist(), reverse=True)
+    assert percent(shares[0]) in plain(" ".join(stop.sentences))
 
 
 @KINDS
@@ -81,7 +97,7 @@ def test_sentences_have_the_numbers_of_the_translation(seed: int) -> None:
         assert decimal(float(e[j]), 1) in stop_texts[3]
     assert decimal(float(e[order[0]] - e[order[1]]), 1) in stop_texts[SOFTMAX_STOP]
     assert percent(float(alpha.max())) in stop_texts[SOFTMAX_STOP]
-    assert percent(float(alpha.max())) in stop_texts[5]
+    assert percent(float(trace.alignment[data.mixed_step].max())) in stop_texts[MIXTURE_STOP]
     assert percent(float(trace.probabilities[step])) in stop_texts[6]
     assert data.after is not None
     after = data.after[data.posterior_word]
