@@ -19,7 +19,7 @@ from attnviz.wording.labels import quote, quoted_name, shorten
 
 LONGEST_WORD = 30
 """Characters of the longest word in a sentence."""
-LEAST_SECOND = 0.2
+LEAST_SECOND = 0.15
 """Smallest share of the second word in a mixture that the tour shows."""
 LEAST_SHARE = 0.01
 """Smallest share of attention from which a word is named besides the strongest."""

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
 
 SHORT = "Two dogs play."
-BOXES = ("choices", "own", "downloads", "verification", "glossary")
+BOXES = ("examples", "more", "verification", "glossary")
 """What opens above the page: keys of the buttons."""
 
 TABLES = {
@@ -126,9 +126,8 @@ ORDER = (
     "translate",
     "depth",
     "examples_0",
-    "own",
-    "choices",
-    "downloads_0",
+    "tour_button",
+    "more_0",
     "player",
     "by",
     "root",
@@ -194,6 +193,7 @@ def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     page.wait_for_url("**foil=**")
     reach(page, "more_0")
     page.keyboard.press("Enter")
+    expect(page.locator(BOX)).to_be_focused()
     page.keyboard.press("Tab")  # to the tabs of the box
     page.keyboard.press("ArrowRight")
     heatmap = page.get_by_role("button", name="Heatmap, CSV")

@@ -94,6 +94,8 @@ class Walker:
     def _press(self) -> None:
         key = self.chance.choice(KEYS)
         self.steps.append(f"key {key!r}")
+        if key in (" ", "Enter") and self.page.locator(".st-key-sentence textarea:focus").count():
+            self.sentence = None  # the key types into the sentence
         self.page.keyboard.press(key)
 
     def _take(self, kind: str, control: Locator) -> None:

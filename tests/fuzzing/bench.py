@@ -23,6 +23,7 @@ from attnviz.network import DecomposableConfig, ModelConfig, RNNsearch, Transfor
 from attnviz.text import Tokenizer
 from attnviz.trace.snapshots import FOLDER
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE
+from attnviz.ui.lab.lab_page import SECTIONS
 from attnviz.ui.learns.runs import RUNS_VARIABLE
 from attnviz.ui.page_state.parameters import VIEW_PARAMETERS
 from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
@@ -100,6 +101,11 @@ class Bench:
             with mock.patch.object(QueryParamsProxy, "to_dict", lambda _, given=parameters: given):
                 self.open(page, _OPENED_WITH)
             asked[page] = parameters.read
+        for section in SECTIONS:
+            parameters = _RecordedParameters(_OPENED_WITH | {"section": section})
+            with mock.patch.object(QueryParamsProxy, "to_dict", lambda _, given=parameters: given):
+                self.open("lab", {**parameters})
+            asked["lab"] |= parameters.read
         asked["translate"] |= {one.name for one in VIEW_PARAMETERS if one.owner == "browser"}
         return {page: tuple(sorted(names)) for page, names in asked.items()}
 

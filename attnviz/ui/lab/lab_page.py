@@ -104,12 +104,14 @@ def lab_page(view: View, *, requested: bool = False) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
             chosen = _chosen_section()
             section = SECTIONS[chosen]
-            _downloads(view, section)
+            files = st.container(width="content")
             if requested:
                 status(view)
             copy_link(view)
         with st.container(key=view.key("section_panel")):
             section.draw(view, theme_name())
+        with files:
+            _downloads(view, section)  # after the section's own choices, which a link may set
         with sentences:
             step_controls(view)  # after the choice of the section, which is part of the address
         _tables(view, section)

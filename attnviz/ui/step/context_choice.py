@@ -34,7 +34,7 @@ def context_choice(view: View) -> None:
         "mean": gettext("always the mean of all words"),
     }
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("context_choice")):
-        st.text(gettext("The decoder gets"), width="content")
+        st.html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
         segmented_control(
             gettext("The decoder gets"),
             names,

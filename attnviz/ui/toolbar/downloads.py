@@ -39,7 +39,7 @@ from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.toolbar.diagram_file import diagram_file
 from attnviz.wording.attention_variants import face_names
 
-WIDTH = 656
+WIDTH = 740
 """Width of the box in pixels: two columns, so that it fits the height of a small window."""
 
 

@@ -6,12 +6,11 @@ import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
 import { element, fill, find, findAll, setLanguage, states, write } from "../shared.js";
 import { onMessage, sendChoice, sendPreview, viewRoot, viewState } from "../view.js";
-import { areaOf, bringIntoSight, placeCard, scrollContainer, togglePopover } from "./places.js";
 import { adjacentStops, goBack, goForward, onTourKey } from "./walking.js";
 
 /**
- * The modules of the card's contents, fetched when a tour is first opened.
- * @typedef {typeof import("./parts.js") & typeof import("./quiz.js")} Contents
+ * The modules of the card, fetched when a tour is first opened.
+ * @typedef {typeof import("./parts.js") & typeof import("./places.js") & typeof import("./quiz.js")} Contents
  */
 /** @type {Contents | null} */
 let contents = null;
@@ -21,7 +20,7 @@ let contents = null;
  * @param {TourState} state
  */
 async function fetchContents(root, state) {
-  contents = { ...await import("./parts.js"), ...await import("./quiz.js") };
+  contents = { ...await import("./parts.js"), ...await import("./places.js"), ...await import("./quiz.js") };
   if (states.has(root)) draw(root, state);
 }
 
@@ -55,7 +54,7 @@ function draw(root, state) {
   viewRoot(root).toggleAttribute("data-tour", state.at !== null);
   if (state.at === null) {
     viewRoot(root).toggleAttribute("data-quiz", false);
-    for (const above of [card, find(root, ".light")]) togglePopover(above, false);
+    for (const above of [card, find(root, ".light")]) contents?.togglePopover(above, false);
     return;
   }
   const payload = payloadOf(root, state, draw);
@@ -65,8 +64,8 @@ function draw(root, state) {
   setLanguage(payload.language);
   viewRoot(root).toggleAttribute("data-quiz", isAsking(stop, payload.identity));
   card.classList.toggle("asking", isAsking(stop, payload.identity));
-  togglePopover(find(root, ".light"), true);
-  togglePopover(card, true);
+  contents.togglePopover(find(root, ".light"), true);
+  contents.togglePopover(card, true);
   const name = JSON.stringify([payload.identity, payload.language, state.at]);
   if (state.written !== name) {
     const began = state.written === undefined, held = cardHasFocus(root);
@@ -158,7 +157,7 @@ function drawDots(root, state, { words, stops }, stop) {
  * @param {TourStop} stop
  */
 function showStop(root, state, stop) {
-  state.scrolled ??= scrollContainer().scrollTop;
+  state.scrolled ??= contents?.scrollContainer().scrollTop ?? null;
   if (viewState(root).step !== stop.step || viewState(root).source !== null) {
     sendChoice(root, { step: stop.step, source: null });
   }
@@ -173,10 +172,10 @@ function showStop(root, state, stop) {
  * @param {number} tries
  */
 function scrollWhenDrawn(root, state, stop, tries) {
-  if (state.at !== stop.number || !stop.place) return;
-  const area = areaOf(root, stop.place);
+  if (state.at !== stop.number || !stop.place || !contents) return;
+  const area = contents.areaOf(root, stop.place);
   if (area) {
-    bringIntoSight(root, area);
+    contents.bringIntoSight(root, area);
     schedulePlacement(root, state);
   } else if (tries > 0) setTimeout(() => scrollWhenDrawn(root, state, stop, tries - 1), 100);
 }
@@ -191,9 +190,9 @@ function schedulePlacement(root, state) {
   state.frame = requestAnimationFrame(() => {
     state.frame = 0;
     const payload = state.fetched?.payload, stop = payload?.stops[(state.at ?? 0) - 1];
-    if (!states.has(root) || !payload || !stop) return;
+    if (!states.has(root) || !payload || !stop || !contents) return;
     const isQuiz = isAsking(stop, payload.identity);
-    placeCard(root, isQuiz ? null : areaOf(root, stop.place), isQuiz);
+    contents.placeCard(root, isQuiz ? null : contents.areaOf(root, stop.place), isQuiz);
     find(root, ".astray").hidden = viewState(root).step === stop.step || Boolean(stop.quiz);
   });
 }
@@ -228,7 +227,7 @@ function cleanUp(root, state) {
   resetBars(root);
   Object.assign(state, { written: undefined, scrolled: null, focused: null });
   draw(root, state);
-  if (scrolled !== null) scrollContainer().scrollTo({ top: scrolled });
+  if (scrolled !== null) contents?.scrollContainer().scrollTo({ top: scrolled });
   if (!back) return;
   const button = document.querySelector(".st-key-tour_button button");
   const target = focused?.isConnected && focused !== document.body ? focused : button;
