@@ -117,6 +117,17 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
     page.wait_for_function("() => !new URL(location.href).searchParams.has('stage')")
 
 
+def test_forced_colours_keep_the_selection_visible(open_page: Opener) -> None:
+    page = open_page(f"?depth=idea&stage=2&step=3&sentence={quote(DEFAULT_SENTENCE)}")
+    page.emulate_media(forced_colors="active")
+    settled(page, ".st-key-softmax")
+    for name in (".player .target .current", ".st-key-facts [aria-current]", ".page-links [aria-current]"):
+        found = page.locator(name).first.evaluate("node => getComputedStyle(node).outlineStyle")
+        assert found == "solid", name
+    other = page.locator(".st-key-facts li button").first
+    assert other.evaluate("node => getComputedStyle(node).outlineStyle") == "none"
+
+
 def test_frozen_context_is_a_what_if_that_can_be_left(open_page: Opener) -> None:
     page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}")
     wait_until_idle(page)
