@@ -18,7 +18,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.browser.server import free_port, wait_for
+from tests.browser.server import free_port, serving
 from tests.conftest import REPOSITORY
 
 LOWEST = REPOSITORY / "tests" / "lowest-requirements.txt"
@@ -203,19 +203,12 @@ def test_wheel_is_complete_and_runs_elsewhere(tmp_path: Path, source: Path, say:
 
 def app_answers(environment: Environment, folder: Path) -> bool:
     """Return whether the page of `attnviz app`, started in `folder`, is served with the settings of the package."""
-    port, log = free_port(), folder / "log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [str(environment.scripts / "attnviz"), "app", "--port", str(port)],
-            cwd=folder,
-            env=without_python_settings(),
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
-            return "script-src" in answer.headers["Content-Security-Policy"]
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
+    port = free_port()
+    root = f"http://127.0.0.1:{port}"
+    command = [str(environment.scripts / "attnviz"), "app", "--port", str(port)]
+    health, log = f"{root}/_stcore/health", folder / "log"
+    with (
+        serving(command, health, log, folder=folder, environment=without_python_settings()),
+        urllib.request.urlopen(f"{root}/", timeout=60) as answer,
+    ):
+        return "script-src" in answer.headers["Content-Security-Policy"]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.server import free_port, wait_for
+from tests.browser.server import free_port, serving
 from tests.conftest import REPOSITORY
 
 DEPLOY = REPOSITORY / ".deploy"
@@ -73,25 +73,18 @@ def test_files_of_image_serve_the_page(tmp_path: Path) -> None:
     held = {str(path.relative_to(tmp_path / "image")) for path in (tmp_path / "image").rglob("*") if path.is_file()}
     assert {"app.py", ".streamlit/config.toml", "models/en-fr/model.safetensors", "requirements.txt"} <= held
     assert not any("__pycache__" in path or "secrets" in path or path.startswith("tests/") for path in held)
-    port, log = free_port(), tmp_path / "log"
+    port = free_port()
+    root = f"http://127.0.0.1:{port}"
     command = json.loads(instructions("CMD")[-1])
     assert command[0] == "python"
     command[command.index("--port") + 1] = str(port)
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, *command[1:]],
-            cwd=tmp_path / "image",
-            env=environment(),
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
-            assert "script-src" in answer.headers["Content-Security-Policy"], "the server of the image answers"
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
+    command[0] = sys.executable
+    image, log = tmp_path / "image", tmp_path / "log"
+    with (
+        serving(command, f"{root}/_stcore/health", log, folder=image, environment=environment()),
+        urllib.request.urlopen(f"{root}/", timeout=60) as answer,
+    ):
+        assert "script-src" in answer.headers["Content-Security-Policy"], "the server of the image answers"
     read = subprocess.run(
         [sys.executable, "-c", READ_THE_PAGE],
         cwd=tmp_path / "image",

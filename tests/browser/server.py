@@ -67,11 +67,23 @@ def running_server(
     root = f"http://127.0.0.1:{port}/{settings.get('STREAMLIT_SERVER_BASE_URL_PATH', '')}".rstrip("/")
     environment = os.environ | {"ATTNVIZ_MODELS": str(models), "OMP_WAIT_POLICY": "PASSIVE"} | settings
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
+    with serving(command, f"{root}/_stcore/health", log, folder=repository, environment=environment) as process:
+        yield root, process.pid
+
+
+@contextmanager
+def serving(
+    command: list[str], answers_at: str, log: Path, *, folder: Path, environment: dict[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run `command` in `folder`, with all it prints in `log`, and yield its process once `answers_at` answers.
+
+    The process is ended when the block is left. Raises RuntimeError if nothing answers within a minute.
+    """
     with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=repository, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:
-            wait_for(f"{root}/_stcore/health", process, log)
-            yield root, process.pid
+            wait_for(answers_at, process, log)
+            yield process
         finally:
             process.terminate()
             process.wait(timeout=20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import skip_or_fail
-from tests.browser.server import READY, REPOSITORY, free_port, running_server, wait_for
+from tests.browser.server import READY, REPOSITORY, free_port, running_server, serving
 from tests.browser.texts import text_of
 from tests.conftest import SHIPPED_MODEL
 
@@ -88,12 +89,9 @@ def test_user_can_sign_in_and_out(chromium: Browser, tmp_path: Path, snapshot: S
 
 
 def _provider(stack: ExitStack, port: int, folder: Path) -> None:
-    log = folder / "provider.log"
     command = [sys.executable, str(Path(__file__).with_name("provider.py")), str(port)]
-    process = subprocess.Popen(command, stdout=stack.enter_context(log.open("wb")), stderr=subprocess.STDOUT)
-    stack.callback(process.wait, 20)
-    stack.callback(process.terminate)
-    wait_for(f"http://127.0.0.1:{port}/keys", process, log)
+    keys, log = f"http://127.0.0.1:{port}/keys", folder / "provider.log"
+    stack.enter_context(serving(command, keys, log, folder=REPOSITORY, environment=dict(os.environ)))
 
 
 @pytest.mark.nightly

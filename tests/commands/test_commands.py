@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
+from tests.browser.server import free_port, serving
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.snapshots import plain
 
@@ -468,29 +467,12 @@ for name in sys.argv[1:]:
         assert usage.startswith(f"usage: attnviz {name}".rstrip())
 
 
-def test_app_serves_the_page() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "attnviz", "app", "--port", str(port)],
-        cwd=REPOSITORY,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        assert _healthy(f"http://127.0.0.1:{port}/_stcore/health")
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-def _healthy(address: str) -> bool:
-    """Return whether a Streamlit server answers at `address` within a minute."""
-    for _ in range(120):
-        try:
-            with urllib.request.urlopen(address, timeout=5) as answer:
-                return bool(answer.read() == b"ok")
-        except (urllib.error.URLError, ConnectionError):
-            time.sleep(0.5)
-    return False
+def test_app_serves_the_page(tmp_path: Path) -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "attnviz", "app", "--port", str(port)]
+    health, log = f"http://127.0.0.1:{port}/_stcore/health", tmp_path / "log"
+    with (
+        serving(command, health, log, folder=REPOSITORY, environment=dict(os.environ)),
+        urllib.request.urlopen(health, timeout=5) as answer,
+    ):
+        assert answer.read() == b"ok"
