@@ -22,7 +22,7 @@ from attnviz.trace.changes import (
     WriteWords,
 )
 from attnviz.wording.labels import quote, quoted_name, shorten
-from attnviz.wording.numbers import decimal, significant
+from attnviz.wording.numbers import decimal, percent, significant
 
 WordKind = Literal["same", "other", "gone"]
 
@@ -68,6 +68,14 @@ def what_ifs_payload(what_ifs: WhatIfs) -> dict[str, Any]:
         "gone": gettext("left out: {word}"),
     }
     return {"cards": [asdict(texts) for texts in cards(what_ifs)], "words": words}
+
+
+def probability_change_text(piece: str, before: float, after: float) -> str:
+    """Return how the probability of `piece` changes, as “verte”: 56 % → 10 %."""
+    was, becomes = percent(before, short=True), percent(after, short=True)
+    if was == becomes:
+        return gettext("{piece} keeps {share}", piece=quoted_name(piece), share=was)
+    return gettext("{piece}: {before} → {after}", piece=quoted_name(piece), before=was, after=becomes)
 
 
 def log_probability_per_word(trace: Trace) -> float:
@@ -123,22 +131,25 @@ def _texts_of(what_ifs: WhatIfs, number: int) -> WhatIfTexts:
     trace, first = what_ifs.trace(number), what_ifs.first
     if not number:
         return WhatIfTexts(
-            gettext("First translation"), "", tuple(_compared_words(first, first)), _per_word_text(first)
+            gettext("First translation"), "", tuple(words_with_changes(first, first)), _per_word_text(first)
         )
     what_if, parent = what_ifs.what_ifs[number - 1], cast("Trace", what_ifs.parent(number))
     text = change_text(what_if.change, trace, parent)
     if what_if.held and not isinstance(what_if.change, TakeHypothesis):
         text = gettext("{told}, words kept", told=text)
     on = gettext("from what-if {number}", number=what_if.parent) if what_if.parent else ""
-    return WhatIfTexts(text, on, tuple(_compared_words(trace, first)), _per_word_text(trace))
+    return WhatIfTexts(text, on, tuple(words_with_changes(trace, first)), _per_word_text(trace))
 
 
 def _per_word_text(trace: Trace) -> str:
     return decimal(log_probability_per_word(trace))
 
 
-def _compared_words(trace: Trace, first: Trace) -> Iterator[Word]:
-    """Yield the words of `trace`, and words of `first` that are missing between two that stayed."""
+def words_with_changes(trace: Trace, first: Trace) -> Iterator[Word]:
+    """Yield the words of `trace`, compared with those of `first`, without `</s>`.
+
+    A word of `first` that is missing between two that stayed is among them.
+    """
     words, first_words = _spaced_words(trace), _spaced_words(first)
     matcher = SequenceMatcher(None, [text for text, _ in first_words], [text for text, _ in words], autojunk=False)
     for kind, i, end, j, last in matcher.get_opcodes():

@@ -2,7 +2,9 @@
 
 The sentence has fifteen words, the search is greedy. A what-if counts as painted with the frame in which the new
 translation stands among the cards and at the top. Listed separately are the heatmap, the rest of the window, and the
-way back by a click on a card, which translates nothing. It takes a minute or two, and prints each what-if as it comes.
+way back by a click on a card, which translates nothing. Then, at the level *Idea*: from the hand at rest on a dragged
+bar to its consequence beside it, and from a click that freezes the context vector to the new translation. It takes a
+minute or two, and prints each what-if as it comes.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from playwright.sync_api import Page
 
+from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.benchmarks.chromium import chromium_for, opened_page
 from tests.browser.server import REPOSITORY
 from tests.browser.settled import settled
@@ -95,6 +98,77 @@ def click_cards(page: Page) -> Act:
     return lambda number: page.locator(".what_ifs .card").nth(number % 2).click
 
 
+# `window.painted` resolves with milliseconds from the last movement of the mouse to the frame that shows what the
+# weights under the hand would do.
+_WATCH_HAND = """
+() => {
+  const box = document.querySelector(".st-key-softmax .consequence");
+  let moved = null;
+  addEventListener("pointermove", () => { moved = performance.now(); }, { capture: true });
+  window.painted = new Promise((resolve) => {
+    const look = () => {
+      if (moved !== null && !box.hidden && !box.classList.contains("stale")) resolve(performance.now() - moved);
+      else requestAnimationFrame(look);
+    };
+    look();
+  });
+}
+"""
+
+# `window.painted` resolves with milliseconds from a click to the frame in which the translation is another.
+_WATCH_FRENCH = """
+() => {
+  const player = [...document.querySelectorAll(".st-key-player *")].find(({ shadowRoot }) => shadowRoot).shadowRoot;
+  const read = () => player.querySelector(".target").textContent, before = read();
+  let clicked = null;
+  addEventListener("pointerdown", () => { clicked = performance.now(); }, { capture: true, once: true });
+  window.painted = new Promise((resolve) => {
+    const look = () => {
+      if (clicked !== null && read() !== before) resolve(performance.now() - clicked);
+      else requestAnimationFrame(look);
+    };
+    look();
+  });
+}
+"""
+
+
+def measure_hand(page: Page, count: int) -> list[float]:
+    """Return milliseconds from the hand at rest on a bar until its consequence is painted, for `count` drags."""
+    times, pieces = [], page.locator(".st-key-softmax .hand").count()
+    for number in range(count):
+        box = page.locator(".st-key-softmax .hand").nth(number % pieces).bounding_box()
+        assert box
+        x, y = box["x"] + 6, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.evaluate(_WATCH_HAND)
+        page.mouse.move(x + (0.3 + 0.03 * (number % 17)) * box["width"], y, steps=4)
+        times.append(float(page.evaluate("() => window.painted")))
+        page.keyboard.press("Escape")
+        page.mouse.up()
+        print(f"  {number + 1}: {times[-1]:.0f} ms", flush=True)
+    return times
+
+
+def measure_freezing(page: Page, count: int) -> list[float]:
+    """Return milliseconds from a click that freezes the context vector, or frees it, until the French is painted."""
+    times = []
+    for number in range(count):
+        settled(page, ".st-key-heatmap")
+        page.evaluate(_WATCH_FRENCH)
+        page.locator(".st-key-context [role=radio]").nth((1, 0, 2, 0)[number % 4]).click()
+        times.append(float(page.evaluate("() => window.painted")))
+        print(f"  {number + 1}: {times[-1]:.0f} ms", flush=True)
+    return times
+
+
+def print_times(what: str, times: list[float]) -> None:
+    """Print the median and the 95th percentile."""
+    p95 = statistics.quantiles(times, n=20)[-1]
+    print(f"{what}: median {statistics.median(times):.0f} ms, 95th percentile {p95:.0f} ms ({len(times)})")
+
+
 def report(what: str, times: dict[str, list[float]]) -> None:
     """Print a table of medians and 95th percentiles."""
     print(f"{what}\n{'':34}median   95th percentile   (ms)")
@@ -113,6 +187,13 @@ def main() -> None:
     with opened_page(chromium_for(parser), options.models, query) as page:
         report("A bar let go of", measure(page, drag_bars(page), options.count))
         report("A click on a card", measure(page, click_cards(page), options.count))
+    idea = f"?sentence={quote(DEFAULT_SENTENCE)}&search={quote(options.search)}&depth=idea"
+    with opened_page(chromium_for(parser), options.models, f"{idea}&step=3&stage=2") as page:
+        settled(page, ".st-key-softmax")
+        print_times("Hand at rest on a bar to its consequence", measure_hand(page, options.count))
+    with opened_page(chromium_for(parser), options.models, idea) as page:
+        settled(page, ".st-key-heatmap")
+        print_times("Click that freezes the context vector to the new French", measure_freezing(page, options.count))
 
 
 if __name__ == "__main__":

@@ -5,11 +5,12 @@ A page may have several views, each with its own choices.
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from attnviz.trace import WhatIfs
+from attnviz.trace import Trace, WhatIfs
+from attnviz.trace.changes import Resolved
 from attnviz.ui.page_state.detail_level import DetailLevel, shows
 
 Session = MutableMapping[Any, Any]
@@ -47,6 +48,8 @@ class View:
     """Which parts of the view are drawn."""
     first_step: int = 0
     """0-based step at which the view opens."""
+    translate_again: Callable[[Resolved], Trace] | None = None
+    """Translates the sentence with interventions; None if the view cannot have what-ifs."""
 
     @property
     def parent(self) -> Any:

@@ -7,12 +7,14 @@ from typing import Any
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
+from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.components.intervention_controls.intervention_controls import controls_payload, weight_controls
 from attnviz.ui.components.other_word.other_word import foils_payload, other_word
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior, tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.step.borrowed_weights import lenders
+from attnviz.ui.step.consequence import consequence_address
 
 
 def can_be_changed(trace: Record) -> bool:
@@ -23,6 +25,12 @@ def can_be_changed(trace: Record) -> bool:
 def slider_labels(trace: Record) -> dict[str, str] | None:
     """Return the labels of the weights' sliders, or None where bars cannot be dragged."""
     return {"weight": gettext("weight of {name}")} if can_be_changed(trace) and trace.attends_once else None
+
+
+def weights_chart(view: View, at: str) -> None:
+    """Draw the figure of the step's weights from the payload at `at`; its bars can be dragged where `slider_labels`."""
+    labels = slider_labels(view.trace)
+    chart(view, at, "softmax", hand=labels, consequence=consequence_address(view) if labels else None)
 
 
 def intervention_panel(view: View, theme: ThemeName) -> None:

@@ -28,7 +28,7 @@ from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, addr
 from attnviz.ui.step import transformer_stages
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.context_units import context_units_panel
-from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, slider_labels
+from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, weights_chart
 from attnviz.ui.step.payload_addresses import payload_address
 from attnviz.wording.stages import Narration
 
@@ -58,7 +58,7 @@ def _energies(view: View, theme: ThemeName) -> None:
 
 
 def _softmax(view: View, theme: ThemeName) -> None:
-    chart(view, payload_address(view, "softmax", theme), "softmax", hand=slider_labels(view.trace))
+    weights_chart(view, payload_address(view, "softmax", theme))
     if reason := architecture_of(view.trace).missing.get("softmax"):
         st.caption(reason())
     intervention_panel(view, theme)

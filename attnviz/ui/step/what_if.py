@@ -78,8 +78,15 @@ def handle_what_if(session: Session, current: View, request: Mapping[str, Any]) 
         store_problem(session, view.id, gettext("This change to the translation is not possible."))
 
 
-def requested_change(view: View, payload: Mapping[str, Any]) -> Change:
-    """Return the requested change; raise AttnvizError or a built-in exception where it is invalid."""
+def requested_change(view: View, payload: object) -> Change:
+    """Return the change that a browser requests; raise AttnvizError where it is invalid."""
+    try:
+        return _change(view, cast("Mapping[str, Any]", payload))
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise AttnvizError(gettext("This change to the translation is not possible.")) from error
+
+
+def _change(view: View, payload: Mapping[str, Any]) -> Change:
     kind, step = payload["kind"], cast("int", payload.get("step"))
     match kind:
         case "weights":

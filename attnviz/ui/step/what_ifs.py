@@ -37,12 +37,11 @@ def current_view(
     that were `saved` need no model. What-ifs that fail are left out, and `stored_what_ifs` has the errors.
     """
     same_original = open_what_ifs(session, view_id, first, linked, saved.what_ifs if saved else None)
-    what_ifs = _computed_what_ifs(
-        session, view_id, first, _trace_maker(first, device, beam), saved, same_original=same_original
-    )
+    make = _trace_maker(first, device, beam)
+    what_ifs = _computed_what_ifs(session, view_id, first, make, saved, same_original=same_original)
     number = stored_what_ifs(session, view_id).current
     trace = with_chosen_heads(session, view_id, what_ifs.trace(number), linked)
-    return View(view_id, trace, what_ifs, number, first_step=first_step(trace))
+    return View(view_id, trace, what_ifs, number, first_step=first_step(trace), translate_again=make)
 
 
 def _computed_what_ifs(

@@ -29,6 +29,8 @@ interface ChartState extends FetchingState<ChartPayload> {
   scale?: number;
   /** Labels of the sliders, where the bars can be dragged. */
   words: Words | null;
+  /** Address of the payload (Consequence) about weights that are being dragged, without parameters. */
+  consequenceAddress: string | null;
   sliders?: Sliders;
 }
 
@@ -47,6 +49,15 @@ interface Sliders {
   frame: number;
   /** Whether the sliders are being put in another order. */
   reordering?: boolean;
+  /** Timer until the hand rests. */
+  rest?: number;
+}
+
+/** What a what-if would do that is not made yet: `ui/step/consequence.py`. */
+interface Consequence {
+  probability: string;
+  /** The translation with what would change; empty where all words stay. */
+  words: ChangedWord[];
 }
 
 interface Drag {

@@ -103,13 +103,15 @@ def chart(
     waiting: str = "",
     prefetch: bool = False,
     hand: Mapping[str, str] | None = None,
+    consequence: str | None = None,
     sent: Mapping[str, Any] | None = None,
 ) -> None:
     """Draw the figure of the current step in `view` from the payload (`chart_payload`) at the address `at`.
 
     Once a visitor has chosen a word or a source piece, the payload at `chosen` is used, where given. `waiting` is shown
     while the payload loads; with `prefetch`, the browser fetches that of the next step ahead. With `hand`, labels of
-    the sliders, the bars named by `weights` in `layout.meta` can be dragged. `sent` is the payload for the default
+    the sliders, the bars named by `weights` in `layout.meta` can be dragged; the browser fetches from the address
+    `consequence` what the dragged weights would do. `sent` is the payload for the default
     display options, sent with the page.
     """
     payload: dict[str, Any] = {
@@ -119,7 +121,7 @@ def chart(
         "prefetch": view.steps if prefetch else 0,
     }
     if hand is not None:
-        payload["hand"] = dict(hand)
+        payload |= {"hand": dict(hand), "consequence": consequence}
     if sent is not None:
         payload["sent"] = {"at": at.replace("{options}", ""), "payload": sent}
     component("chart", isolate=False)(key=view.key(name), data=payload)

@@ -4,6 +4,7 @@
 import { fill, find } from "../shared.js";
 import { onMessage, sendChoice, sendPointed, sendWhatIf, viewState } from "../view.js";
 import { changedWeights, withShare } from "./changed_weights.js";
+import { hideConsequence, requestConsequence } from "./consequence.js";
 import { placeSliders, redraw, SLACK, unpackedBars } from "./sliders.js";
 
 const FINE = 0.01; // change by an arrow key with Shift
@@ -29,6 +30,7 @@ const KEY_CHANGES = {
 export function attachSliders(root, chart, state) {
   const { weights } = state.figure.layout.meta, layer = find(root, ".hands");
   state.sliders?.drag?.end();
+  hideConsequence(root, state);
   if (!state.words || !weights || weights.pieces.length < 2) {
     state.sliders = undefined;
     layer.replaceChildren();
@@ -96,6 +98,7 @@ function drag(root, state, value) {
   sliders.drag.hasMoved = true;
   sliders.shownWeights = withShare(sliders.drag.startWeights, sliders.drag.piece, value);
   redraw(root, state);
+  requestConsequence(root, state);
 }
 
 /**
@@ -110,6 +113,7 @@ function endDrag(root, state, back) {
   const { startWeights, hasMoved, end } = sliders.drag;
   sliders.drag = undefined;
   end();
+  hideConsequence(root, state);
   if (back) sliders.shownWeights = startWeights;
   else if (hasMoved && step !== null) {
     sendWhatIf(root, { kind: "weights", step, weights: sliders.shownWeights, held: viewState(root).held });

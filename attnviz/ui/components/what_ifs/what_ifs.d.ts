@@ -1,17 +1,11 @@
 // Payload and state of the cards of the what-ifs.
 
-interface WhatIfWord {
-  text: string;
-  kind: "same" | "other" | "gone";
-  space: boolean;
-}
-
 /** The first translation, or a what-if. */
 interface WhatIfCard {
   description: string;
   /** The what-if that it derives from, unless that is the first translation. */
   on: string;
-  words: WhatIfWord[];
+  words: ChangedWord[];
   per_word: string;
   /** Label of the button that removes it; empty for the first. */
   remove: string;

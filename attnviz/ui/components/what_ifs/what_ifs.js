@@ -1,6 +1,7 @@
 // The cards of the what-ifs: a click opens one, × or Delete removes it. Until the server has answered with new cards,
 // clicks are ignored, since their numbers may change. Texts are set by textContent, so that they are never markup.
 
+import { changedWords } from "../changed_words.js";
 import { blurAfterClick, element, fill, find, findAll, setLanguage, states, write } from "../shared.js";
 import { onMessage, sendWhatIf, viewRoot } from "../view.js";
 
@@ -16,20 +17,6 @@ function request(root, state, whatIf) {
   state.asked = true;
   find(root, "ol").setAttribute("aria-busy", "true");
   sendWhatIf(root, whatIf);
-}
-
-/**
- * The words of a card: changed ones are marked, removed ones struck through.
- * @param {WhatIfWord[]} words
- * @param {string} gone
- */
-function wordNodes(words, gone) {
-  return words.flatMap(({ text, kind, space }) => {
-    const node = document.createElement(kind === "same" ? "span" : kind === "gone" ? "del" : "mark");
-    node.textContent = text;
-    if (kind === "gone") node.title = fill(gone, { word: text });
-    return space ? [" ", node] : [node];
-  });
 }
 
 /**
@@ -54,7 +41,7 @@ function cardItem(root, state, card, index) {
   head.append(rate);
   const text = element("span", "text", "");
   text.lang = "fr";
-  text.append(...wordNodes(card.words, words.gone));
+  text.append(...changedWords(card.words, (word) => fill(words.gone, { word })));
   button.append(head, " ", text);
   button.onclick = (event) => {
     if (index !== state.data.current) request(root, state, { kind: "what_if", index });

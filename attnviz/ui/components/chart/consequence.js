@@ -1,0 +1,57 @@
+// Shows beside the bar that is being dragged what its weights would do: the probability of the step's word, and the
+// translation with what would change. The server computes it whenever the hand rests.
+
+import { fetchJson } from "../payloads.js";
+import { find, states, write } from "../shared.js";
+import { viewState } from "../view.js";
+import { changedWords } from "../changed_words.js";
+
+const REST = 40; // milliseconds without a movement, after which the hand rests
+const GAP = 6; // pixels between the bar and the box below it
+const ABOVE = 30; // pixels between the bar and the box above it, for the number there
+
+/**
+ * Requests what the weights shown would do, once the hand rests; of several requests the last one is shown.
+ * @param {HTMLElement} root
+ * @param {ChartState} state
+ */
+export function requestConsequence(root, state) {
+  const { consequenceAddress, sliders } = state, { step, held } = viewState(root);
+  if (!consequenceAddress || !sliders || step === null) return;
+  clearTimeout(sliders.rest);
+  find(root, ".consequence").classList.add("stale");
+  sliders.rest = setTimeout(async () => {
+    const weights = sliders.shownWeights;
+    const whatIf = { kind: "weights", step, weights: Array.from(weights), held };
+    const query = new URLSearchParams({ what_if: JSON.stringify(whatIf) });
+    const wanted = () => states.has(root) && state.sliders === sliders && sliders.shownWeights === weights;
+    const consequence = await fetchJson(`${consequenceAddress}?${query}`, true, wanted);
+    if (consequence && sliders.drag && wanted()) showConsequence(root, sliders.bars[sliders.drag.piece], consequence);
+  }, REST);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {HTMLElement} bar
+ * @param {Consequence} consequence
+ */
+function showConsequence(root, bar, { probability, words }) {
+  const box = find(root, ".consequence"), translation = find(box, ".translation");
+  write(find(box, ".probability"), probability);
+  translation.replaceChildren(...changedWords(words));
+  translation.hidden = words.length === 0;
+  box.hidden = false;
+  box.classList.remove("stale");
+  const { offsetTop, offsetHeight } = bar,
+    fits = bar.getBoundingClientRect().bottom + GAP + box.offsetHeight < innerHeight;
+  box.style.top = `${fits ? offsetTop + offsetHeight + GAP : offsetTop - ABOVE - box.offsetHeight}px`;
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {ChartState} state
+ */
+export function hideConsequence(root, state) {
+  clearTimeout(state.sliders?.rest);
+  find(root, ".consequence").hidden = true;
+}

@@ -1,0 +1,59 @@
+"""Compute what a change by hand would do while the visitor still makes it: the step's word, and the translation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import numpy as np
+import orjson
+
+from attnviz import AttnvizError
+from attnviz.languages import gettext
+from attnviz.trace.changes import resolved
+from attnviz.ui.page_state.view import View
+from attnviz.ui.session_payloads import register_content
+from attnviz.ui.step.what_if import requested_change
+from attnviz.wording.what_if import probability_change_text, words_with_changes
+
+REQUEST = "what_if"
+"""Parameter of the payload's address: the what-if as the browser would request it, as JSON."""
+
+
+def consequence_address(view: View) -> str | None:
+    """Register the payload of what-ifs of `view` that are not made yet; None where none can be made."""
+    if view.translate_again is None:
+        return None
+    return register_content(view.key("consequence"), view.identity, partial(_consequence_at, view))
+
+
+def _consequence_at(view: View, parameters: Mapping[str, str]) -> dict[str, Any]:
+    try:
+        return consequence_payload(view, orjson.loads(parameters.get(REQUEST, "")))
+    except orjson.JSONDecodeError:
+        return {"probability": gettext("This change to the translation is not possible."), "words": []}
+    except AttnvizError as error:
+        return {"probability": str(error), "words": []}
+
+
+def consequence_payload(view: View, request: Any) -> dict[str, Any]:
+    """Return what the requested what-if would do to the translation that `view` shows.
+
+    `probability` says how likely the step's piece is before and after it, with the earlier pieces unchanged; `words` is
+    the translation with what would change, empty where all words stay. Raise AttnvizError where the request is invalid.
+    """
+    change = requested_change(view, request)
+    trace, step, translate = view.trace, getattr(change, "step", None), view.translate_again
+    if step is None or translate is None:
+        raise AttnvizError(gettext("This change to the translation is not possible."))
+    same_words = translate(resolved(trace, change, held=True))
+    before, after = (float(np.exp(one.log_probabilities[step])) for one in (trace, same_words))
+    payload = {"probability": probability_change_text(trace.target_pieces[step], before, after), "words": []}
+    if request.get("held") is True:
+        return payload
+    other = translate(resolved(trace, change, held=False))
+    if other.target_ids != trace.target_ids:
+        payload["words"] = [asdict(word) for word in words_with_changes(other, trace)]
+    return payload

@@ -1,0 +1,102 @@
+"""What a change by hand would do, computed before it is made: it equals what the change then does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import AttnvizError, Trace, Translator
+from attnviz.trace.changes import SHARE_TOTAL, Resolved, resolved, shares_of
+from attnviz.trace.interventions import ReplaceWeights
+from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.step.consequence import _consequence_at, consequence_payload
+from attnviz.ui.step.what_if import requested_change
+from attnviz.wording.numbers import percent
+from tests.conftest import SENTENCES
+
+
+@pytest.fixture
+def view(translator: Translator[Trace]) -> View:
+    """Return the view of a translation that can be changed."""
+    trace = translator.translate(SENTENCES[0])
+
+    def translate(change: Resolved) -> Trace:
+        return translator.translate(trace.source_text, target=change.target, interventions=list(change.interventions))
+
+    return View(MAIN, trace, translate_again=translate)
+
+
+def weights_request(trace: Trace, step: int, piece: int, **more: Any) -> dict[str, Any]:
+    """Return the browser's request that gives all the weight of a step to one piece."""
+    return {
+        "kind": "weights",
+        "step": step,
+        "weights": [float(j == piece) for j in range(len(trace.source_ids))],
+    } | more
+
+
+def test_consequence_is_what_the_change_then_does(view: View, translator: Translator[Trace]) -> None:
+    trace = view.trace
+    for step in range(len(trace.target_ids)):
+        for piece in (0, len(trace.source_ids) - 1):
+            request = weights_request(trace, step, piece)
+            payload = consequence_payload(view, request)
+            done = view.translate_again(resolved(trace, requested_change(view, request), held=False))  # type: ignore[misc]
+            row = np.array(shares_of(request["weights"])) / SHARE_TOTAL
+            alone = translator.translate(
+                trace.source_text,
+                target=tuple(trace.target_ids),
+                interventions=[ReplaceWeights(tuple(row.tolist()), step)],
+            )
+            after = percent(float(alone.probabilities[step]), short=True)
+            assert after in payload["probability"]
+            if done.target_ids == trace.target_ids:
+                assert payload["words"] == []
+            else:
+                kept = [word for word in payload["words"] if word["kind"] != "gone"]
+                text = "".join(" " * word["space"] + word["text"] for word in kept)
+                assert text == done.translation
+
+
+def test_a_held_translation_changes_its_probability_only(view: View) -> None:
+    request = weights_request(view.trace, 2, 0, held=True)
+    assert consequence_payload(view, request)["words"] == []
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        None,
+        [],
+        {"kind": "undo"},
+        {"kind": "weights", "step": 99, "weights": [1.0]},
+        {"kind": "weights", "step": 0, "weights": ["a"]},
+        {"kind": "weights", "step": "0", "weights": [1.0]},
+        {"kind": "temperature", "step": None, "temperature": 2},
+    ],
+)
+def test_a_request_that_is_no_change_of_a_step_is_refused(view: View, request_: Any) -> None:
+    with pytest.raises(AttnvizError):
+        consequence_payload(view, request_)
+    refused = _consequence_at(view, {"what_if": json.dumps(request_)})
+    assert refused["words"] == []
+    assert refused["probability"].endswith(".")
+
+
+@pytest.mark.parametrize("parameters", [{}, {"what_if": "{"}, {"what_if": ""}])
+def test_a_request_that_is_no_json_is_refused(view: View, parameters: Mapping[str, str]) -> None:
+    assert _consequence_at(view, parameters)["words"] == []
+
+
+def test_weights_of_another_sentence_are_refused(view: View) -> None:
+    with pytest.raises(AttnvizError):
+        consequence_payload(view, {"kind": "weights", "step": 0, "weights": [1.0] * (len(view.trace.source_ids) + 1)})
+
+
+def test_the_sentence_has_no_end_mark(view: View) -> None:
+    payload = consequence_payload(view, weights_request(view.trace, 0, 0))
+    assert all("</s>" not in word["text"] for word in payload["words"])
