@@ -115,7 +115,9 @@ def measure_text(page: Page, count: int, selector: str) -> list[float]:
 
 
 def report(what: str, times: list[float]) -> str:
-    """Return a line with the median and the 95th percentile."""
+    """Return a line with the median and the 95th percentile, or that too few steps changed the text."""
+    if len(times) < 2:
+        return f"{what}: no more than one step changed it"
     p95 = statistics.quantiles(times, n=20)[-1]
     return f"{what}: median {statistics.median(times):.0f} ms, 95th percentile {p95:.0f} ms ({len(times)} steps)"
 

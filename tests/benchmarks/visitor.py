@@ -227,7 +227,7 @@ class Visitor:
         self._widgets[key] = identity
         if not element.HasField("bidi_component"):
             return
-        if place := re.search(r'"at": ?"(attnviz-shared-payload[^"]*)"', element.bidi_component.json):
+        if place := re.search(r'"at": ?"(attnviz-(?:shared-payload|record)[^"]*)"', element.bidi_component.json):
             self._places[key] = place[1]
         if key == "acknowledgement":
             self._handled = json.loads(element.bidi_component.json)["handledByTab"].get(self._tab, 0)
