@@ -18,6 +18,7 @@ from attnviz.wording.equations import Equation, Texts
 from attnviz.wording.labels import shorten
 from attnviz.wording.search import search_name
 from attnviz.wording.stages import Stage
+from attnviz.wording.term_cards import TermCard
 
 
 def _model(record: Record) -> str:
@@ -47,6 +48,8 @@ class StepTexts:
     texts_of_step: Callable[[Any, int, ThemeName], Texts] = lambda *_: {}
     texts_of_source: Callable[[Any, int], Texts] = lambda *_: {}
     texts_of_cells: Callable[[Any, int], dict[str, list[str]]] = lambda *_: {}
+    terms: Callable[[Any], tuple[TermCard, ...]] = lambda _: ()
+    """Terms that the sentences at the level *Idea* explain."""
     heads_text: Callable[[Any], str] = lambda _: ""
     """Names the heads that the alignment is of, where a step has several; "" where it has one distribution."""
     step_sentence: Callable[[Any, int, str], str] = stages.step_sentence

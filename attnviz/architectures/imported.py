@@ -8,6 +8,7 @@ from attnviz.architectures.recurrent import PAYLOADS, idea_figures
 from attnviz.languages import gettext
 from attnviz.trace import Seq2SeqTrace
 from attnviz.wording import equations, idea, seq2seq_equations, seq2seq_stages
+from attnviz.wording.term_cards import recurrent_terms
 
 IMPORTED = Architecture(
     "seq2seq",
@@ -23,6 +24,7 @@ IMPORTED = Architecture(
         seq2seq_equations.import_texts_of_step,
         equations.texts_of_source,
         equations.texts_of_cells,
+        recurrent_terms,
     ),
     {1: "energy", 2: "softmax", 3: "context", 4: "state", 5: "word"},
     idea_figures,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.trace import Recurrent
 
-IDEA_FIGURES = {"energy": 1, "softmax": 2, "units": 3, "context": 3, "state": 4, "candidates": 5}
+IDEA_FIGURES = {"energy": 1, "softmax": 2, "mixtures": 3, "units": 3, "context": 3, "state": 4, "candidates": 5}
 """Figures of a step at the level *Idea*, with the numbers of their stages."""
 EVERY_TRANSLATION = frozenset(
     ["facts", "verification", "foils", "tour", "candidates", "idea-facts", "idea-candidates"]
@@ -29,6 +29,6 @@ PAYLOADS = (
 
 
 def idea_figures(trace: Recurrent) -> dict[str, int]:
-    """Return the figures of a step: "context" instead of "units" where there is no attention."""
-    left_out = "context" if trace.attends else "units"
-    return {name: stage for name, stage in IDEA_FIGURES.items() if name != left_out}
+    """Return the figures of a step: "context" instead of "mixtures" and "units" where there is no attention."""
+    left_out = {"context"} if trace.attends else {"mixtures", "units"}
+    return {name: stage for name, stage in IDEA_FIGURES.items() if name not in left_out}

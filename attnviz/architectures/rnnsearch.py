@@ -8,6 +8,7 @@ from attnviz.architectures.declaration import Architecture, StepTexts
 from attnviz.architectures.recurrent import PAYLOADS, idea_figures
 from attnviz.trace import Trace
 from attnviz.wording import equations, idea, stages
+from attnviz.wording.term_cards import recurrent_terms
 
 RNNSEARCH = Architecture(
     "rnnsearch",
@@ -23,6 +24,7 @@ RNNSEARCH = Architecture(
         equations.texts_of_step,
         equations.texts_of_source,
         equations.texts_of_cells,
+        recurrent_terms,
     ),
     {1: "energy", 2: "softmax", 3: "context", 4: "state", 5: "maxout and word"},
     idea_figures,

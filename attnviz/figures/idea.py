@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from attnviz.analysis.measures import weight_order
-from attnviz.figures.build import Spec, base_axis, base_layout
+from attnviz.figures.build import Spec, base_axis, base_layout, rectangle
 from attnviz.figures.energies import energy_template, energy_values
+from attnviz.figures.labels import literal
 from attnviz.figures.source_rows import (
+    LABEL_LENGTH,
+    LEFT,
     MOST_ROWS,
     bar_numbers,
     bar_texts,
     piece_bars,
+    row_names,
     short_name,
     source_layout,
     source_values,
@@ -88,6 +92,94 @@ def share_values(trace: AttentionMatrix, step: int) -> Values:
         # No number for a bar that is too short to see.
         values["number_text"] = [f" {percent(share, short=True)}" if share >= 0.005 else "" for share in alpha.tolist()]
     return values
+
+
+def mixtures_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces
+    """Return the template of three bars: what the mixtures of the step before, this step and the next are made of."""
+    ink = palette(theme)
+    bar = {
+        "type": "bar",
+        "orientation": "h",
+        "y": [0, 1, 2],
+        "insidetextanchor": "middle",
+        "textangle": 0,
+        "textposition": "inside",
+        "constraintext": "none",
+        "cliponaxis": False,
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    fills = [(ink.encoder, 1, ink.paper), (ink.encoder, 0.45, ink.ink), (ink.encoder, 0.22, ink.ink)]
+    bars = [
+        bar
+        | {
+            "x": Slot(f"shares{rank}"),
+            "text": Slot(f"texts{rank}"),
+            "customdata": Slot(f"hovers{rank}"),
+            "marker": {"color": colour, "opacity": opacity, "line": {"color": ink.paper, "width": 1}},
+            "textfont": {"size": 13, "color": letters},
+        }
+        for rank, (colour, opacity, letters) in enumerate([*fills, (ink.line, 1, ink.quiet)])
+    ]
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "showticklabels": False}
+    layout = base_layout(ink) | {
+        "height": 118,
+        "margin": {"l": LEFT, "r": 2, "t": 4, "b": 4},
+        "barmode": "stack",
+        "bargap": 0.3,
+        "xaxis": axis | {"range": [0, 1]},
+        "yaxis": axis
+        | {
+            "range": [2.5, -0.5],
+            "showticklabels": True,
+            "tickvals": [0, 1, 2],
+            "ticktext": Slot("names"),
+            "tickfont": {"size": 13, "color": ink.decoder},
+        },
+        "shapes": [rectangle(0, 1, 0.62, 1.38, ink.context)],
+        "meta": {"alt": Slot("alt"), "narrowest": 260},
+    }
+    return {"data": bars, "layout": layout}
+
+
+def mixtures_values(trace: Recurrent, step: int) -> Values:
+    """Return the values of `mixtures_template` at 0-based `step`: the largest weights of each row, and the rest."""
+    values: Values = {"names": []}
+    columns: list[list[tuple[float, str, str]]] = [[] for _ in range(_NAMED_PARTS + 1)]
+    descriptions = []
+    for other in (step - 1, step, step + 1):
+        exists = 0 <= other < len(trace.target_pieces)
+        name = literal(shorten(piece_name(trace.target_pieces[other]), LABEL_LENGTH)) if exists else ""
+        values["names"].append(f"<b>{name}</b>" if other == step else name)
+        parts = _mixture_parts(trace, other) if exists else [(0.0, "")] * len(columns)
+        for column, (share, piece) in zip(columns, parts, strict=True):
+            label = f"{piece} {percent(share, short=True)}"
+            # A part too short for its name has none; the bar is about 400 pixels long.
+            column.append((share, label if len(label) * _LETTER < share * _BAR else "", label))
+        if exists:
+            named = ", ".join(f"{piece} {percent(share)}" for share, piece in parts[:-1] if piece)
+            descriptions.append(gettext("{word}: {parts}", word=name, parts=named))
+    for rank, column in enumerate(columns):
+        values |= {
+            f"shares{rank}": [share for share, _, _ in column],
+            f"texts{rank}": [text for _, text, _ in column],
+            f"hovers{rank}": [hover for _, _, hover in column],
+        }
+    return values | {"alt": gettext("What three mixtures are made of. {mixtures}.", mixtures="; ".join(descriptions))}
+
+
+def _mixture_parts(trace: Recurrent, step: int) -> list[tuple[float, str]]:
+    """Return the largest weights of 0-based `step` with the labels of their pieces, and last the sum of the others."""
+    alpha, names = trace.alignment[step], row_names(trace)
+    order = weight_order(trace, step)
+    parts = [(float(alpha[j]), names[j]) for j in order[:_NAMED_PARTS]]
+    parts += [(0.0, "")] * (_NAMED_PARTS - len(parts))
+    return [*parts, (max(0.0, 1 - sum(share for share, _ in parts)), gettext("others"))]
+
+
+_NAMED_PARTS = 3
+"""Source pieces that are named in each mixture."""
+_LETTER, _BAR = 7, 400
+"""Width of a letter and of a whole bar in pixels, about."""
 
 
 def kept_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces

@@ -146,6 +146,70 @@ def test_frozen_context_is_a_what_if_that_can_be_left(open_page: Opener) -> None
     assert french.inner_text() == before
 
 
+def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener) -> None:
+    page = open_page(f"?depth=idea&stage=2&step=3&sentence={quote(DEFAULT_SENTENCE)}")
+    settled(page, ".st-key-softmax")
+    french, beside = page.locator(".player .target"), page.locator(".st-key-softmax .consequence")
+    written, before = french.locator(".current").inner_text().strip(), french.inner_text()
+    expect(beside).to_be_hidden()
+    bar = page.locator(".st-key-softmax .hand").last
+    box = bar.bounding_box()
+    assert box
+    x, y = box["x"] + 6, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 0.75 * box["width"], y, steps=6)
+    expect(beside).to_be_visible()
+    expect(beside.locator(".probability")).to_contain_text("→")
+    expect(beside.locator(".probability")).to_contain_text(written)
+    box = beside.bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["y"] + box["height"] <= page.evaluate("innerHeight")
+    assert french.inner_text() == before, "nothing is changed before the bar is released"
+    page.keyboard.press("Escape")
+    expect(beside).to_be_hidden()
+    page.mouse.up()
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 0.75 * box["width"], y, steps=6)
+    expect(beside).to_be_visible()
+    announced = "".join(beside.locator(".translation > :not(del)").all_inner_texts())
+    page.mouse.up()
+    page.wait_for_url(re.compile("what_if=1"))
+    expect(beside).to_be_hidden()
+    if announced:
+        expect(french).not_to_have_text(before)
+        shown = "".join(french.locator(".word:not(.end)").all_inner_texts())
+        assert re.sub(r"\s", "", shown) == re.sub(r"\s", "", announced)
+
+
+def test_terms_have_a_card_on_hover_focus_and_click(open_page: Opener) -> None:
+    page = open_page(f"?depth=idea&stage=3&sentence={quote(DEFAULT_SENTENCE)}")
+    settled(page, ".st-key-mixtures")
+    card, terms = page.locator(".term-card"), page.locator(".st-key-mixtures .term")
+    expect(card).to_be_hidden()
+    page.locator(".st-key-facts li button").first.hover()
+    expect(card).to_be_visible()
+    expect(card).to_contain_text("Fit (energy)")
+    page.mouse.move(5, 5)
+    expect(card).to_be_hidden()
+    mixture = terms.filter(has_text=re.compile("attention"))
+    mixture.click()
+    expect(card).to_contain_text("Share (attention weight)")
+    expect(mixture).to_have_attribute("aria-describedby", re.compile("term-card"))
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    expect(mixture).to_be_focused()
+    expect(card).to_be_visible()
+    card.get_by_role("button").click()
+    page.wait_for_url(re.compile("stage=2"))
+    expect(card).to_be_hidden()
+    expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
+
+
 @pytest.mark.nightly
 @on_both
 def test_each_detail_level_shows_its_parts(open_page: Opener) -> None:

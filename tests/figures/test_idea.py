@@ -52,6 +52,23 @@ def test_softmax_bars_are_the_weights_and_can_be_dragged() -> None:
     assert len(meta["pieces"]) == len(trace.source_pieces)
 
 
+def test_mixtures_of_three_steps_are_their_weights() -> None:
+    trace = synthetic.trace()
+    last = len(trace.target_pieces) - 1
+    for step in (0, 1, last):
+        figure = IDEA_FIGURES["mixtures"].draw(Subject(trace, step))
+        shares = np.array([bars.x for bars in figure.data])
+        for row, other in enumerate((step - 1, step, step + 1)):
+            if 0 <= other <= last:
+                largest = np.sort(trace.alignment[other])[::-1][:3]
+                np.testing.assert_allclose(shares[:3, row], largest, rtol=1e-6)
+                assert shares[:, row].sum() == pytest.approx(1, abs=1e-6)
+                assert percent(float(largest[0])) in figure.data[0].customdata[row]
+            else:
+                assert not shares[:, row].any()
+                assert not figure.layout.yaxis.ticktext[row]
+
+
 def test_state_bars_show_the_mean_of_the_update_gate() -> None:
     trace = synthetic.trace()
     kept, new = IDEA_FIGURES["state"].draw(Subject(trace, 2)).data

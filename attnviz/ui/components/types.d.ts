@@ -88,6 +88,8 @@ interface ViewPayload {
   hasTour: boolean;
   usualOrder: Order;
   parameters: ViewParameter[];
+  /** Terms that the sentences of the view explain, and the label of the links to their stages. */
+  terms: { cards: TermCard[]; visit: string };
   /** Address parameters of the server: of the view; of the page, where this view is its main one; and the sentence, where
    * the page omits it until something is chosen. */
   own: AddressParameters;
@@ -150,6 +152,23 @@ type WhatIf =
   | { kind: "hypothesis"; pieces: number[] }
   | { kind: "undo" }
   | { kind: "what_if" | "remove"; index: number };
+
+/** A word of a translation after a change; of a "gone" one only the translation before it has the word. */
+interface ChangedWord {
+  text: string;
+  kind: "same" | "other" | "gone";
+  space: boolean;
+}
+
+/** The explanation of a term: `attnviz/wording/term_cards.py`. */
+interface TermCard {
+  name: string;
+  /** Words that stand for it, separated by |. */
+  forms: string;
+  sentence: string;
+  drawing: string;
+  stage: number | null;
+}
 
 /** The argument with which Streamlit mounts a component. */
 interface Mounted<Data> {

@@ -5,7 +5,7 @@ The module also makes their payloads, which the browser fetches for all steps at
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -24,7 +24,7 @@ from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.context_units import NAME as UNITS
-from attnviz.ui.step.intervention_controls import slider_labels
+from attnviz.ui.step.intervention_controls import weights_chart
 from attnviz.ui.step.payload_addresses import payload_address
 from attnviz.wording.idea import idea_sentence
 from attnviz.wording.stages import Narration
@@ -34,19 +34,33 @@ def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, s
     """Draw stage `number` of the current step; `titles` are by stage."""
     position = list(titles).index(number) + 1  # from 1: a model without attention has three stages
     st.html(f'<h3><span class="number">{position}</span>{titles[number]}</h3>')
-    figure_of_stage = {stage: name for name, stage in architecture_of(view.trace).idea(view.trace).items()}
-    name = figure_of_stage[number]
-    hand = slider_labels(view.trace) if name == "softmax" else None
-    chart(view, payload_address(view, f"idea-{name}", theme), name, hand=hand)
-    if name == UNITS:
-        st.caption(
-            gettext(
-                "These are a few numbers of this step’s mixture: those that best distinguish this mixture from "
-                "the mixtures of other steps. Each line adds the part of one word: blue bars go up, red bars go "
-                "down. The last line is the mixture. In each line, a thin grey stem shows the sum of the lines "
-                "above; the coloured bar starts at the end of this stem."
-            )
-        )
+    for name in _figures(view.trace, number):
+        address = payload_address(view, f"idea-{name}", theme)
+        if name == "softmax":
+            weights_chart(view, address)
+        else:
+            chart(view, address, name)
+        if name in _CAPTIONS:
+            st.caption(_CAPTIONS[name]())
+
+
+_CAPTIONS: Mapping[str, Callable[[], str]] = {
+    "mixtures": lambda: gettext(
+        "The mixtures of the step before, of this step and of the next. Each French word gets its own mixture."
+    ),
+    UNITS: lambda: gettext(
+        "These are a few numbers of this step’s mixture: those that best distinguish this mixture from "
+        "the mixtures of other steps. Each line adds the part of one word: blue bars go up, red bars go "
+        "down. The last line is the mixture. In each line, a thin grey stem shows the sum of the lines "
+        "above; the coloured bar starts at the end of this stem."
+    ),
+}
+"""Sentences below a figure, by its name."""
+
+
+def _figures(trace: Record, number: int) -> list[str]:
+    """Return the names of the figures of stage `number`; the first has its sentence."""
+    return [name for name, stage in architecture_of(trace).idea(trace).items() if stage == number]
 
 
 def idea_narration(trace: Record, steps: tuple[int, ...]) -> Narration:
@@ -78,7 +92,8 @@ def _figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
     own_figures = HEAD_IDEA_FIGURES if request.trace.has_heads else IDEA_FIGURES
     picture = own_figures[name] if name in own_figures else STEP_FIGURES[name].picture
     subjects = [Subject(request.trace, step) for step in request.steps]
-    sentences = _sentences(request, number)
+    is_first = _figures(request.trace, number)[0] == name
+    sentences = _sentences(request, number) if is_first else dict.fromkeys(request.steps, "")
     return chart_payload(
         to_json(picture.template(subjects[0], request.theme)),
         {

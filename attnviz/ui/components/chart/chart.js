@@ -21,6 +21,7 @@ import {
   widthOf,
   write,
 } from "../shared.js";
+import { writeWithTerms } from "../terms/terms.js";
 import { onMessage, sendChoice, viewState } from "../view.js";
 import { drawFrozenLabels, moveColumnLabels } from "./frozen.js";
 import { attachSliders, followWhatIfs } from "./drag.js";
@@ -68,7 +69,7 @@ function arrangeRows({ data, layout }, strongest) {
  */
 function writeCaption(root, [heading, sentence]) {
   write(find(root, "h3"), heading);
-  write(find(root, "p"), sentence);
+  writeWithTerms(root, find(root, "p"), sentence);
 }
 
 /**
@@ -258,7 +259,7 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<ChartPayload | PayloadAddress & { waiting: string, prefetch: number, hand?: Words }>} mounted */
+/** @param {Mounted<ChartPayload | PayloadAddress & { waiting: string, prefetch: number, hand?: Words, consequence?: string }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".chart-box");
   /** @type {ChartState} */
@@ -268,6 +269,7 @@ export default function ({ data, parentElement }) {
     data,
     steps: fetching ? data.prefetch : 0,
     words: fetching ? data.hand ?? null : null,
+    consequenceAddress: fetching ? data.consequence ?? null : null,
   });
   root.dataset.message = fetching ? data.waiting : "";
   if ("values" in data || data.sent) draw(root, state); // the heatmap first: IntersectionObserver reports late

@@ -5,6 +5,7 @@ import { setPage, writeAddress } from "../address.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { find, states } from "../shared.js";
 import { change, closeView, openView } from "../state.js";
+import { listenToTerms } from "../terms/terms.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
 
 /** @param {HTMLElement} root */
@@ -21,6 +22,7 @@ function start(root) {
       asked = 0;
       send(root, "answered");
     }),
+    listenToTerms(root),
   ];
   const state = {
     stop: () => {
@@ -39,6 +41,7 @@ export default function ({ data, parentElement }) {
   // For a moment Streamlit has the previous view's component in a new container.
   if (!viewRoot(root).classList.contains(`st-key-${data.container}`)) return undefined;
   const state = states.get(root) ?? start(root);
+  find(root, ".term-card").id = `term-card-${data.container}`;
   if (data.page) setPage(data.page.entry, data.page.parameters);
   openView(root, data);
   writeAddress();

@@ -6,11 +6,14 @@ The current selection in it (step, source piece, words …) is known to the brow
 from __future__ import annotations
 
 import hashlib
+from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
 
+from attnviz.architectures import step_texts
 from attnviz.figures.source_rows import MOST_ROWS
+from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.parameters import browser_parameters, has_tour
@@ -27,6 +30,16 @@ def view_state(view: View, *, tour: bool = False) -> None:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _terms(view: View) -> dict[str, Any]:
+    """Return the terms that the sentences of `view` explain, at the level *Idea*, and the labels of their cards."""
+    if view.shows("numbers"):
+        return {"cards": [], "visit": ""}
+    return {
+        "cards": [asdict(card) for card in step_texts(view.trace).terms(view.trace)],
+        "visit": gettext("Show this stage"),
+    }
 
 
 def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[str, Any]:
@@ -46,6 +59,7 @@ def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[st
         "hasTour": tour and view.id == MAIN and has_tour(view),
         "usualOrder": "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence",
         "parameters": browser_parameters(view),
+        "terms": _terms(view),
         "own": address.own_parameters(session, view),
         "page": page if is_address_view else None,
         "sentence": {inputs.SENTENCE: shown.trace.source_text} if omits_sentence else None,
