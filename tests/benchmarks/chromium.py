@@ -23,8 +23,10 @@ def chromium_for(parser: argparse.ArgumentParser) -> str:
 
 
 @contextmanager
-def opened_page(chromium: str, models: Path, query: str, repository: Path = REPOSITORY) -> Iterator[Page]:
-    """Serve the page of a checkout with the model folders in `models`, and yield it once it has loaded.
+def opened_page(
+    chromium: str, models: Path, query: str, repository: Path = REPOSITORY, last: str = ".st-key-contrast"
+) -> Iterator[Page]:
+    """Serve the page of a checkout with the model folders in `models`, and yield it once the chart `last` is drawn.
 
     `query` is the address's query string.
     """
@@ -37,6 +39,6 @@ def opened_page(chromium: str, models: Path, query: str, repository: Path = REPO
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{address}/{query}")
         page.wait_for_selector(READY, timeout=120_000)
-        settled(page)
+        settled(page, last)
         yield page
         browser.close()

@@ -188,11 +188,9 @@ def main() -> None:
         report("A bar let go of", measure(page, drag_bars(page), options.count))
         report("A click on a card", measure(page, click_cards(page), options.count))
     idea = f"?sentence={quote(DEFAULT_SENTENCE)}&search={quote(options.search)}&depth=idea"
-    with opened_page(chromium_for(parser), options.models, f"{idea}&step=3&stage=2") as page:
-        settled(page, ".st-key-softmax")
+    with opened_page(chromium_for(parser), options.models, f"{idea}&step=3&stage=2", last=".st-key-softmax") as page:
         print_times("Hand at rest on a bar to its consequence", measure_hand(page, options.count))
-    with opened_page(chromium_for(parser), options.models, idea) as page:
-        settled(page, ".st-key-heatmap")
+    with opened_page(chromium_for(parser), options.models, idea, last=".st-key-heatmap") as page:
         print_times("Click that freezes the context vector to the new French", measure_freezing(page, options.count))
 
 
