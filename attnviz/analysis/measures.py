@@ -48,3 +48,14 @@ def is_uniform(trace: AttentionMatrix, step: int) -> bool:
     """Return whether 0-based `step` has uniform attention over several source pieces, within 1e-6."""
     weights = trace.alignment[step]
     return len(weights) > 1 and float(np.ptp(weights)) < 1e-6
+
+
+def attended_words(trace: AttentionMatrix) -> NDArray[np.intp]:
+    """Return the source word with the largest weight of each target word, (target words,), as 0-based indices.
+
+    -1 where all pieces of the target word have uniform attention, or its row is zero: then no word has the largest.
+    """
+    words = trace.words()
+    uniform = np.array([all(is_uniform(trace, step) for step in group) for group in words.target_groups], dtype=bool)
+    strongest: NDArray[np.intp] = words.alignment.argmax(axis=1)
+    return np.where(uniform | ~words.alignment.any(axis=1), -1, strongest)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.findings import Finding, Kind, Readable, Summary, cell_of
-from attnviz.analysis.measures import entropy
+from attnviz.analysis.measures import entropy, is_uniform
 from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record
@@ -188,7 +188,7 @@ def summary_sentence(summary: Summary | None) -> str:
     if summary is None:
         return gettext("Without attention there is no alignment to read: every step got the same context vector.")
     sentences = [
-        _order_sentence(summary),
+        *([_order_sentence(summary)] if summary.moves else []),
         ngettext(
             "On average, the most attended piece gets {share} of a step’s attention, which spreads over about "
             "{count:.1f} piece in all.",
@@ -246,6 +246,8 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
     alpha = trace.alignment[step]
     if not alpha.any():
         return [gettext("This token is linked to nothing.")]
+    if is_uniform(trace, step):
+        return [gettext("This step gave every piece the same share, {share}.", share=percent(float(alpha[0])))]
     first, *others = np.argsort(-alpha, kind="stable")
     attended = quoted_name(trace.source_pieces[first])
     if others and alpha[others[0]] >= SECOND_PIECE_RATIO * alpha[first]:
@@ -273,7 +275,7 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
             most=np.log2(len(alpha)),
         ),
     ]
-    if step:
+    if step and not is_uniform(trace, step - 1):
         sentences.append(_move_sentence(int(first) - int(trace.alignment[step - 1].argmax())))
     return sentences
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.measures import weight_order
+from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
@@ -53,7 +53,16 @@ def idea_sentence(trace: Record, step: int, blank: str) -> str:
         return gettext("You forced {name}; the translator gave it a probability of {share}.", name=name, share=share)
     if piece == "</s>":
         return gettext("The translator ends the sentence; the end mark had a probability of {share}.", share=share)
-    return gettext("The translator writes {name}, which had a probability of {share}.", name=name, share=share)
+    sentence = gettext("The translator writes {name}, which had a probability of {share}.", name=name, share=share)
+    first, likeliest = trace.top(step, 1)[0]
+    if trace.search.method != "beam" or int(trace.top_ids[step][0]) == int(trace.target_ids[step]):
+        return sentence
+    reason = gettext(
+        "{other} was more likely ({share}), but the search compares whole sentences.",
+        other=capitalised(quoted_name(first)),
+        share=percent(likeliest),
+    )
+    return f"{sentence} {reason}"
 
 
 def attention_sentence(trace: AttentionMatrix, step: int) -> str:
@@ -85,6 +94,11 @@ def _energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
 def _attention_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best, share = quoted_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
+    if is_uniform(trace, step):
+        sentence = gettext(
+            "Every English piece gets the same share, {share}: no piece is looked at more than the others.", share=share
+        )
+        return sentence, gettext("every piece gets {share}", share=share)
     outcome = gettext("{name} gets {share} of the attention", name=capitalised(best), share=share)
     if len(order) == 1:
         return attention_sentence(trace, step), outcome

@@ -73,3 +73,9 @@ def percent(share: float, *, short: bool = False) -> str:
         most = format_share(0.99)
         return f">{NO_BREAK}{most}" if short else gettext("more than {share}", share=most)
     return format_share(share)
+
+
+def fine_percent(share: float) -> str:
+    """Return a share as a percentage with three significant digits, at least one and at most four decimal places."""
+    digits = 0 if share <= 0 else math.floor(math.log10(share))
+    return format_share(share, min(max(-digits, 1), 4))

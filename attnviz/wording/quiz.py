@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attnviz.analysis.quiz import Odds, Question
 from attnviz.languages import gettext
-from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.numbers import decimal, fine_percent
 from attnviz.wording.tour import no_attention
 from attnviz.wording.tour_data import TourData
 
@@ -35,13 +35,13 @@ def opening(tour: TourData, questions: Sequence[Question]) -> str:
 def explained(tour: TourData, question: Question) -> str:
     """Return the attention and the posterior attention of a word in one sentence."""
     attended = question.attended[0]
-    share = percent(float(tour.record.words().alignment[question.word, attended]))
+    share = fine_percent(float(tour.record.words().alignment[question.word, attended]))
     values = {"word": tour.source(attended), "share": share}
     if tour.after is None or not question.meant:
         text = gettext("{share} of the attention went to {word}.", **values)
     else:
         meant = attended if attended in question.meant else question.meant[0]
-        values |= {"later": percent(float(tour.after[question.word, meant])), "other": tour.source(meant)}
+        values |= {"later": fine_percent(float(tour.after[question.word, meant])), "other": tour.source(meant)}
         text = (
             gettext("{word}: α = {share} before the French word is known, α′ = {later} after.", **values)
             if meant == attended

@@ -11,7 +11,7 @@ from attnviz.analysis.illustrative_words import WordAttention
 from attnviz.languages import gettext
 from attnviz.wording.coloured_text import coloured
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.numbers import decimal, fine_percent, percent
 from attnviz.wording.scorers import texts_of
 from attnviz.wording.stages import times, was_forced
 from attnviz.wording.tour_data import LEAST_SHARE, LONGEST_WORD, TourData
@@ -188,10 +188,10 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
         "{share} against {less}.",
         best=tour.piece(best),
         second=tour.piece(second),
-        apart=decimal(lead, 1),
+        apart=decimal(lead, 2),
         times=times(float(np.exp(lead))),
-        share=percent(float(alpha[best])),
-        less=percent(float(alpha[second])),
+        share=fine_percent(float(alpha[best])),
+        less=fine_percent(float(alpha[second])),
     )
     return f"{start} {ratio}", gettext(
         "Drag a bar to change how well one piece fits: the shares of all pieces then change."

@@ -47,8 +47,8 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
         )
     else:
         mixed = gettext(
-            "Look at another word, {word}: it needs more than one English word. The translator multiplies every "
-            "annotation by its share and adds up the products: {parts}.",
+            "For another word, {word}, the translator looks at several English words. It multiplies every "
+            "annotation by its share and adds up the products: {parts}. The sum is a mixture, not a copy of one word.",
             word=tour.written(step),
             parts=_mixture_text(tour),
         )
@@ -123,9 +123,8 @@ def posterior_sentences(tour: TourData) -> tuple[str, ...]:
         word=name,
     )
     bayes = gettext(
-        "Bayes’ rule corrects the shares of attention once the word is known. The rule multiplies the share of "
-        "each annotation by the probability that {word} would have had from this annotation alone. An English "
-        "word counts less if another French word translates it. The shares change: {shares}.",
+        "Bayes’ rule corrects the shares of attention once the word is known. It multiplies each share by the "
+        "probability that {word} would have had from this annotation alone. The shares change: {shares}.",
         word=name,
         shares=shares,
     )

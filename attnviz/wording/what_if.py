@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
@@ -60,6 +61,8 @@ def what_ifs_payload(what_ifs: WhatIfs) -> dict[str, Any]:
     """Return the what-ifs as a JSON payload for the browser, with their labels."""
     words = {
         "title": gettext("What if"),
+        "undo": gettext("Undo"),
+        "all": gettext("All what-ifs ({count})"),
         "rate": gettext("log p/word"),
         "about": gettext(
             "Log probability of all pieces, divided by the number of words. The nearer to 0, the more probable "
@@ -97,6 +100,8 @@ def change_text(change: Change, trace: Trace, parent: Trace) -> str:
             return gettext("Step {step} looks at all pieces equally", step=step + 1)
         case FreezeContext(step=step):
             return gettext("Every step gets the mixture of step {step}", step=step + 1)
+        case SetTemperature(temperature=math.inf, step=None):
+            return gettext("Every step gets the mean of all annotations")
         case SetTemperature(temperature=temperature, step=None):
             return gettext("Temperature {temperature} at every step", temperature=significant(temperature, 3))
         case SetTemperature(temperature=temperature, step=int(step)):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.findings import Finding, Kind, cell_of, findings_of, summarise
+from attnviz.analysis.measures import attended_words
 from attnviz.text import SPACE
 from attnviz.trace import Trace
 from tests.figures.synthetic import trace as make_trace
@@ -193,6 +194,18 @@ def test_summary_matches_hand_computed_values() -> None:
     assert flat.perplexity == pytest.approx((6 * 6 + 1) / 7, rel=0.01)
     assert flat.strongest == pytest.approx((6 / 6 + 1) / 7, rel=0.01)
     assert summarise(make_trace(attention="none")) is None
+
+
+def test_uniform_attention_attends_to_no_word() -> None:
+    """A word that is repeated, or spelled alike, has not looked at the first word, which is the first of equals."""
+    trace = aligned(SOURCE, "maison maison maison", np.ones((3, 6)))
+    uniform = dataclasses.replace(trace, alignment=np.full_like(trace.alignment, 1 / 7))
+    assert (attended_words(uniform) == -1).all()
+    assert kinds(uniform) <= {Kind.UNIFORM, Kind.IMPROBABLE}
+    summary = summarise(uniform)
+    assert (summary.moves, summary.identical) == (0, 0)
+    assert summary.perplexity == pytest.approx(7, rel=1e-3)
+    assert (attended_words(aligned(SOURCE, TARGET, np.eye(6))) == np.arange(7)).all()
 
 
 def test_cell_of_returns_step_and_source_piece() -> None:

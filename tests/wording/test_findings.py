@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.findings import Finding, Kind, findings_of
+from attnviz.analysis.findings import Finding, Kind, findings_of, summarise
 from attnviz.text import SPACE
 from attnviz.ui.components.findings.findings import findings_payload
-from attnviz.wording.findings import finding_sentence, nothing_found_text, step_attention_sentence
+from attnviz.wording.findings import (
+    finding_sentence,
+    nothing_found_text,
+    step_attention_sentence,
+    summary_sentence,
+)
+from attnviz.wording.idea import idea_stages
 from attnviz.wording.numbers import percent
 from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import without_numbers
@@ -85,3 +91,13 @@ def test_apostrophe_is_named_in_words(snapshot: SnapshotAssertion) -> None:
     pieces = (trace.target_pieces[0], "'", SPACE + ".", *trace.target_pieces[3:])
     trace = dataclasses.replace(trace, target_pieces=pieces)
     assert [step_attention_sentence(trace, step).partition(".")[0] for step in (1, 2)] == snapshot
+
+
+@EACH_LANGUAGE
+def test_nothing_is_said_to_be_looked_at_most_where_attention_is_uniform(snapshot: SnapshotAssertion) -> None:
+    trace = make_trace()
+    uniform = dataclasses.replace(trace, alignment=np.full_like(trace.alignment, 1 / trace.alignment.shape[1]))
+    assert summary_sentence(summarise(uniform)) == snapshot(name="summary")
+    assert step_attention_sentence(uniform, 1) == snapshot(name="step")
+    assert [stage.outcome for stage in idea_stages(uniform, 1)][1] == snapshot(name="outcome")
+    assert [stage.sentence for stage in idea_stages(uniform, 1)][1] == snapshot(name="sentence")

@@ -17,7 +17,7 @@ from attnviz.trace import Search, Trace
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.wording.coloured_text import coloured, coloured_parts, plain
 from attnviz.wording.labels import quote
-from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.numbers import decimal, fine_percent, percent
 from attnviz.wording.quiz import chance_sentence, explained, opening, quiz_labels
 from attnviz.wording.tour import MIXTURE_STOP, POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, stop_titles, tour_stops
 from attnviz.wording.tour_data import LEAST_SECOND, TourData
@@ -95,8 +95,8 @@ def test_sentences_have_the_numbers_of_the_translation(seed: int) -> None:
     order = np.argsort(-e, kind="stable")
     for j in (order[0], order[1], order[-1]):
         assert decimal(float(e[j]), 1) in stop_texts[3]
-    assert decimal(float(e[order[0]] - e[order[1]]), 1) in stop_texts[SOFTMAX_STOP]
-    assert percent(float(alpha.max())) in stop_texts[SOFTMAX_STOP]
+    assert decimal(float(e[order[0]] - e[order[1]]), 2) in stop_texts[SOFTMAX_STOP]
+    assert fine_percent(float(alpha.max())) in stop_texts[SOFTMAX_STOP]
     assert percent(float(trace.alignment[data.mixed_step].max())) in stop_texts[MIXTURE_STOP]
     assert percent(float(trace.probabilities[step])) in stop_texts[6]
     assert data.after is not None
@@ -124,10 +124,10 @@ def test_quiz_answers_are_explained_by_their_weights(seed: int, known: bool) -> 
     data = tour_data(make_trace("The green house .", "La maison verte .", seed=seed), seed if known else None)
     for one in questions(data.record, data.after):
         text = plain(explained(data, one))
-        assert percent(float(data.record.words().alignment[one.word].max())) in text
+        assert fine_percent(float(data.record.words().alignment[one.word].max())) in text
         assert f"“{data.record.words().source[one.attended[0]]}”" in text
         if data.after is not None:
-            assert percent(float(data.after[one.word].max())) in text
+            assert fine_percent(float(data.after[one.word].max())) in text
     assert bool(quiz_labels(data)["later"]) == known
 
 

@@ -33,16 +33,16 @@ def findings_of(trace: Readable) -> list[Finding]:
     """
     words = trace.words()
     if not has_word_probabilities(trace) or trace.imported:
-        findings = [*coverage_findings(trace, words), *shift_findings(words)]
-        findings += [*uniform_findings(trace, words), *identical_findings(words), *repeat_findings(trace, words)]
+        findings = [*coverage_findings(trace, words), *shift_findings(trace, words)]
+        findings += [*uniform_findings(trace, words), *identical_findings(trace), *repeat_findings(trace, words)]
         findings += probability_findings(trace, words) if has_word_probabilities(trace) else []
         return [dataclasses.replace(finding, strong=False) for finding in findings]
     if trace.attends and not trace.attends_once:
         return list(probability_findings(trace, words))
-    by_source = [*coverage_findings(trace, words), *shift_findings(words)] if trace.attends else []
+    by_source = [*coverage_findings(trace, words), *shift_findings(trace, words)] if trace.attends else []
     by_target = [
         *uniform_findings(trace, words),
-        *identical_findings(words),
+        *identical_findings(trace),
         *repeat_findings(trace, words),
         *probability_findings(trace, words),
     ]

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
 from attnviz.analysis.findings.kinds import Finding, Kind, Readable, has_word_probabilities
 from attnviz.analysis.findings.same_spelling import is_word, same_spellings
-from attnviz.analysis.measures import coverage
+from attnviz.analysis.measures import attended_words, coverage
 from attnviz.trace import Words
 
 LITTLE_COVERAGE = 0.12
@@ -46,6 +45,9 @@ def _known_words(trace: Readable, words: Words) -> list[bool]:
 
 def coverage_findings(trace: Readable, words: Words) -> Iterator[Finding]:
     """Yield collapsed source words, or else omitted and overused ones."""
+    attended = attended_words(trace)
+    if (attended < 0).all():  # coverage says nothing of uniform attention
+        return
     covered = coverage(words.alignment)
     total = len(words.target)
     strongest = int(covered.argmax())
@@ -55,7 +57,6 @@ def coverage_findings(trace: Readable, words: Words) -> Iterator[Finding]:
         return
     known = _known_words(trace, words)
     yield from _omitted(words.source, known, covered.tolist())
-    attended = words.alignment.argmax(axis=1)
     for index, amount in enumerate(covered.tolist()):
         if known[index] and amount >= MUCH_COVERAGE:
             steps = [step for i in np.flatnonzero(attended == index) for step in words.target_groups[i]]
@@ -88,10 +89,10 @@ def _omitted(source: tuple[str, ...], known: list[bool], covered: list[float]) -
             yield from (Finding(Kind.OMITTED, covered[j], source=j) for j in single)
 
 
-def shift_findings(words: Words) -> Iterator[Finding]:
+def shift_findings(trace: Readable, words: Words) -> Iterator[Finding]:
     """Yield one finding where all words spelled alike that miss their source miss it by the same distance."""
-    strongest: NDArray[np.intp] = words.alignment.argmax(axis=1)
-    distances = [(int(strongest[i]) - j, i, j) for i, j in same_spellings(words)]
+    attended = attended_words(trace)
+    distances = [(int(attended[i]) - j, i, j) for i, j in same_spellings(words) if attended[i] >= 0]
     missed = {distance for distance, _, _ in distances}
     if len(distances) >= LEAST_COPIES and len(missed) == 1 and missed != {0}:
         distance, i, j = distances[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.analysis.findings.target_findings import identical_findings
-from attnviz.analysis.measures import entropy
+from attnviz.analysis.measures import attended_words, entropy
 from attnviz.trace import Aligned
 
 
@@ -16,7 +16,7 @@ class Summary:
     """An alignment in a few numbers."""
 
     moves: int
-    """Pairs of neighbouring target words, without `</s>`."""
+    """Pairs of neighbouring target words, without `</s>` and words of uniform attention."""
     forward: int
     """Number of these pairs whose second word attends no further left than the first; all if monotone."""
     perplexity: float
@@ -31,13 +31,14 @@ def summarise(trace: Aligned) -> Summary | None:
     """Return the summary of an alignment; None for a model without attention."""
     if not trace.attends:
         return None
-    words = trace.words()
-    counted = [i for i, word in enumerate(words.target) if word != "</s>" and words.alignment[i].any()]
-    attended = words.alignment[counted].argmax(axis=1)
+    places = attended_words(trace)
+    attended = [
+        place for place, word in zip(places, trace.words().target, strict=True) if word != "</s>" and place >= 0
+    ]
     return Summary(
         moves=max(len(attended) - 1, 0),
         forward=int((np.diff(attended) >= 0).sum()),
         perplexity=float(np.exp2(entropy(trace.alignment)).mean()),
         strongest=float(trace.alignment.max(axis=1).mean()),
-        identical=sum(1 for _ in identical_findings(words)),
+        identical=sum(1 for _ in identical_findings(trace)),
     )

@@ -10,7 +10,7 @@ from attnviz.analysis.findings.function_words import FUNCTION_WORDS
 from attnviz.analysis.findings.kinds import Finding, FindingsInput, Kind, Readable
 from attnviz.analysis.findings.same_spelling import is_word, same_spellings
 from attnviz.analysis.findings.source_findings import LEAST_WORDS
-from attnviz.analysis.measures import entropy
+from attnviz.analysis.measures import attended_words, entropy
 from attnviz.trace import Words
 
 NEARLY_UNIFORM = 0.85
@@ -37,11 +37,11 @@ def uniform_findings(trace: Readable, words: Words) -> Iterator[Finding]:
             yield Finding(Kind.UNIFORM, share, target=index)
 
 
-def identical_findings(words: Words) -> Iterator[Finding]:
+def identical_findings(trace: Readable) -> Iterator[Finding]:
     """Yield target words that are spelled like the source word they attend to most."""
-    strongest = words.alignment.argmax(axis=1)
+    words, attended = trace.words(), attended_words(trace)
     for i, j in same_spellings(words):
-        if strongest[i] == j:
+        if attended[i] == j:
             yield Finding(Kind.IDENTICAL, float(words.alignment[i, j]), target=i, source=j)
 
 
@@ -53,7 +53,7 @@ def repeat_findings(trace: Readable, words: Words) -> Iterator[Finding]:
     """
     if not trace.attends:
         return
-    attended = np.where(words.alignment.any(axis=1), words.alignment.argmax(axis=1), -1).tolist()
+    attended = attended_words(trace).tolist()
     stems = [word.casefold()[:STEM_LENGTH] for word in words.source]
     counts = [stems.count(stem) for stem in stems]
     written: dict[str, list[int]] = {}

@@ -49,10 +49,8 @@ _CAPTIONS: Mapping[str, Callable[[], str]] = {
         "The mixtures of the step before, of this step and of the next. Each French word gets its own mixture."
     ),
     UNITS: lambda: gettext(
-        "These are a few numbers of this step’s mixture: those that best distinguish this mixture from "
-        "the mixtures of other steps. Each line adds the part of one word: blue bars go up, red bars go "
-        "down. The last line is the mixture. In each line, a thin grey stem shows the sum of the lines "
-        "above; the coloured bar starts at the end of this stem."
+        "These numbers of the mixture differ most from the mixtures of other steps. Each line adds the part of "
+        "one word: blue goes up, red goes down. A grey stem shows the sum so far. The last line is the mixture."
     ),
 }
 """Sentences below a figure, by its name."""

@@ -71,15 +71,16 @@ function paintTarget(root, { data, step }) {
  */
 function paintShown(line, { data, source: chosen, step }, source) {
   const { words } = data;
-  const held = chosen !== null;
+  const held = chosen !== null, alike = !held && data.alike.includes(step);
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
   const pieces = pieceSpans(data.source[k].parts, data.source[k].pieces);
   for (const piece of pieces) piece.classList.toggle("seen", Number(piece.dataset.index) === source);
   const seen = find(line, ".seen");
   seen.replaceChildren(...pieces);
   seen.classList.toggle("held", held);
-  write(find(line, ".name"), held ? words.examined : words.looks);
-  write(find(line, ".why"), held ? words.held : data.alike.includes(step) ? words.alike : words.strongest);
+  seen.hidden = alike;
+  write(find(line, ".name"), held ? words.examined : alike ? "" : words.looks);
+  write(find(line, ".why"), held ? words.held : alike ? words.alike : words.strongest);
   find(line, ".follow").hidden = !held;
   line.title = weightText(data, step, k, 4);
 }

@@ -83,9 +83,10 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
       write(fit, energy);
       write(output, share);
     }
-    back.hidden = now.every((energy, j) => energy === energies[j]);
+    const unchanged = now.every((energy, j) => energy === energies[j]);
+    back.style.visibility = unchanged ? "hidden" : ""; // it keeps its place: the sliders are not to move under the hand
     if (send && bars) {
-      sendPreview(root, back.hidden ? null : { kind: "weights", step, weights, held: viewState(root).held });
+      sendPreview(root, unchanged ? null : { kind: "weights", step, weights, held: viewState(root).held });
     }
   };
   for (const { piece, range } of made) range.value = String(now[piece]);

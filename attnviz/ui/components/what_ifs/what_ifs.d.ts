@@ -17,6 +17,8 @@ interface WhatIfsPayload {
   cards: WhatIfCard[];
   /** Which is current. */
   current: number;
+  /** Whether the drawer with the cards is closed until the visitor opens it. */
+  folded: boolean;
   words: Words;
 }
 
@@ -26,5 +28,7 @@ interface WhatIfsState {
   drawn?: string;
   /** Whether a request is unanswered. */
   asked?: boolean;
+  /** Whether the visitor has opened or closed the drawer. */
+  open?: boolean;
   stop(): void;
 }

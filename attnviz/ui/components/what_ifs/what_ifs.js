@@ -1,5 +1,6 @@
-// The cards of the what-ifs: a click opens one, × or Delete removes it. Until the server has answered with new cards,
-// clicks are ignored, since their numbers may change. Texts are set by textContent, so that they are never markup.
+// The what-ifs: a line with the current one and Undo, and a drawer with a card for each. A click opens one, × or Delete
+// removes it. Until the server has answered with new cards, clicks are ignored, since their numbers may change. Texts are
+// set by textContent, so that they are never markup.
 
 import { changedWords } from "../changed_words.js";
 import { blurAfterClick, element, fill, find, findAll, setLanguage, states, write } from "../shared.js";
@@ -78,18 +79,34 @@ function scrollToCard(list, card) {
 }
 
 /**
+ * Writes the line: the current what-if, where the drawer is closed, and the buttons.
+ * @param {HTMLElement} root
+ * @param {WhatIfsState} state
+ */
+function drawLine(root, { data: { cards, current, folded, words }, open = !folded }) {
+  const card = cards[current], undo = find(root, ".undo"), all = find(root, ".all");
+  write(find(root, ".title"), words.title ?? "");
+  write(find(root, ".now"), open || !card ? "" : current ? `${current} · ${card.description}` : card.description);
+  write(undo, words.undo ?? "");
+  undo.hidden = !current;
+  write(all, fill(words.all ?? "", { count: cards.length - 1 }));
+  all.setAttribute("aria-expanded", String(open));
+  find(root, "ol").hidden = !open;
+}
+
+/**
  * Draws the cards, keeps the focus among them, and scrolls the current one into sight.
  * @param {HTMLElement} root
  * @param {WhatIfsState} state
  */
 function drawCards(root, state) {
-  const { cards, current, words } = state.data;
+  const { cards, current } = state.data;
   const list = find(root, "ol");
   const inside = /** @type {ShadowRoot} */ (root.getRootNode()).activeElement?.closest("li");
   const place = inside ? [...list.children].indexOf(inside) : -1;
   root.hidden = cards.length === 0;
   viewRoot(root).querySelector("[class*='st-key-what_if_cards']")?.toggleAttribute("data-any", cards.length > 0);
-  write(find(root, ".title"), words.title ?? "");
+  drawLine(root, state);
   list.replaceChildren(...cards.map((card, index) => cardItem(root, state, card, index)));
   const buttons = findAll(list, ".card");
   if (place >= 0) buttons[Math.min(place, buttons.length - 1)]?.focus({ preventScroll: true });
@@ -120,6 +137,15 @@ function start(root, data) {
       end();
       states.delete(root);
     },
+  };
+  find(root, ".undo").onclick = (event) => {
+    request(root, state, { kind: "undo" });
+    blurAfterClick(event);
+  };
+  find(root, ".all").onclick = (event) => {
+    state.open = !(state.open ?? !state.data.folded);
+    drawLine(root, state);
+    blurAfterClick(event);
   };
   states.set(root, state);
   return state;

@@ -13,11 +13,12 @@ from attnviz.wording.what_if import what_ifs_payload
 
 
 def what_if_cards(view: View) -> None:
-    """Draw the cards of `view`; hidden where there are no what-ifs.
+    """Draw the what-ifs of `view`, at *Idea* with their cards in a closed drawer; hidden where there are none.
 
     The component is always mounted, so that the first what-if's card appears without delay.
     """
-    component("what_ifs")(key=view.key("what_if_cards"), data=cards_payload(view.what_ifs, view.number))
+    payload = cards_payload(view.what_ifs, view.number) | {"folded": not view.shows("numbers")}
+    component("what_ifs")(key=view.key("what_if_cards"), data=payload)
 
 
 def cards_payload(what_ifs: WhatIfs | None, number: int) -> dict[str, Any]:
