@@ -14,7 +14,8 @@ Topic = Literal["signs", "attention", "heads", "writing", "learning", "scores"]
 
 def glossary_box(key: str, *topics: Topic) -> None:
     """Draw a popover with key `key` that defines the terms of `topics`."""
-    with st.popover(gettext("What the words on this page mean"), type="tertiary", key=key):
+    name = gettext("What the words on this page mean")
+    with st.popover(name, type="tertiary", key=key), st.container(key=f"{key}_terms"):
         st.markdown("\n\n".join(glossary(*topics)))
 
 
