@@ -59,26 +59,13 @@ class _Translators:
 
     def translate(self, sentence: LessonSentence) -> tuple[Any, Weights]:
         """Return the translation of a sentence and the weights of its model."""
+        from attnviz.lessons.models import folder_of_model
         from attnviz.model_folder import load_weights
         from attnviz.translator import Translator
 
-        folder = self._folder(sentence.model)
+        folder = folder_of_model(sentence, self._options.model)
         if folder not in self._loaded:
             translator: Any = Translator.load(folder, self._options.device, self._options.precision)
             self._loaded[folder] = translator, load_weights(folder)
         translator, weights = self._loaded[folder]
         return translator.translate(sentence.sentence, beam=sentence.beam, target=sentence.target), weights
-
-    def _folder(self, model: str) -> Path:
-        """Return the folder of the model of a sentence; "" means that of the option."""
-        from attnviz.installed_models import installed_model, installed_models
-
-        if not model:
-            return Path(self._options.model)
-        folder = installed_model(model)
-        if folder is None:
-            raise AttnvizError(
-                f"The lesson needs the model {model}, which is not installed. Installed models: "
-                f"{', '.join(installed_models()) or 'none'}. Fetch it with: python -m attnviz models {model}"
-            )
-        return folder

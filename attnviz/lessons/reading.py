@@ -41,8 +41,10 @@ REQUIRED = {
 """Values of the field `predict`, each with the fields that it needs."""
 OPTIONAL = {"next": ("choices",), "choice": ("step",), "": ("step",)}
 """Fields that a question may have besides, by the value of `predict`; "" where there is none."""
-_COMMON = ("question", "predict", "note", "level", "show", "reveal", "layer", "head")
-_OF_SOME = ("step", "source", "tolerance", "choices", "answer")
+LESSON_FIELDS = (MARK, "title", "about", "minutes", "sentences")
+SENTENCE_FIELDS = ("sentence", "model", "beam", "target", "questions")
+COMMON_FIELDS = ("question", "predict", "note", "level", "show", "reveal", "layer", "head")
+SPECIAL_FIELDS = ("step", "source", "tolerance", "choices", "answer")
 
 
 def read_lesson(path: Path) -> Lesson:
@@ -63,7 +65,7 @@ def parse_lesson(content: bytes) -> Lesson:
         raise AttnvizError(
             gettext("This is not a lesson file: the field “{mark}: {version}” is missing.", mark=MARK, version=VERSION)
         )
-    fields = Fields(root, (MARK, "title", "about", "minutes", "sentences"))
+    fields = Fields(root, LESSON_FIELDS)
     if fields.text(MARK) != VERSION:
         message = gettext(
             "this lesson has version {found} of the format, and this program reads version {version}.",
@@ -82,7 +84,7 @@ def parse_lesson(content: bytes) -> Lesson:
 
 
 def _sentence(node: yaml.Node, languages: tuple[str, ...]) -> LessonSentence:
-    fields = Fields(node, ("sentence", "model", "beam", "target", "questions"))
+    fields = Fields(node, SENTENCE_FIELDS)
     if "beam" in fields and "target" in fields:
         fail(
             fields.line_of("beam"),
@@ -98,7 +100,7 @@ def _sentence(node: yaml.Node, languages: tuple[str, ...]) -> LessonSentence:
 
 
 def _question(node: yaml.Node, languages: tuple[str, ...]) -> Question:
-    fields = Fields(node, (*_COMMON, *_OF_SOME))
+    fields = Fields(node, (*COMMON_FIELDS, *SPECIAL_FIELDS))
     kind = fields.one_of("predict", REQUIRED) if "predict" in fields else ""
     _check_fields(kind, fields)
     show = fields.choices("show", PICTURES)
@@ -129,7 +131,7 @@ def _check_fields(kind: str, fields: Fields) -> None:
     required = REQUIRED.get(kind, ())
     for name in required:
         fields.node(name)
-    for name in _OF_SOME:
+    for name in SPECIAL_FIELDS:
         if name in fields and name not in (*required, *OPTIONAL.get(kind, ())):
             message = gettext(
                 "a question with {predict} has no field {name}. Delete it.",

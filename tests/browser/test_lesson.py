@@ -15,7 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 from attnviz.export.lesson import lesson_html
 from attnviz.lessons import LessonSentence, parse_lesson
 from attnviz.trace import Trace
-from tests.browser.views import at_night
+from tests.browser.conftest import Opener
+from tests.browser.views import at_night, on_both
 
 pytestmark = pytest.mark.browser
 
@@ -188,3 +189,21 @@ def test_page_does_not_tell_the_answer_in_its_text(lesson: Callable[..., Page], 
     payload = text[text.index('id="payload"') :].split("</script>")[0]
     assert "A note" not in payload
     assert "est vieille" not in payload
+
+
+@on_both
+def test_app_opens_a_lesson_as_a_locked_sequence(open_page: Opener) -> None:
+    """The frame may download the answer sheet, reads nothing of the app, and keeps its answers while the app runs."""
+    page = open_page("?lesson=attention", ready=".st-key-lesson_frame iframe")
+    lesson = page.frame_locator(".st-key-lesson_frame iframe")
+    lesson.locator("#next").click()
+    expect(lesson.locator("#next")).to_be_disabled()
+    lesson.locator("fieldset label").nth(1).click()
+    lesson.locator("#form button").click()
+    expect(lesson.locator("#verdict .hit")).to_be_visible()
+    expect(page.locator(".st-key-sentence")).to_have_count(0)
+    assert page.frames[-1].evaluate("origin") == "null"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator(".st-key-leave_lesson button").click()
+    page.wait_for_selector(".st-key-heatmap .js-plotly-plot .ytick")
+    assert "lesson=" not in page.url

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.lessons import Asked, Lesson, asked_questions, read_lesson, shipped_lessons
+from attnviz.lessons import Asked, Lesson, asked_questions, parse_lesson, read_lesson, shipped_lessons
 from attnviz.lessons.lesson import Choice, Text
+from attnviz.lessons.reading import COMMON_FIELDS, LESSON_FIELDS, REQUIRED, SENTENCE_FIELDS, SPECIAL_FIELDS
 from attnviz.translator import Translator
-from tests.conftest import SHIPPED_MODEL
+from tests.conftest import REPOSITORY, SHIPPED_MODEL
 
 SURVIVORS = ("voisin", "verte", "guerre", "Paris", "hôtel")
 
@@ -149,3 +150,20 @@ def test_position_code_is_added_whatever_the_word(shipped_model: Path) -> None:
     one, other = map(difference, ("The green house at the end of the street is very old.", "a a a a a a a a a a"))
     assert np.abs(one).max() > 0.1
     assert np.allclose(one, other, atol=1e-4)
+
+
+def test_lesson_of_the_documentation_fits_its_translation(shipped_model: Path) -> None:
+    """All its fields are in the tables of the page, and the tables have all fields there are."""
+    page = (REPOSITORY / ".docs" / "pages" / "commands.md").read_text(encoding="utf-8")
+    found = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert found is not None
+    lesson = parse_lesson(found[1].encode())
+    for sentence in lesson.sentences:
+        trace: Any = Translator.load(SHIPPED_MODEL, device="cpu").translate(sentence.sentence)
+        first, second = asked_questions(sentence, trace, None)
+        assert answer(first) == "green"
+        assert second.answer is not None
+        assert 0 < second.answer.value <= 100
+    fields = {*LESSON_FIELDS, *SENTENCE_FIELDS, *COMMON_FIELDS, *SPECIAL_FIELDS, *REQUIRED}
+    section = page[page.index("## lesson") : page.index("## models")]
+    assert {field for field in fields if f"`{field}`" not in section} == set()
