@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import functools
-import gzip
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +15,7 @@ from attnviz.analysis.logit_attribution import LogitAttribution, logit_attributi
 from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
-from attnviz.export.offline_page import in_every_language, json_objects, offline_page, variants
+from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.logit_attribution import logit_attribution_waterfall
@@ -49,7 +46,20 @@ attention.
 
 POSTERIOR, LOGIT_ATTRIBUTION = "posterior", "logit-attribution"
 
-_STAGES = {"attention": 2, "context": 3, "weights": 2, "values": 3, "look": 2, "candidates": 5}
+STAGE_OF_FIGURE = {
+    "energy": 1,
+    "scores": 1,
+    "attention": 2,
+    "softmax": 2,
+    "weights": 2,
+    "look": 2,
+    "context": 3,
+    "values": 3,
+    "state": 4,
+    "stream": 4,
+    "maxout": 5,
+    "candidates": 5,
+}
 """Stage whose sentence is displayed above a figure."""
 
 
@@ -118,7 +128,7 @@ class _Lecture:
             sentences = {stage.number: stage.sentence for stage in step_texts(self.trace).narrate(self.trace, i)}
             subject = Subject(self.trace, i)
             notes = {
-                name: {"title": picture.title(subject), "note": sentences[_STAGES[name]]}
+                name: {"title": picture.title(subject), "note": sentences[STAGE_OF_FIGURE[name]]}
                 for name, picture in pictures.items()
             }
             if self.posterior:
@@ -222,20 +232,14 @@ def _what_ifs(what_ifs: WhatIfs, shown: Aligned, trace_payload: Callable[[Any], 
     """Return the what-ifs in every language, the index of the displayed one, and compressed payloads of the others."""
     traces = [what_ifs.first, *what_ifs.traces]
     shown_index = [trace.fingerprint for trace in traces].index(shown.fingerprint)
-    compressed = [
-        None if number == shown_index else _compressed(trace_payload(trace)) for number, trace in enumerate(traces)
+    others = [
+        None if number == shown_index else compressed(trace_payload(trace)) for number, trace in enumerate(traces)
     ]
     return {
         "current": shown_index,
-        "others": compressed,
+        "others": others,
         "cards": in_every_language(lambda: what_ifs_payload(what_ifs)),
     }
-
-
-def _compressed(payload: dict[str, Any]) -> str:
-    """Return the payload of one trace as base64-encoded gzip of JSON."""
-    text = json.dumps(payload, separators=(",", ":"), ensure_ascii=False)
-    return base64.b64encode(gzip.compress(text.encode("utf-8"), mtime=0)).decode("ascii")
 
 
 def _word(trace: Aligned, step: int) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 from collections.abc import Callable
@@ -86,6 +88,12 @@ def difference(old: Any, new: Any) -> Any:
         return [new]
     changes = ((key, difference(old_entry, new_entry)) for key, old_entry, new_entry in pairs)
     return {key: change for key, change in changes if change is not None}
+
+
+def compressed(payload: Any) -> str:
+    """Return `payload`, JSON, as base64-encoded gzip."""
+    text = json.dumps(payload, separators=(",", ":"), ensure_ascii=False)
+    return base64.b64encode(gzip.compress(text.encode("utf-8"), mtime=0)).decode("ascii")
 
 
 def json_objects(figure: go.Figure) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from attnviz.errors import AttnvizError
 from attnviz.importing import joey
 from attnviz.importing.checkpoint import read_tensors, read_vocabulary
@@ -37,15 +39,6 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
 
 def _settings(path: Path) -> Mapping[str, Any]:
     """Return the `model` section of a Joey NMT configuration; raise AttnvizError where it cannot be read."""
-    try:
-        import yaml
-    except ImportError as error:
-        raise AttnvizError(
-            gettext(
-                "Reading Joey NMT's config.yaml needs the Python package pyyaml, which is not installed: pip "
-                "install pyyaml."
-            )
-        ) from error
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:

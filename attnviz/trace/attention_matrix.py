@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from typing import Protocol
 
 from attnviz.text import join_pieces, word_groups
@@ -42,3 +43,37 @@ def words_of(matrix: AttentionMatrix, surfaces: tuple[str, ...]) -> Words:
         query_groups,
     )
     return dataclasses.replace(words, alignment=words.merged(matrix.alignment))
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """The first rows of an attention matrix: what is known once some words are written."""
+
+    matrix: AttentionMatrix
+    count: int
+    """Number of its target words, at least 1."""
+
+    @property
+    def source_pieces(self) -> tuple[str, ...]:
+        """The key pieces."""
+        return self.matrix.source_pieces
+
+    @property
+    def target_pieces(self) -> tuple[str, ...]:
+        """The query pieces of the first words."""
+        return self.matrix.target_pieces[: len(self.alignment)]
+
+    @property
+    def alignment(self) -> FloatArray:
+        """Attention weights of these pieces."""
+        return self.matrix.alignment[: self.matrix.words().target_groups[self.count - 1][-1] + 1]
+
+    def words(self) -> Words:
+        """Return the alignment by words."""
+        words = self.matrix.words()
+        return dataclasses.replace(
+            words,
+            target=words.target[: self.count],
+            alignment=words.alignment[: self.count],
+            target_groups=words.target_groups[: self.count],
+        )

@@ -64,16 +64,21 @@ def _shared_payload(request: Request) -> Response:
 
 
 def _session_payload(request: Request) -> Response:
-    """Return a payload of a session, or 404; files are sent as attachments, whatever they contain."""
-    from attnviz.ui.session_payloads import payload_content
+    """Return a payload of a session, or 404; files are sent as attachments, whatever they contain.
+
+    The page of a lesson may run only its own script, in a sandbox without access to the app.
+    """
+    from attnviz.ui.session_payloads import FILE, HTML, payload_content
 
     content = payload_content(request.path_params["secret"], request.query_params)
     if content is None:
         return Response(status_code=404)
-    packed, is_file = content
-    answer = _response(packed, request, "application/octet-stream" if is_file else "application/json", "no-store")
-    if is_file:
+    packed, media_type = content
+    answer = _response(packed, request, media_type, "no-store")
+    if media_type == FILE:
         answer.headers["Content-Disposition"] = "attachment"
+    if media_type == HTML:
+        answer.headers["Content-Security-Policy"] = SANDBOX
     return answer
 
 
@@ -168,6 +173,13 @@ POLICY = {
 """Content-Security-Policy (https://www.w3.org/TR/CSP3): nothing is loaded or run from other servers."""
 
 
+SANDBOX = (
+    "sandbox allow-scripts allow-forms allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'"
+)
+"""Content-Security-Policy of a page that a lesson file makes."""
+
+
 @functools.cache
 def _policy() -> str:
     """Return the value of the policy's header; scripts in Streamlit's page are allowed by the hash of their text."""
@@ -194,8 +206,9 @@ class _PageHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=message["headers"])
                 if headers.get("content-type", "").startswith("text/html"):
-                    headers.append("Link", _preload_header())
-                    headers["Content-Security-Policy"] = _policy()
+                    if "Content-Security-Policy" not in headers:
+                        headers.append("Link", _preload_header())
+                        headers["Content-Security-Policy"] = _policy()
                     headers["Referrer-Policy"] = "same-origin"  # the address contains the sentence
                     headers["X-Content-Type-Options"] = "nosniff"
             await send(message)

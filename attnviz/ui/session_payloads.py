@@ -22,10 +22,17 @@ from attnviz.ui.page_state.view import View
 
 ADDRESS_PREFIX = "attnviz-session-payload"
 """Prefix of the addresses of payloads, below the page."""
+JSON, FILE, HTML = "application/json", "application/octet-stream", "text/html"
+"""Media types of payloads."""
 _PAYLOADS = "payloads"
 
+
+class HtmlPage(str):
+    """A payload that is a whole HTML page, to be shown in a frame."""
+
+
 Make = Callable[[Selection], Any]
-"""Returns a JSON-serialisable value, or a file as bytes."""
+"""Returns a JSON-serialisable value, a file as bytes, or an `HtmlPage`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +79,8 @@ def register_content(key: str, name: str, make: Callable[[Mapping[str, str]], An
     return f"{ADDRESS_PREFIX}/{secret}"
 
 
-def payload_content(secret: str, parameters: Mapping[str, str]) -> tuple[bytes, bool] | None:
-    """Return a payload, compressed by gzip, and whether it is a file rather than JSON; None where there is none.
+def payload_content(secret: str, parameters: Mapping[str, str]) -> tuple[bytes, str] | None:
+    """Return a payload, compressed by gzip, and its media type; None where there is none. A file is only bytes.
 
     `parameters` are the parameters of its address, which may be anything.
     """
@@ -83,6 +90,8 @@ def payload_content(secret: str, parameters: Mapping[str, str]) -> tuple[bytes, 
     set_language(registered.code)
     content = registered.make(parameters)
     if isinstance(content, bytes):
-        return gzip.compress(content, compresslevel=1, mtime=0), True
+        return gzip.compress(content, compresslevel=1, mtime=0), FILE
+    if isinstance(content, HtmlPage):
+        return gzip.compress(content.encode("utf-8"), compresslevel=1, mtime=0), HTML
     text = orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
-    return gzip.compress(text, compresslevel=1, mtime=0), False
+    return gzip.compress(text, compresslevel=1, mtime=0), JSON

@@ -25,7 +25,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of models with the shipped one, the tutorial's translator and Joey NMT's."""
-    pytest.importorskip("yaml")
     folder = tmp_path_factory.mktemp("models")
     (folder / "en-fr").symlink_to(SHIPPED_MODEL.resolve())
     for name, write in (("tutorial", seq2seq.write_checkpoint), ("joey", _write_joey)):

@@ -34,6 +34,7 @@ _MEANT: Mapping[str, tuple[str, ...]] = {
     "section": tuple(SECTIONS),
     "rung": tuple(EXHIBITS),
     "lang": ("en", "fr"),
+    "lesson": ("attention", "../attention"),
     "model": ("en-fr", "small-fixed", "small-dot", "small-transformer", "detector"),
 }
 """What parameters mean something with, that others do not."""

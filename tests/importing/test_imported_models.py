@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -39,8 +38,6 @@ from tests.equation_symbols import symbols_of
 from tests.importing import joey_nmt, seq2seq
 from tests.snapshots import plain
 from tests.wording.test_terms import ALWAYS, drawn
-
-pytest.importorskip("yaml") if not os.environ.get("CI") else None
 
 KINDS = (
     None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,9 +23,6 @@ from tests.importing import seq2seq
 from tests.importing.joey_nmt import SOURCE, TARGET, Kind, Model, write_model
 from tests.importing.seq2seq import Seq2Seq
 from tests.snapshots import plain
-
-if not os.environ.get("CI"):
-    pytest.importorskip("yaml")
 
 SENTENCE, WRITTEN = ("der", "hund", "schläft", "."), ("the", "dog", "sleeps", ".")
 KINDS = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,6 @@ from attnviz.architectures import verifier_of
 from attnviz.checkpoint import load_model
 from attnviz.commands.program import main
 from attnviz.importing.family import load_checkpoint
-
-if not os.environ.get("CI"):
-    pytest.importorskip("yaml")
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

@@ -28,7 +28,8 @@ WRITTEN = sorted(
 )
 MODULES = [path for path in WRITTEN if path.suffix == ".js"]
 COMPONENTS = [module_path(path.parent.name) for path in (PACKAGE / "ui" / "components").glob("*/__init__.py")]
-ENTRIES = [*COMPONENTS, PACKAGE / "ui" / "components" / "mount.js", ASSETS / "lecture.js", ASSETS / "story.js"]
+PAGES = [ASSETS / f"{name}.js" for name in ("lecture", "story", "lesson")]
+ENTRIES = [*COMPONENTS, PACKAGE / "ui" / "components" / "mount.js", *PAGES]
 """Entry points: modules that no other module imports."""
 
 

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.ui.page_state.choices import OPTIONS
 from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.payload_makers import MAKERS
-from attnviz.ui.session_payloads import ADDRESS_PREFIX, payload_content
+from attnviz.ui.session_payloads import ADDRESS_PREFIX, JSON, payload_content
 from attnviz.ui.shared_payloads import payload as shared_payload
 from attnviz.ui.shared_payloads import shown_trace
 from attnviz.wording.equations import Equation
@@ -105,9 +105,9 @@ def payload(at: str, **selection: str) -> Any:
     """Return the payload at an address, for the selection in these URL parameters."""
     found = payload_content(at.split("/")[-1].split("?")[0], selection)
     assert found is not None
-    packed, is_file = found
+    packed, media_type = found
     content = gzip.decompress(packed)
-    return content if is_file else json.loads(content)
+    return json.loads(content) if media_type == JSON else content
 
 
 def heatmap_of(app: AppTest, **options: str) -> dict[str, Any]:

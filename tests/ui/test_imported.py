@@ -32,23 +32,12 @@ def imported(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     joey_nmt.write_model(found["joey"], joey_nmt.Kind())
     joey_nmt.write_model(found["lstm"], joey_nmt.Kind(rnn="lstm", layers=(1, 2)))
     for name, folder in found.items():
-        if name == "tutorial" or _reads_yaml():
-            assert main(["import", str(folder), "-o", str(models_folder / name)]) == 0
+        assert main(["import", str(folder), "-o", str(models_folder / name)]) == 0
     return models_folder
-
-
-def _reads_yaml() -> bool:
-    try:
-        import yaml  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize("name", SENTENCES)
 def test_imported_translator_is_shown_and_verified(imported: Path, name: str) -> None:
-    if not (imported / name).exists():
-        pytest.skip("there is no pyyaml")
     app = open_page(model=name, sentence=SENTENCES[name], search="greedy", depth="everything", step="2")
     assert badge(app)["holds"]
     assert list(all_payloads(app))

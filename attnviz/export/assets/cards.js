@@ -1,17 +1,7 @@
-// List items for the what-if cards of an exported translation, and unpacking of their gzipped data. Texts are set by
-// textContent, so that they are never markup.
+// List items for the what-if cards of an exported translation. Texts are set by textContent, so that they are never
+// markup.
 
 import { element } from "./drawn.js";
-
-/**
- * Unpacks the data of a translation: gzipped JSON in base64.
- * @param {string} packed
- * @returns {Promise<LectureVersion>}
- */
-export function unpackTranslation(packed) {
-  const bytes = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-}
 
 /**
  * A card with its button; the words that differ from the first translation are marked.

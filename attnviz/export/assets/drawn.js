@@ -1,5 +1,5 @@
-// Helpers of both exported pages (lecture.js and story.js): finding and making elements, drawing figures, language
-// buttons, and applying the stored differences of another language or theme.
+// Helpers of the exported pages (lecture.js, story.js and lesson.js): finding and making elements, drawing figures,
+// language buttons, unpacking data, and applying the stored differences of another language or theme.
 
 import { ROW_FRAME_WIDTH } from "../../figures/constants.js";
 
@@ -20,6 +20,16 @@ export function byId(id) {
  */
 export function element(kind, properties) {
   return Object.assign(document.createElement(kind), properties);
+}
+
+/**
+ * Unpacks data: gzipped JSON in base64.
+ * @param {string} packed
+ * @returns {Promise<any>}
+ */
+export function unpack(packed) {
+  const bytes = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
 /**

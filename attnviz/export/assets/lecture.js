@@ -1,7 +1,7 @@
 // Script of a translation exported as one HTML file: its steps, heatmap, figures, languages and what-if cards. Texts
 // are set by textContent, so that they are never markup.
 
-import { cardItem, unpackTranslation } from "./cards.js";
+import { cardItem } from "./cards.js";
 import {
   addLanguageButtons,
   byId,
@@ -10,6 +10,7 @@ import {
   element,
   markPressed,
   shapesWithFrame,
+  unpack,
   withChanges,
 } from "./drawn.js";
 
@@ -138,7 +139,7 @@ function buildTarget() {
 const versions = new Map([[currentNumber, payload]]);
 /** @param {number} number */
 async function versionOf(number) {
-  const data = versions.get(number) ?? await unpackTranslation(payload.others?.[number] ?? "");
+  const data = versions.get(number) ?? await unpack(payload.others?.[number] ?? "");
   versions.set(number, data);
   return data;
 }

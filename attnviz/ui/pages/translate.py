@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
+from attnviz.ui.link import link
 from attnviz.ui.page_state.detail_level import shows
 from attnviz.ui.page_state.parameters import has_tour
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.toolbar.controls import controls, default_request, request_address
 from attnviz.ui.toolbar.detail_level import page_detail_level
+from attnviz.ui.toolbar.lesson import current_lesson, forget_lesson, lesson_view
 from attnviz.ui.toolbar.sharing import share_and_save
 from attnviz.ui.toolbar.tour_offer import tour_button, tour_offer
 from attnviz.ui.toolbar.translation import forget_link, open_view, run_summary, shown_translation, status
@@ -26,6 +30,9 @@ def cache_default_translation() -> None:
 
 
 def _draw() -> None:
+    if lesson := current_lesson(st.session_state, link()):
+        lesson_view(lesson)
+        return
     available = installed_models()
     drawn = controls(available)
     request = drawn.request
@@ -49,4 +56,9 @@ def _draw() -> None:
             tour_offer()
 
 
-page = Page("", lambda: gettext("Translate"), _draw, forget_link)
+def _forget() -> None:
+    forget_link()
+    forget_lesson(st.session_state)
+
+
+page = Page("", lambda: gettext("Translate"), _draw, _forget)

@@ -12,9 +12,11 @@ from attnviz import AttnvizError
 from attnviz.importing.reading import read_bytes
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
+from attnviz.lessons.reading import MARK
 from attnviz.trace import WhatIfs
 from attnviz.ui.file_uploader import uploader as file_uploader
 from attnviz.ui.page_state.view import Session
+from attnviz.ui.toolbar.lesson import open_lesson
 
 LARGEST_MEGABYTES = 64
 """Largest size of an uploaded file; the longest sentence that can be translated makes a file of about 30 MB."""
@@ -72,7 +74,7 @@ def uploader() -> None:
         gettext(
             "Open a trace file (JSON) saved by attnviz; no model is needed. You can also open the attention or "
             "the word links of another program: the output of a toolkit or aligner, or a JSON, CSV, NumPy or "
-            "PyTorch file."
+            "PyTorch file. A lesson file (YAML) opens as a lesson."
         ),
         partial(open_file, st.session_state),
         key=BOX,
@@ -86,6 +88,9 @@ def open_file(session: Session, name: str, content: bytes) -> None:
     previous = session.get(_OPENED, OpenedFile("", None))
     session.pop(_REQUEST, None)
     try:
+        if MARK.encode() in content[:2000]:
+            open_lesson(session, content)
+            return
         file = attention_in(content, name)
         if file is not None:
             choose_attention(session, Choice(name, file, opening=session[_COUNT]))

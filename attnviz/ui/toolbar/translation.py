@@ -12,6 +12,7 @@ from attnviz import AttnvizError, Trace
 from attnviz.importing.records import format_sentence
 from attnviz.installed_models import MODELS_VARIABLE, installed_models
 from attnviz.languages import LANGUAGES, gettext
+from attnviz.lessons import shipped_lessons
 from attnviz.text import SPACE
 from attnviz.trace import Attention
 from attnviz.ui.examples import DEFAULT_SENTENCE
@@ -31,6 +32,7 @@ from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import SEARCHES, Request
 from attnviz.ui.toolbar.detail_level import page_detail_level, page_level_address
+from attnviz.ui.toolbar.lesson import LESSON
 from attnviz.wording.imported_attention import made_by, remark_sentences
 from attnviz.wording.learning import guidance_text
 from attnviz.wording.search import search_name
@@ -104,6 +106,7 @@ def open_view(view: View, requested: address.Parameters | None) -> None:
         address.valid_values_in_link(session, view)
         | {
             DETAIL_LEVEL: DETAIL_LEVELS,
+            LESSON: tuple(shipped_lessons()),
             LANGUAGE: LANGUAGES,
             inputs.MODEL: tuple(installed_models()),
             inputs.SEARCH: SEARCHES,

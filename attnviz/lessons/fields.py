@@ -1,0 +1,213 @@
+"""Read the fields of a YAML file strictly: each error is a sentence with the line, what was found and what to do."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Collection
+from typing import NoReturn
+
+import yaml
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
+
+MOST_BYTES = 256_000
+"""Size of the largest file: a lesson for an hour has about 20,000 bytes, and PyYAML reads 100,000 a second."""
+
+
+def fail(line: int, message: str) -> NoReturn:
+    """Raise AttnvizError with the number of the line before the `message`."""
+    raise AttnvizError(gettext("Line {line}: {message}", line=line, message=message))
+
+
+def line_of(node: yaml.Node) -> int:
+    """Return the number of the line, from 1, where `node` begins."""
+    return int(node.start_mark.line) + 1
+
+
+def root_of(content: bytes) -> yaml.Node:
+    """Return the root of the YAML document in the bytes of a file; raise AttnvizError where there is none."""
+    if len(content) > MOST_BYTES:
+        raise AttnvizError(
+            gettext(
+                "The file has {size} kB, and a lesson file has at most {most} kB. Divide the lesson in two.",
+                size=math.ceil(len(content) / 1000),
+                most=MOST_BYTES // 1000,
+            )
+        )
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        fail(line, gettext("the file is not text in UTF-8. Save it as text in UTF-8."))
+    try:
+        root = yaml.compose(text, yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        fail(
+            mark.line + 1 if mark else 1,
+            gettext(
+                "the file is not valid YAML ({problem}). Check the indentation. Put a text with a colon, a # or a "
+                "quotation mark between ' and '.",
+                problem=error.problem or error.context,
+            ),
+        )
+    except yaml.reader.ReaderError as error:
+        fail(
+            text.count("\n", 0, error.position) + 1,
+            gettext("the file has a character that YAML does not allow. Delete it."),
+        )
+    except (RecursionError, ValueError) as error:
+        raise AttnvizError(gettext("This is not a lesson file: its fields are nested too deeply.")) from error
+    if root is None:
+        raise AttnvizError(gettext("The file is empty. Write the lesson into it."))
+    return root
+
+
+def found(node: yaml.Node) -> str:
+    """Return what a node is, for a message."""
+    if isinstance(node, yaml.MappingNode):
+        return gettext("fields")
+    if isinstance(node, yaml.SequenceNode):
+        return gettext("a list")
+    return quoted(node.value) if node.value else gettext("nothing")
+
+
+def quoted(text: str) -> str:
+    """Return `text` in quotation marks, shortened to 60 characters."""
+    return gettext("“{text}”", text=text if len(text) <= 60 else text[:59] + "…")
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """Return a sentence with the one of `names` that is spelled most like `name`, or with all of them."""
+    if close := difflib.get_close_matches(name, names, 1, 0.6):
+        return gettext("Did you mean {name}?", name=quoted(close[0]))
+    return gettext("Choose from: {names}.", names=", ".join(names))
+
+
+class Fields:
+    """The fields of a mapping, each of which must have a known name and occur once."""
+
+    def __init__(self, node: yaml.Node, names: Collection[str]) -> None:
+        if not isinstance(node, yaml.MappingNode):
+            message = gettext("fields of the form “name: value” are expected here; found {found}.", found=found(node))
+            fail(line_of(node), message)
+        self.line = line_of(node)
+        self._nodes: dict[str, yaml.Node] = {}
+        for key, value in node.value:
+            name = key.value if isinstance(key, yaml.ScalarNode) else found(key)
+            if name not in names:
+                message = gettext(
+                    "there is no field {name} here. {nearest}", name=quoted(name), nearest=nearest(name, names)
+                )
+                fail(line_of(key), message)
+            if name in self._nodes:
+                message = gettext(
+                    "the field {name} is also in line {line}. Delete one of them.",
+                    name=quoted(name),
+                    line=line_of(self._nodes[name]),
+                )
+                fail(line_of(key), message)
+            self._nodes[name] = value
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether there is a field of this name."""
+        return name in self._nodes
+
+    def node(self, name: str) -> yaml.Node:
+        """Return the node of a field that must be there."""
+        if name not in self._nodes:
+            fail(self.line, gettext("the field {name} is missing. Add it.", name=quoted(name)))
+        return self._nodes[name]
+
+    def line_of(self, name: str) -> int:
+        """Return the line of a field, or of the mapping where there is no such field."""
+        return line_of(self._nodes[name]) if name in self._nodes else self.line
+
+    def items(self, name: str) -> list[yaml.Node]:
+        """Return the items of a list, which must have at least one."""
+        node = self.node(name)
+        if not isinstance(node, yaml.SequenceNode) or not node.value:
+            message = gettext(
+                "{name} must be a list, with a dash before each item; found {found}.",
+                name=quoted(name),
+                found=found(node) if not isinstance(node, yaml.SequenceNode) else gettext("an empty list"),
+            )
+            fail(line_of(node), message)
+        items: list[yaml.Node] = node.value
+        return items
+
+    def text(self, name: str) -> str:
+        """Return the text of a field."""
+        return text_of(self.node(name), name)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return the texts of a list; an absent field has none."""
+        return tuple(text_of(item, name) for item in self.items(name)) if name in self else ()
+
+    def one_of(self, name: str, values: Collection[str], default: str | None = None) -> str:
+        """Return the text of a field, which must be one of `values`; an absent field has the `default`."""
+        if default is not None and name not in self:
+            return default
+        return checked_choice(self.node(name), name, values)
+
+    def choices(self, name: str, values: Collection[str]) -> tuple[str, ...]:
+        """Return the texts of a list, each one of `values`; an absent field and an empty list have none."""
+        if name not in self:
+            return ()
+        node = self.node(name)
+        if isinstance(node, yaml.SequenceNode) and not node.value:
+            return ()
+        return tuple(checked_choice(item, name, values) for item in self.items(name))
+
+    def whole(self, name: str, least: int, most: int) -> int | None:
+        """Return the whole number of a field; None where it is absent."""
+        if name not in self:
+            return None
+        text = self.text(name)
+        if not (text.isascii() and text.isdigit() and len(text) < 7 and least <= int(text) <= most):
+            message = gettext(
+                "{name} must be a whole number from {least} to {most}; found {found}.",
+                name=quoted(name),
+                least=least,
+                most=most,
+                found=quoted(text),
+            )
+            fail(self.line_of(name), message)
+        return int(text)
+
+    def positive(self, name: str) -> float:
+        """Return the number of a field, which must be above 0."""
+        text = self.text(name)
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (math.isfinite(value) and value > 0):
+            message = gettext(
+                "{name} must be a number above 0, such as 10 or 0.5; found {found}.",
+                name=quoted(name),
+                found=quoted(text),
+            )
+            fail(self.line_of(name), message)
+        return value
+
+
+def text_of(node: yaml.Node, name: str) -> str:
+    """Return the text of a node, as it is written: also where YAML would read a number, a date or a truth value."""
+    if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
+        fail(line_of(node), gettext("{name} must be a text; found {found}.", name=quoted(name), found=found(node)))
+    return re.sub(r"[ \t\r\n]+", " ", node.value).strip(" ")  # no-break spaces stay
+
+
+def checked_choice(node: yaml.Node, name: str, values: Collection[str]) -> str:
+    """Return the text of a node, which must be one of `values`."""
+    text = text_of(node, name)
+    if text not in values:
+        message = gettext(
+            "{name} cannot be {found}. {nearest}", name=quoted(name), found=quoted(text), nearest=nearest(text, values)
+        )
+        fail(line_of(node), message)
+    return text

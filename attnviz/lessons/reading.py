@@ -1,0 +1,209 @@
+"""Read a lesson file: YAML whose fields are those of `Lesson`; the documentation describes them in `commands.md`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import LANGUAGES, gettext
+from attnviz.lessons.fields import Fields, fail, found, line_of, quoted, root_of, text_of
+from attnviz.lessons.lesson import (
+    HEATMAP,
+    LEVELS,
+    QUANTITIES,
+    Attends,
+    Choice,
+    Lesson,
+    LessonSentence,
+    Next,
+    Number,
+    Prediction,
+    Question,
+    Text,
+)
+from attnviz.lessons.pictures import HARMLESS, PICTURES
+from attnviz.text_files import reading
+
+MARK = "attnviz-lesson"
+"""First field of a lesson file, with the version of the format."""
+VERSION = "1"
+
+REQUIRED = {
+    "attends": ("step",),
+    "next": ("step",),
+    "attention": ("step", "source", "tolerance"),
+    "energy": ("step", "source", "tolerance"),
+    "probability": ("step", "tolerance"),
+    "choice": ("choices", "answer"),
+}
+"""Values of the field `predict`, each with the fields that it needs."""
+OPTIONAL = {"next": ("choices",), "choice": ("step",), "": ("step",)}
+"""Fields that a question may have besides, by the value of `predict`; "" where there is none."""
+LESSON_FIELDS = (MARK, "title", "about", "minutes", "sentences")
+SENTENCE_FIELDS = ("sentence", "model", "beam", "target", "questions")
+COMMON_FIELDS = ("question", "predict", "note", "level", "show", "reveal", "layer", "head")
+SPECIAL_FIELDS = ("step", "source", "tolerance", "choices", "answer")
+
+
+def read_lesson(path: Path) -> Lesson:
+    """Return the lesson in a file; raise AttnvizError where it cannot be read, or its fields are not a lesson's."""
+    with reading(path):
+        content = path.read_bytes()
+    try:
+        return parse_lesson(content)
+    except AttnvizError as error:
+        raise AttnvizError(gettext("{path}: {error}", path=path, error=error)) from error
+
+
+def parse_lesson(content: bytes) -> Lesson:
+    """Return the lesson in the bytes of a file; raise AttnvizError where its fields are not a lesson's."""
+    root = root_of(content)
+    keys = [key.value for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
+    if MARK not in keys:
+        raise AttnvizError(
+            gettext("This is not a lesson file: the field “{mark}: {version}” is missing.", mark=MARK, version=VERSION)
+        )
+    fields = Fields(root, LESSON_FIELDS)
+    if fields.text(MARK) != VERSION:
+        message = gettext(
+            "this lesson has version {found} of the format, and this program reads version {version}.",
+            found=quoted(fields.text(MARK)),
+            version=VERSION,
+        )
+        fail(fields.line_of(MARK), message)
+    title = _text(fields.node("title"), "title", None)
+    languages = tuple(title.versions)
+    return Lesson(
+        title,
+        tuple(_sentence(item, languages) for item in fields.items("sentences")),
+        _optional_text(fields, "about", languages),
+        fields.whole("minutes", 1, 600),
+    )
+
+
+def _sentence(node: yaml.Node, languages: tuple[str, ...]) -> LessonSentence:
+    fields = Fields(node, SENTENCE_FIELDS)
+    if "beam" in fields and "target" in fields:
+        fail(
+            fields.line_of("beam"),
+            gettext("a sentence with a target is not searched for, so it has no beam. Delete “beam” or “target”."),
+        )
+    return LessonSentence(
+        fields.text("sentence"),
+        tuple(_question(item, languages) for item in fields.items("questions")),
+        fields.text("model") if "model" in fields else "",
+        fields.whole("beam", 1, 100) or 1,
+        fields.text("target") if "target" in fields else None,
+    )
+
+
+def _question(node: yaml.Node, languages: tuple[str, ...]) -> Question:
+    fields = Fields(node, (*COMMON_FIELDS, *SPECIAL_FIELDS))
+    kind = fields.one_of("predict", REQUIRED) if "predict" in fields else ""
+    _check_fields(kind, fields)
+    show = fields.choices("show", PICTURES)
+    layer, head = fields.whole("layer", 1, 1000), fields.whole("head", 1, 1000)
+    if head is not None and layer is None:
+        fail(fields.line_of("head"), gettext("a head belongs to a layer. Add the field “layer”."))
+    step = _word_or_number(fields, "step")
+    step_pictures = {*show, *fields.choices("reveal", PICTURES)} - {HEATMAP}
+    if step is None and step_pictures:
+        message = gettext("the picture {name} shows a step. Add the field “step”.", name=quoted(min(step_pictures)))
+        fail(fields.line, message)
+    return Question(
+        question=_text(fields.node("question"), "question", languages),
+        prediction=_prediction(kind, fields, languages),
+        note=_optional_text(fields, "note", languages),
+        step=step,
+        level=next(level for level in LEVELS if level == fields.one_of("level", LEVELS, LEVELS[0])),
+        show=show,
+        reveal=fields.choices("reveal", PICTURES) if "reveal" in fields else (HEATMAP,),
+        layer=layer,
+        head=head,
+        line=fields.line,
+    )
+
+
+def _check_fields(kind: str, fields: Fields) -> None:
+    """Raise AttnvizError for a field that the prediction lacks or does not use, or that gives the answer away."""
+    required = REQUIRED.get(kind, ())
+    for name in required:
+        fields.node(name)
+    for name in SPECIAL_FIELDS:
+        if name in fields and name not in (*required, *OPTIONAL.get(kind, ())):
+            message = gettext(
+                "a question with {predict} has no field {name}. Delete it.",
+                predict=quoted(f"predict: {kind}") if kind else gettext("nothing to predict"),
+                name=quoted(name),
+            )
+            fail(fields.line_of(name), message)
+    for name in fields.choices("show", PICTURES):
+        if name not in HARMLESS[kind]:
+            message = gettext(
+                "the picture {name} gives the answer away. Move it from “show” to “reveal”.", name=quoted(name)
+            )
+            fail(fields.line_of("show"), message)
+
+
+def _prediction(kind: str, fields: Fields, languages: tuple[str, ...]) -> Prediction | None:
+    if kind == "attends":
+        return Attends()
+    if kind == "next":
+        choices = fields.texts("choices")
+        _check_choices(fields, choices)
+        return Next(choices)
+    if kind == "choice":
+        texts = tuple(_text(item, "choices", languages) for item in fields.items("choices"))
+        for code in languages:
+            _check_choices(fields, tuple(text.versions[code] for text in texts))
+        answer = fields.whole("answer", 1, len(texts))
+        assert answer is not None  # the field is required
+        return Choice(texts, answer)
+    quantity = next((name for name in QUANTITIES if name == kind), None)
+    if quantity is None:
+        return None
+    return Number(quantity, fields.positive("tolerance"), _word_or_number(fields, "source"))
+
+
+def _check_choices(fields: Fields, choices: tuple[str, ...]) -> None:
+    """Raise AttnvizError unless there are no choices, or at least two that all differ."""
+    if len(choices) == 1 or len(set(choices)) < len(choices):
+        fail(fields.line_of("choices"), gettext("“choices” must be a list of at least two different texts."))
+
+
+def _word_or_number(fields: Fields, name: str) -> int | str | None:
+    """Return a number from 1, or a word; a number in quotation marks is a word."""
+    if name not in fields:
+        return None
+    node, text = fields.node(name), fields.text(name)
+    return int(text) if node.tag == "tag:yaml.org,2002:int" and fields.whole(name, 1, 4000) else text
+
+
+def _optional_text(fields: Fields, name: str, languages: tuple[str, ...]) -> Text | None:
+    return _text(fields.node(name), name, languages) if name in fields else None
+
+
+def _text(node: yaml.Node, name: str, languages: tuple[str, ...] | None) -> Text:
+    """Return a text in the `languages` of the title, or that of the title itself."""
+    if not isinstance(node, yaml.MappingNode):
+        text = Text({"": text_of(node, name)})
+    else:
+        fields = Fields(node, LANGUAGES)
+        text = Text({code: fields.text(code) for code in LANGUAGES if code in fields})
+        if not text.versions:
+            fail(line_of(node), gettext("{name} must be a text; found {found}.", name=quoted(name), found=found(node)))
+    if languages is not None and tuple(text.versions) != languages:
+        wanted, given = (
+            ", ".join(codes) if any(codes) else gettext("one language, without its code")
+            for codes in (languages, tuple(text.versions))
+        )
+        message = gettext(
+            "{name} must have the same languages as the title. The title has: {wanted}. Here: {given}.",
+            name=quoted(name),
+            wanted=wanted,
+            given=given,
+        )
+        fail(line_of(node), message)
+    return text

@@ -1,0 +1,1 @@
+"""Show the page of a lesson in a frame."""

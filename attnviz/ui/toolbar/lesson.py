@@ -1,0 +1,97 @@
+"""Open a lesson, uploaded or named by the link, in place of the sentence: one question after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz.export.lesson import lesson_html
+from attnviz.languages import gettext, language
+from attnviz.lessons import Lesson, LessonSentence, parse_lesson, read_lesson, shipped_lessons
+from attnviz.lessons.models import folder_of_model
+from attnviz.lru_cache import LRUCache
+from attnviz.trace import Trace
+from attnviz.ui.components.lesson_frame.lesson_frame import lesson_frame
+from attnviz.ui.concurrency import TURNS
+from attnviz.ui.language import language_address
+from attnviz.ui.page_state import address
+from attnviz.ui.page_state.view import Session
+from attnviz.ui.requests import request_button
+from attnviz.ui.resources import translate, weights_of
+from attnviz.ui.session_payloads import HtmlPage, register_content
+
+LESSON = "lesson"
+"""Session state key of the open lesson, and address parameter with the name of one that comes with the program."""
+
+_PAGES: LRUCache[HtmlPage] = LRUCache(16 << 20, size=len)
+"""LRU cache of pages for all visitors; one takes about 1.4 MB."""
+
+
+@dataclass(frozen=True)
+class OpenLesson:
+    """A lesson that is open in place of the sentence."""
+
+    lesson: Lesson
+    name: str = ""
+    """Name of a lesson that comes with the program; empty for an uploaded one."""
+
+
+def open_lesson(session: Session, content: bytes) -> None:
+    """Open the lesson in the bytes of a file; raise AttnvizError where it is not valid."""
+    session[LESSON] = OpenLesson(parse_lesson(content))
+
+
+def current_lesson(session: Session, linked: Mapping[str, str]) -> OpenLesson | None:
+    """Return the open lesson, at first that of the link; None where there is none."""
+    if LESSON not in session:
+        name = linked.get(LESSON, "")
+        path = shipped_lessons().get(name)
+        session[LESSON] = None if path is None else OpenLesson(read_lesson(path), name)
+    lesson: OpenLesson | None = session[LESSON]
+    return lesson
+
+
+def close_lesson(session: Session) -> None:
+    """Close the lesson and return to translating."""
+    session[LESSON] = None
+
+
+def forget_lesson(session: Session) -> None:
+    """Forget the lesson, before another link is followed."""
+    session.pop(LESSON, None)
+
+
+def lesson_view(opened: OpenLesson) -> None:
+    """Draw the lesson and a button that leaves it."""
+    session, lesson = st.session_state, opened.lesson
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
+        st.text(gettext("This is a lesson. “Next” opens once you have answered."))
+        request_button(gettext("Leave the lesson"), partial(close_lesson, session), key="leave_lesson")
+    try:
+        with st.spinner(gettext("Translating…")):
+            page = _page(lesson)
+    except AttnvizError as error:
+        with st.container(key="problem"):
+            st.text(str(error))
+    else:
+        lesson_frame(register_content(LESSON, str(hash(page)), lambda _: page), str(lesson.title))
+    parameters: address.Parameters = {LESSON: opened.name or None}
+    address.set_page_address(session, f"lesson {opened.name}", parameters | language_address())
+
+
+def _page(lesson: Lesson) -> HtmlPage:
+    """Return the page of a lesson; raise AttnvizError where it does not fit its translations."""
+    traces = {id(sentence): _translation(sentence) for sentence in lesson.sentences}
+    key = (repr(lesson), language(), *(trace.fingerprint for trace in traces.values()))
+    with TURNS.released():
+        return _PAGES.get(
+            key, lambda: HtmlPage(lesson_html(lesson, lambda one: (traces[id(one)], weights_of(traces[id(one)]))))
+        )
+
+
+def _translation(sentence: LessonSentence) -> Trace:
+    return translate(str(folder_of_model(sentence)), "auto", sentence.sentence, sentence.beam, sentence.target)

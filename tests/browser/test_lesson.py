@@ -1,0 +1,209 @@
+"""A lesson's page, opened from disk without a network: questions, scores, the answer sheet, keys and languages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from attnviz.export.lesson import lesson_html
+from attnviz.lessons import LessonSentence, parse_lesson
+from attnviz.trace import Trace
+from tests.browser.conftest import Opener
+from tests.browser.views import at_night, on_both
+
+pytestmark = pytest.mark.browser
+
+FILE = """
+attnviz-lesson: 1
+title: {en: Attention, fr: L’attention}
+sentences:
+  - sentence: The green house near the river is old.
+    questions:
+      - question: {en: Read this, fr: Lisez ceci}
+        step: La
+        note: {en: A note, fr: Une note}
+      - question: {en: "Where, at verte?", fr: "Où, à verte ?"}
+        predict: attends
+        step: verte
+      - question: {en: "=How sure?", fr: "=Avec quelle probabilité ?"}
+        predict: probability
+        tolerance: 1
+        step: rivière
+        reveal: [candidates]
+      - question: {en: "Which word, please?", fr: "Quel mot ?"}
+        predict: next
+        step: vieille
+        choices: [vieux, vieille]
+      - question: {en: "One or two?", fr: "Un ou deux ?"}
+        predict: choice
+        choices: [{en: One, fr: Un}, {en: Two, fr: Deux}]
+        answer: 2
+"""
+
+
+@pytest.fixture
+def lesson(chromium: Browser, tmp_path: Path, translator: Any) -> Iterator[Callable[..., Page]]:
+    """Return a function that opens the page of FILE from disk, offline; assert that it requests nothing."""
+    asked: list[str] = []
+    contexts = []
+    path = tmp_path / "lesson.html"
+
+    def translate(sentence: LessonSentence) -> tuple[Trace, None]:
+        return translator.translate(sentence.sentence), None
+
+    def open_lesson(width: int = 1440, height: int = 900, dark: bool = False) -> Page:
+        path.write_text(lesson_html(parse_lesson(FILE.encode()), translate), encoding="utf-8")
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", offline=True
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url) if request.url != path.as_uri() else None)
+        page.on("console", lambda message: asked.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: asked.append(str(error)))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_lesson
+    for context in contexts:
+        context.close()
+    assert [url for url in asked if not url.startswith("blob:")] == []
+
+
+def move_on(page: Page, place: int) -> None:
+    """Press *Next* and wait for the question of this number."""
+    page.locator("#next").click()
+    expect(page.locator("#count")).to_have_text(f"{place} of 5")
+
+
+def check(page: Page) -> None:
+    """Check the answer, and wait for the verdict."""
+    page.locator("#form button").click()
+    expect(page.locator("#verdict p").first).to_be_visible()
+
+
+def answer_sheet(page: Page) -> list[list[str]]:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=re.compile("CSV")).click()
+    assert download.value.suggested_filename.endswith(".csv")
+    text = download.value.path().read_bytes().decode("utf-8-sig")
+    return list(csv.reader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
+def test_lesson_from_the_start_to_the_answer_sheet(
+    lesson: Callable[..., Page], translator: Any, width: int, height: int, dark: bool
+) -> None:
+    trace = translator.translate("The green house near the river is old.")
+    page = lesson(width, height, dark)
+    move_on(page, 1)
+    expect(page.locator("#verdict")).to_have_text("A note")
+    expect(page.locator("#form")).to_be_hidden()
+    move_on(page, 2)
+    expect(page.locator("#target")).to_have_text("La maison verte …")
+    expect(page.locator("#next")).to_be_disabled()
+    expect(page.locator("#pictures figure")).to_have_count(0)
+    page.locator("fieldset label", has_text="green").click()
+    check(page)
+    expect(page.locator("#verdict .hit")).to_contain_text("green")
+    expect(page.locator("#pictures .ytick")).to_have_count(3)
+    expect(page.locator("fieldset input").first).to_be_disabled()
+    move_on(page, 3)
+    page.locator(".number input").fill("much")
+    page.locator("#form button").click()
+    expect(page.locator("#problem")).not_to_be_empty()
+    expect(page.locator("#next")).to_be_disabled()
+    probability = 100 * float(trace.probabilities[trace.words().target.index("rivière")])
+    page.locator(".number input").fill(f"{probability - 5:.1f}".replace(".", ","))
+    check(page)
+    expect(page.locator("#verdict .miss")).to_contain_text(f"{probability:.0f}")
+    expect(page.locator("#score")).to_contain_text("1 of 2")
+    page.locator("#previous").click()
+    expect(page.locator("#verdict .hit")).to_be_visible()
+    page.locator("#next").click()
+    move_on(page, 4)
+    expect(page.locator("#target")).to_have_text(re.compile("rivière est …$"))
+    page.locator("fieldset label").nth(1).click()
+    check(page)
+    move_on(page, 5)
+    page.locator("fieldset label").nth(0).click()
+    check(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("#next").click()
+    expect(page.locator(".total")).to_contain_text("2 of 4")
+    page.locator(".name input").fill("=Zoé")
+    head, *rows = answer_sheet(page)
+    assert len(head) == 5
+    assert [row[0] for row in rows] == ["'=Zoé"] * 4
+    assert rows[1][1] == "'=How sure?"
+    assert [row[2] for row in rows][::2] == ["green", "vieille"]
+    assert [row[3] for row in rows] == ["green", rows[1][3], "vieille", "Two"]
+    assert rows[1][3].startswith(f"{probability:.0f}")
+    assert [row[4] for row in rows] == ["1", "0", "1", "0"]
+    page.get_by_role("button", name="Start again").click()
+    expect(page.locator("#next")).to_have_text("Start")
+    move_on(page, 1)
+    move_on(page, 2)
+    expect(page.locator("#next")).to_be_disabled()
+
+
+def test_lesson_by_keyboard_and_in_french(lesson: Callable[..., Page]) -> None:
+    page = lesson()
+    page.locator("#next").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#question")).to_be_focused()
+    page.locator("#next").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#question")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    chosen = page.locator("fieldset input:checked")
+    expect(chosen).to_have_count(1)
+    page.get_by_role("button", name="FR").click()
+    expect(page.locator("#question")).to_contain_text("Où")
+    expect(chosen).to_have_count(1)
+    chosen.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#verdict .miss")).to_be_visible()
+    expect(page.locator("#next")).to_be_focused()
+    assert page.evaluate("document.documentElement.lang") == "fr"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.type("97,0 %")
+    page.keyboard.press("Enter")
+    expect(page.locator("#next")).to_be_focused()
+    expect(page.locator(".number input")).to_have_value("97\u00a0%")
+
+
+def test_page_does_not_tell_the_answer_in_its_text(lesson: Callable[..., Page], tmp_path: Path) -> None:
+    lesson()
+    text = (tmp_path / "lesson.html").read_text(encoding="utf-8")
+    payload = text[text.index('id="payload"') :].split("</script>")[0]
+    assert "A note" not in payload
+    assert "est vieille" not in payload
+
+
+@on_both
+def test_app_opens_a_lesson_as_a_locked_sequence(open_page: Opener) -> None:
+    """The frame may download the answer sheet, reads nothing of the app, and keeps its answers while the app runs."""
+    page = open_page("?lesson=attention", ready=".st-key-lesson_frame iframe")
+    lesson = page.frame_locator(".st-key-lesson_frame iframe")
+    lesson.locator("#next").click()
+    expect(lesson.locator("#next")).to_be_disabled()
+    lesson.locator("fieldset label").nth(1).click()
+    lesson.locator("#form button").click()
+    expect(lesson.locator("#verdict .hit")).to_be_visible()
+    expect(page.locator(".st-key-sentence")).to_have_count(0)
+    assert page.frames[-1].evaluate("origin") == "null"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator(".st-key-leave_lesson button").click()
+    page.wait_for_selector(".st-key-heatmap .js-plotly-plot .ytick")
+    assert "lesson=" not in page.url

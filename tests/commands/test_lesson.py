@@ -1,0 +1,90 @@
+"""The command `attnviz lesson`: it writes the page of a lesson, or says what is wrong with the file."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz.commands.program import main
+from attnviz.export.lesson import lesson_html
+from attnviz.lessons import LessonSentence, read_lesson, shipped_lessons
+from attnviz.model_folder import load_weights
+from attnviz.trace import Trace
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, SHIPPED_MODEL
+from tests.snapshots import plain
+
+LESSON = f"""
+attnviz-lesson: 1
+title: A lesson
+sentences:
+  - sentence: {SENTENCES[0]}
+    questions:
+      - question: Where?
+        predict: attends
+        step: 1
+"""
+
+
+def test_page_is_that_of_the_model(tmp_path: Path, model_folder: Path, translator: Translator[Trace]) -> None:
+    path, page = tmp_path / "lesson.yaml", tmp_path / "lesson.html"
+    path.write_text(LESSON, encoding="utf-8")
+    assert main(["lesson", str(path), "-o", str(page), "--model", str(model_folder), "--device", "cpu"]) == 0
+
+    def translate(sentence: LessonSentence) -> tuple[Trace, object]:
+        return translator.translate(sentence.sentence), load_weights(model_folder)
+
+    assert page.read_text(encoding="utf-8") == lesson_html(read_lesson(path), translate)
+
+
+@pytest.mark.parametrize("name", shipped_lessons())
+def test_shipped_lesson_by_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shipped_model: Path
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(SHIPPED_MODEL.parent))
+    monkeypatch.chdir(tmp_path)
+    assert main(["lesson", name, "-o", "lesson.html", "--language", "fr", "--device", "cpu"]) == 0
+    text = (tmp_path / "lesson.html").read_text(encoding="utf-8")
+    found = re.search(r'id="payload">(.*?)</script>', text)
+    assert found is not None
+    payload = json.loads(found[1])
+    assert payload["language"] == "fr"
+    assert len(payload["items"]) >= 8
+    assert len(text) < 3_000_000
+
+
+FAULTS = {
+    "no file": ("absent.yaml", "lesson.html", ""),
+    "faulty file": ("lesson.yaml", "lesson.html", LESSON.replace("title", "titel")),
+    "no such step": ("lesson.yaml", "lesson.html", LESSON.replace("step: 1", "step: 999")),
+    "no such model": (
+        "lesson.yaml",
+        "lesson.html",
+        LESSON.replace("    questions", "    model: absent\n    questions"),
+    ),
+    "another ending": ("lesson.yaml", "lesson.pdf", LESSON),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault_is_one_sentence(
+    name: str,
+    tmp_path: Path,
+    model_folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(model_folder.parent))
+    file, page, content = FAULTS[name]
+    if content:
+        (tmp_path / file).write_text(content, encoding="utf-8")
+    arguments = ["lesson", str(tmp_path / file), "-o", str(tmp_path / page), "--model", str(model_folder)]
+    assert main([*arguments, "--device", "cpu"]) == 2
+    errors = plain(capsys.readouterr().err, tmp_path)
+    assert re.sub(r"“[^”]*” has steps 1 to \d+", "“…” has steps 1 to #", errors) == snapshot
+    assert not (tmp_path / page).exists()

@@ -1,0 +1,140 @@
+"""Answers to the questions of a lesson: computed from the numbers of the translation, or refused with a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import AttnvizError
+from attnviz.lessons import Asked, LessonSentence, Question, asked_questions
+from attnviz.lessons.lesson import HEATMAP, Attends, Choice, Next, Number, Prediction, Text
+from attnviz.trace import Trace
+from attnviz.translator import Translator
+from tests.conftest import SHIPPED_MODEL
+
+SENTENCE = "The green house at the end of the street is very old."
+SMALL = SHIPPED_MODEL.parent
+
+
+@pytest.fixture(scope="module")
+def trace() -> Any:
+    return Translator.load(SHIPPED_MODEL, device="cpu").translate(SENTENCE)
+
+
+@pytest.fixture(scope="module")
+def transformed() -> Any:
+    return Translator.load(SMALL / "small-transformer", device="cpu").translate(SENTENCE)
+
+
+def question(prediction: Prediction | None, step: int | str | None = "verte", **fields: Any) -> Question:
+    return Question(Text({"": "?"}), prediction, step=step, line=7, **fields)
+
+
+def asked(trace: Any, *questions: Question) -> tuple[Asked, ...]:
+    return asked_questions(LessonSentence(SENTENCE, questions), trace, None)
+
+
+def test_attention_is_that_of_the_heatmap(trace: Trace) -> None:
+    words = trace.words()
+    for word, text in enumerate(words.target):
+        if words.target.count(text) > 1:
+            continue
+        (found,) = asked(trace, question(Attends(), text))
+        assert found.answer is not None
+        assert found.answer.options == words.source
+        assert found.answer.right == (int(words.alignment[word].argmax()),)
+        assert found.word == word
+
+
+def test_numbers_are_those_of_the_trace(trace: Trace) -> None:
+    energy, share, probability = asked(
+        trace,
+        question(Number("energy", 1, "green"), reveal=()),
+        question(Number("attention", 1, 2), reveal=()),
+        question(Number("probability", 1)),
+    )
+    assert energy.answer is not None
+    assert share.answer is not None
+    assert probability.answer is not None
+    assert energy.answer.value == pytest.approx(float(trace.energies[2, 1]))
+    weights = np.exp(trace.energies[2] - trace.energies[2].max())
+    assert share.answer.value == pytest.approx(100 * float(weights[1] / weights.sum()), abs=1e-3)
+    assert probability.answer.value == pytest.approx(100 * float(np.exp(trace.log_probabilities[2])), abs=1e-3)
+
+
+def test_next_word_is_the_written_one(trace: Trace) -> None:
+    (found,) = asked(trace, question(Next()))
+    (chosen,) = asked(trace, question(Next(("rouge", "verte"))))
+    assert found.answer is not None
+    assert chosen.answer is not None
+    assert len(found.answer.options) == 4
+    assert [found.answer.options[place] for place in found.answer.right] == ["verte"]
+    assert chosen.answer.right == (1,)
+
+
+def test_heads_of_a_transformer_answer_for_themselves(transformed: Any) -> None:
+    for layer in range(1, 4):
+        for head in range(1, 5):
+            (found,) = asked(transformed, question(Attends(), 1, layer=layer, head=head))
+            assert found.answer is not None
+            row = transformed.cross_weights[layer - 1, head - 1, 0]
+            assert found.answer.right == (int(row.argmax()),)
+
+
+def test_choice_needs_no_step(trace: Trace) -> None:
+    (found,) = asked(trace, question(Choice((Text({"": "a"}), Text({"": "b"})), 2), None))
+    assert found.answer is not None
+    assert (found.answer.right, found.word, found.step) == ((1,), None, None)
+
+
+FAULTS = {
+    "word": (question(Attends(), "vert"),),
+    "word twice": (question(Attends(), "la"),),
+    "step": (question(Attends(), 99),),
+    "source": (question(Number("attention", 1, "gren")),),
+    "source twice": (question(Number("attention", 1, "the")),),
+    "source number": (question(Number("attention", 1, 99)),),
+    "choices": (question(Next(("rouge", "bleue"))),),
+    "heads": (question(Attends(), layer=1),),
+    "picture": (question(None, reveal=("scores",)),),
+    "row on show": (question(None, reveal=(HEATMAP,)), question(Attends())),
+    "whole on show": (question(None, None), question(Next())),
+    "bars on show": (question(None, 3, reveal=("softmax",)), question(Attends(), reveal=())),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_question_that_does_not_fit_gets_a_sentence(
+    name: str, trace: Trace, each_language: str, snapshot: SnapshotAssertion
+) -> None:
+    with pytest.raises(AttnvizError) as refused:
+        asked(trace, *FAULTS[name])
+    assert str(refused.value) == snapshot
+
+
+@pytest.mark.parametrize(
+    ("model", "faulty"),
+    [
+        ("small-fixed", question(Attends(), 1)),
+        ("small-transformer", question(Attends(), 1, layer=9)),
+        ("small-transformer", question(Number("energy", 1, "green"), 1)),
+    ],
+    ids=["no attention", "no such layer", "no energy"],
+)
+def test_model_that_cannot_answer(model: str, faulty: Question, snapshot: SnapshotAssertion) -> None:
+    trace = Translator.load(SMALL / model, device="cpu").translate(SENTENCE)
+    with pytest.raises(AttnvizError) as refused:
+        asked(trace, faulty)
+    assert str(refused.value) == snapshot
+
+
+def test_question_may_follow_what_does_not_tell_its_answer(trace: Trace) -> None:
+    """The rows and words up to a step are on show; those after it are not."""
+    found = asked(
+        trace, question(Attends(), 2), question(Next(), 3), question(Attends(), 4), replace(question(None), step=5)
+    )
+    assert [one.word for one in found] == [1, 2, 3, 4]

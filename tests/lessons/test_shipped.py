@@ -1,0 +1,169 @@
+"""The lessons that come with the program: every answer and every statement about a translation is computed."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz.lessons import Asked, Lesson, asked_questions, parse_lesson, read_lesson, shipped_lessons
+from attnviz.lessons.lesson import Choice, Text
+from attnviz.lessons.reading import COMMON_FIELDS, LESSON_FIELDS, REQUIRED, SENTENCE_FIELDS, SPECIAL_FIELDS
+from attnviz.translator import Translator
+from tests.conftest import REPOSITORY, SHIPPED_MODEL
+
+SURVIVORS = ("voisin", "verte", "guerre", "Paris", "hôtel")
+
+
+@cache
+def played(name: str) -> tuple[Lesson, tuple[Asked, ...]]:
+    """Return a lesson and its questions with the answers that its models give."""
+    lesson = read_lesson(shipped_lessons()[name])
+    asked: list[Asked] = []
+    for sentence in lesson.sentences:
+        translator: Any = Translator.load(SHIPPED_MODEL.parent / sentence.model, device="cpu")
+        trace = translator.translate(sentence.sentence, beam=sentence.beam, target=sentence.target)
+        asked += asked_questions(sentence, trace, None)
+    return lesson, tuple(asked)
+
+
+def answer(asked: Asked) -> str:
+    """Return the right answer in English: an option, or a number."""
+    assert asked.answer is not None
+    if not asked.answer.right:
+        return f"{asked.answer.value:.0f}"
+    (place,) = asked.answer.right
+    option = asked.answer.options[place]
+    return option.versions["en"] if isinstance(option, Text) else option
+
+
+def words_of(asked: Asked) -> tuple[str, ...]:
+    words: tuple[str, ...] = asked.subject.trace.words().target
+    return words
+
+
+def test_lessons_are_those_of_the_issue(shipped_model: Path) -> None:
+    assert {name: read_lesson(path).minutes for name, path in shipped_lessons().items()} == {
+        "attention": 15,
+        "transformer": 10,
+    }
+
+
+@pytest.mark.parametrize("name", shipped_lessons())
+def test_lesson_is_bilingual_and_predicts_everything(name: str, shipped_model: Path) -> None:
+    lesson, asked = played(name)
+    assert lesson.languages == ("en", "fr")
+    assert all(one.answer is not None and one.question.note is not None for one in asked)
+    french = " ".join(text.versions["fr"] for text in _texts(lesson))
+    assert re.findall(r".{8}(?:[^\u00a0][:;?!»%]|«[^\u00a0])", french) == []
+    versions = [version for text in _texts(lesson) for version in text.versions.values()]
+    sentences = [part for version in versions for part in re.split(r"(?<=[.?!])\s+", version)]
+    assert [sentence for sentence in sentences if len(sentence.split()) > 24] == []
+
+
+def _texts(lesson: Lesson) -> list[Text]:
+    """Return the texts of a lesson."""
+    texts = [lesson.title, lesson.about]
+    for sentence in lesson.sentences:
+        for question in sentence.questions:
+            texts += [question.question, question.note]
+            if isinstance(question.prediction, Choice):
+                texts += question.prediction.choices
+    return [text for text in texts if text is not None]
+
+
+def test_attention_lesson_says_what_the_models_do(shipped_model: Path) -> None:
+    _, asked = played("attention")
+    vector, lost, none, three, verte, share, article, mixture, last, crossing = asked
+    assert answer(vector).startswith("256, ")
+    assert vector.subject.trace.contexts.shape[1] == 256
+    assert words_of(vector) == ("Deux", "chiens", "jouent", "dans", "la", "neige", ".", "</s>")
+    assert answer(lost) == "green"
+    assert {"maison", "rue", "très"} <= set(words_of(lost))
+    assert not {"vert", "verte", "fin", "bout"} & set(words_of(lost))
+    assert "la rue en ville" in lost.subject.trace.translation
+    assert len(none.subject.trace.source_text.split()) == 44
+    assert (answer(none), [word for word in SURVIVORS if word in words_of(none)]) == ("None", [])
+    assert answer(three) == "Three"
+    assert [word for word in SURVIVORS if word in words_of(three)] == ["verte", "Paris", "hôtel"]
+    assert words_of(three)[-3:] == ("hôtel", ".", "</s>")
+    fixed, additive = none.subject.trace.config, three.subject.trace.config
+    assert {name for name in fixed if fixed[name] != additive.get(name)} == {"attention"}
+    assert answer(verte) == "green"
+    assert answer(article) == "end"
+    energies = share.subject.trace.energies[share.subject.step]
+    at, green = (share.subject.trace.source_pieces.index(piece) for piece in ("▁at", "▁green"))
+    assert [round(float(energies[at] - energies[green]), 2), round(math.exp(1.52), 1)] == [1.52, 4.6]
+    assert int(np.argsort(-energies)[1]) == green
+    weights = np.round(mixture.subject.trace.words().alignment[mixture.word], 2)
+    assert [float(weights[4]), float(weights[5])] == pytest.approx([0.18, 0.69])
+    assert np.allclose(
+        mixture.subject.trace.contexts[4],
+        mixture.subject.trace.alignment[4] @ mixture.subject.trace.annotations,
+        atol=1e-4,
+    )
+    assert answer(last) == "vieille"
+    assert last.subject.trace.words().source[int(last.subject.trace.words().alignment[last.word].argmax())] == "old"
+    assert words_of(last)[-3:] == ("vieille", ".", "</s>")
+    linked = [
+        crossing.subject.trace.words().source[int(row.argmax())] for row in crossing.subject.trace.words().alignment
+    ]
+    assert linked[:5] == ["The", "little", "cat", "black", "sleeps"]
+    assert linked[6:10] == ["the", "big", "chair", "red"]
+    assert answer(crossing) == "“black” and “red”"
+
+
+def test_transformer_lesson_says_what_the_model_does(shipped_model: Path) -> None:
+    _, asked = played("transformer")
+    order, heads, first, other, share, value, stream, old = asked
+    trace = order.subject.trace
+    assert "code of its position" in answer(order)
+    assert (answer(heads), trace.cross_weights.shape[:2]) == ("12", (3, 4))
+    alone = [trace.seen_by(layer, head).words().alignment.max(axis=1).mean() for layer in range(3) for head in range(4)]
+    assert trace.words().alignment.max(axis=1).mean() < min(alone), "the mean is paler than any head"
+    assert answer(first) == "The"
+    assert float(first.subject.trace.words().alignment[0].max()) > 0.95
+    assert answer(other) == "house"
+    assert trace.cross_queries.shape[-1] == trace.cross_values.shape[-1] == 64
+    query, key = trace.cross_queries[1, 1, share.subject.step], trace.cross_keys[1, 1, 5]
+    assert float(query @ key) / 8 == pytest.approx(float(trace.cross_scores[1, 1, share.subject.step, 5]), abs=1e-3)
+    assert answer(value).startswith("64 numbers, ")
+    assert "added" in answer(stream)
+    assert answer(old) == "vieux"
+    assert "2,000 updates" in (SHIPPED_MODEL.parent / "small-transformer" / "README.md").read_text(encoding="utf-8")
+
+
+def test_position_code_is_added_whatever_the_word(shipped_model: Path) -> None:
+    translator: Any = Translator.load(SHIPPED_MODEL.parent / "small-transformer", device="cpu")
+
+    def difference(text: str) -> Any:
+        """Return how the first vectors of one piece at the fifth and the eighth place differ."""
+        trace = translator.translate(text)
+        assert trace.source_pieces[4] == trace.source_pieces[7]
+        return trace.encoder_streams[0, 7] - trace.encoder_streams[0, 4]
+
+    one, other = map(difference, ("The green house at the end of the street is very old.", "a a a a a a a a a a"))
+    assert np.abs(one).max() > 0.1
+    assert np.allclose(one, other, atol=1e-4)
+
+
+def test_lesson_of_the_documentation_fits_its_translation(shipped_model: Path) -> None:
+    """All its fields are in the tables of the page, and the tables have all fields there are."""
+    page = (REPOSITORY / ".docs" / "pages" / "commands.md").read_text(encoding="utf-8")
+    found = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert found is not None
+    lesson = parse_lesson(found[1].encode())
+    for sentence in lesson.sentences:
+        trace: Any = Translator.load(SHIPPED_MODEL, device="cpu").translate(sentence.sentence)
+        first, second = asked_questions(sentence, trace, None)
+        assert answer(first) == "green"
+        assert second.answer is not None
+        assert 0 < second.answer.value <= 100
+    fields = {*LESSON_FIELDS, *SENTENCE_FIELDS, *COMMON_FIELDS, *SPECIAL_FIELDS, *REQUIRED}
+    section = page[page.index("## lesson") : page.index("## models")]
+    assert {field for field in fields if f"`{field}`" not in section} == set()
