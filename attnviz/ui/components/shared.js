@@ -276,5 +276,21 @@ export function blurAfterClick(event) {
   if (event.detail > 0 && event.currentTarget instanceof HTMLElement) event.currentTarget.blur();
 }
 
+/**
+ * Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If one of
+ * them has the focus, `current` gets it, without scrolling.
+ * @param {HTMLElement[]} group
+ * @param {HTMLElement | undefined} current
+ */
+export function makeOneTabStop(group, current) {
+  for (const control of group) {
+    const index = control === current ? 0 : -1;
+    if (control.tabIndex !== index) control.tabIndex = index; // setting it, even to its value, recomputes styles
+  }
+  if (group.some((control) => control !== current && control.matches(":focus"))) {
+    current?.focus({ preventScroll: true });
+  }
+}
+
 /** Whether the visitor's system asks for reduced motion. */
 export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

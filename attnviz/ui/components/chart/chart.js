@@ -27,7 +27,7 @@ import { attachSliders, followWhatIfs } from "./drag.js";
 import { entryAt, marks } from "./marks.js";
 import { linkPanels } from "./panels.js";
 import { choiceAt, highlight, reportPointing } from "./pointing.js";
-import { placeSliders } from "./sliders.js";
+import { markTabStop, placeSliders } from "./sliders.js";
 import { filled } from "./template.js";
 import { listenToTree, markHypothesis, middleOf, openHypothesis } from "./tree.js";
 
@@ -214,6 +214,7 @@ async function draw(root, state) {
     markHypothesis(root, null);
     attachSliders(root, chart, state);
   }
+  markTabStop(root, state);
   scrollToColumn(root, chart, state);
 }
 
