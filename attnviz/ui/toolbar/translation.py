@@ -31,6 +31,7 @@ from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import SEARCHES, Request
 from attnviz.ui.toolbar.detail_level import page_detail_level, page_level_address
+from attnviz.ui.toolbar.input_advice import draw_advice
 from attnviz.wording.imported_attention import made_by, remark_sentences
 from attnviz.wording.learning import guidance_text
 from attnviz.wording.search import search_name
@@ -75,6 +76,8 @@ def shown_translation(request: Request | None, *, back: bool, steps: bool = Fals
         view = _view(original, request if requested_trace else None, opened) if original else None
         if requested_trace and request:
             _notice(requested_trace, request.target or "")
+            if not request.target:
+                draw_advice(request.text)
     return ShownTranslation(view, requested_trace is not None)
 
 
