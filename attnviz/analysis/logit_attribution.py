@@ -83,9 +83,7 @@ def logit_attribution(
     return logit_attributions(trace, weights, [(step, piece_id)])[0]
 
 
-def logit_attributions(
-    trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[Cell]
-) -> list[LogitAttribution]:
+def logit_attributions(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[Cell]) -> list[LogitAttribution]:
     """Return the logit attributions of several `cells`, in fewer products than one by one.
 
     Raise ValueError for an imported translator with a tanh between contexts and logits, whose logits do not split.

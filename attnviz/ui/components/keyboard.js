@@ -10,6 +10,7 @@ const FIELDS = [
   "[role='menu']",
   "[role='radio']",
   "[role='dialog']",
+  "[data-scrolls]:focus-visible",
 ].join(); // controls that handle keys themselves
 const PRESSABLE = "button, a, summary, input:not([type='range'])"; // Space already activates these
 

@@ -163,9 +163,7 @@ def _figures_by_step(
 ) -> dict[int, dict[str, AtStep]]:
     """Return, by step, the "logit-attribution" of each comparison and, if it has a foil, the "contrast"."""
     step_pieces = [
-        (comparison.step, piece)
-        for comparison in comparisons
-        for piece in {None, comparison.word, comparison.foil}
+        (comparison.step, piece) for comparison in comparisons for piece in {None, comparison.word, comparison.foil}
     ]
     attributions = dict(zip(step_pieces, logit_attributions(trace, weights, step_pieces), strict=True))
     by_step: dict[int, dict[str, AtStep]] = {}

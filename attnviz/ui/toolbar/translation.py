@@ -128,13 +128,13 @@ def forget_link() -> None:
 
 
 def status(view: View) -> None:
-    """Draw the model, device, search and duration."""
+    """Draw the model, device and search."""
     with st.container(key="status", width="stretch"):
         st.text(run_summary(view))
 
 
 def run_summary(view: View) -> str:
-    """Return the model, device, search and duration."""
+    """Return the model, device and search."""
     trace = view.trace
     guidance = guidance_text(trace.config)
     model = gettext(
@@ -142,7 +142,7 @@ def run_summary(view: View) -> str:
     )
     search = search_name(trace, gettext("forced decoding")) if view.number else _search_name(trace)
     what_if = (gettext("what-if {number}", number=view.number),) if view.number else ()
-    return " · ".join((*what_if, model, search, f"{1000 * trace.seconds:.0f}\u00a0ms"))
+    return " · ".join((*what_if, model, search))
 
 
 def is_all_unknown(trace: Trace) -> bool:

@@ -11,6 +11,7 @@ import {
   chartOf,
   drawSoon,
   find,
+  makeScrollable,
   onMessages,
   onStop,
   PLOTLY_CONFIG,
@@ -124,10 +125,11 @@ function scrollToColumn(root, chart, { step, source }) {
 }
 
 /**
- * Fades the edges beyond which one can scroll.
+ * Fades the edges beyond which one can scroll, by mouse or keys.
  * @param {HTMLElement} scroll
  */
 function fadeEdges(scroll) {
+  makeScrollable(scroll);
   scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
 }
