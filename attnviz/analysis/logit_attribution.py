@@ -8,6 +8,9 @@ so that it splits into bias, state, previous word, and a signed term per source 
 imported translator with a linear readout needs no winners: logit_w = F_s s_i + F_y E y_{i-1} + sum_j alpha_ij F_c h_j +
 b.
 
+A constant added to all logits changes no probability, so a logit has no zero of its own. What is shown is a difference:
+to the mean logit of the vocabulary, or to the logit of a foil.
+
 Symbols and sizes are those of `trace.quantities`.
 """
 
@@ -25,15 +28,18 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.trace import Seq2SeqTrace, Trace
 
 Array = NDArray[np.float64]
+Cell = tuple[int, int | None]
+"""A 0-based step, and the id of a piece, None for the mean of the vocabulary."""
 
 
 @dataclass(frozen=True)
 class LogitAttribution:
-    """The contributions to the logit of one piece of the vocabulary at step `step`."""
+    """The contributions to the logit of one piece of the vocabulary, or to the mean logit, at step `step`."""
 
     step: int
     """0-based step."""
-    piece_id: int
+    piece_id: int | None
+    """None for the mean of the vocabulary."""
     bias: float
     state: float
     """Contribution of s_{i-1}; with `readout_state="current"`, and in imports, of s_i.
@@ -66,8 +72,10 @@ class LogitAttribution:
         )
 
 
-def logit_attribution(trace: Trace | Seq2SeqTrace, weights: Weights, step: int, piece_id: int) -> LogitAttribution:
-    """Return the logit attribution of piece `piece_id` at 0-based `step`, in float64.
+def logit_attribution(
+    trace: Trace | Seq2SeqTrace, weights: Weights, step: int, piece_id: int | None
+) -> LogitAttribution:
+    """Return the logit attribution of piece `piece_id`, or of the mean logit for None, at 0-based `step`, in float64.
 
     `weights` are those of the model that made the trace (`load_weights`). Raise IndexError where there is no such step
     or piece.
@@ -75,28 +83,27 @@ def logit_attribution(trace: Trace | Seq2SeqTrace, weights: Weights, step: int, 
     return logit_attributions(trace, weights, [(step, piece_id)])[0]
 
 
-def logit_attributions(
-    trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]
-) -> list[LogitAttribution]:
-    """Return the logit attributions of several `cells`, pairs (step, piece), in fewer products than one by one.
+def logit_attributions(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[Cell]) -> list[LogitAttribution]:
+    """Return the logit attributions of several `cells`, in fewer products than one by one.
 
     Raise ValueError for an imported translator with a tanh between contexts and logits, whose logits do not split.
     """
     vocabulary = len(weights["decoder.output.bias"])
     for step, piece in cells:
-        if not (0 <= step < len(trace.target_pieces) and 0 <= piece < vocabulary):
+        if not (0 <= step < len(trace.target_pieces) and (piece is None or 0 <= piece < vocabulary)):
             raise IndexError(f"there is no step {step} or no piece {piece}")
     if not cells:
         return []
     if isinstance(trace, Seq2SeqTrace):
         return _linear(trace, weights, cells)
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
+    output, output_bias = _output_rows(weights, pieces)
     once, places = np.unique(steps, return_inverse=True)
     parts = readout(trace, weights, once.tolist())
     # The logit's weights at the winning units, 0 at the losing ones: (cells, 2l).
     won = np.zeros((len(cells), parts.bias.size))
-    np.put_along_axis(won, parts.winners[places], _float64(weights["decoder.output.weight"][pieces]), axis=1)
-    bias = won @ parts.bias + _float64(weights["decoder.output.bias"][pieces])
+    np.put_along_axis(won, parts.winners[places], output, axis=1)
+    bias = won @ parts.bias + output_bias
     by_state = np.einsum("cu,cu->c", won, parts.state[places])
     by_word = np.einsum("cu,cu->c", won, parts.previous_word[places])
     annotations = _float64(trace.annotations)[:, : trace.contexts.shape[1]]
@@ -108,18 +115,36 @@ def logit_attributions(
     ]
 
 
-def _linear(trace: Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[LogitAttribution]:
+def centred_attributions(
+    trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]
+) -> list[LogitAttribution]:
+    """Return the logit attributions of several `cells`, each minus that of the mean logit at its step."""
+    found = logit_attributions(trace, weights, [*cells, *((step, None) for step, _ in cells)])
+    return [own - mean for own, mean in zip(found[: len(cells)], found[len(cells) :], strict=True)]
+
+
+def _output_rows(weights: Weights, pieces: Sequence[int | None]) -> tuple[Array, Array]:
+    """Return the rows of W_o, (pieces, l), and of b_o, (pieces,), of some `pieces`; of their mean for None."""
+    rows, bias = weights["decoder.output.weight"], weights["decoder.output.bias"]
+    known = [0 if piece is None else piece for piece in pieces]
+    own_rows, own_bias = _float64(rows[known]), _float64(bias[known])
+    if None in pieces:
+        average = [piece is None for piece in pieces]
+        own_rows[average], own_bias[average] = rows.mean(axis=0, dtype=np.float64), bias.mean(dtype=np.float64)
+    return own_rows, own_bias
+
+
+def _linear(trace: Seq2SeqTrace, weights: Weights, cells: Sequence[Cell]) -> list[LogitAttribution]:
     """Return the logit attributions of a readout that is linear in state, context and previous word."""
     if not trace.linear:
         raise ValueError("a tanh stands between the contexts of this model and its logits")
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
     n, context_size = trace.states.shape[1], trace.contexts.shape[1]
-    rows, readouts = _float64(weights["decoder.output.weight"][pieces]), _float64(trace.readouts[steps])
+    (rows, bias), readouts = _output_rows(weights, pieces), _float64(trace.readouts[steps])
     state, context, word = np.split(rows, [n, n + context_size], axis=1)
     by_state = np.einsum("cu,cu->c", state, readouts[:, :n])
     by_word = np.einsum("cu,cu->c", word, readouts[:, n + context_size :])
     source = _float64(trace.alignment[steps]) * (context @ _float64(trace.annotations).T)
-    bias = _float64(weights["decoder.output.bias"][pieces])
     return [
         LogitAttribution(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
         for k, (step, piece) in enumerate(cells)

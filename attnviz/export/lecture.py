@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, By, Face
-from attnviz.analysis.logit_attribution import LogitAttribution, logit_attributions
+from attnviz.analysis.logit_attribution import LogitAttribution, centred_attributions
 from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
@@ -219,7 +219,7 @@ def _trace_payload(
     attributions: tuple[LogitAttribution, ...] = ()
     posterior = None
     if weights is not None and isinstance(trace, Trace):  # other traces have neither
-        attributions = tuple(logit_attributions(trace, weights, list(enumerate(trace.target_ids))))
+        attributions = tuple(centred_attributions(trace, weights, list(enumerate(trace.target_ids))))
         posterior = posterior_attention(trace, weights) if trace.attends else None
     lecture = _Lecture(trace=trace, posterior=posterior, attributions=attributions, gold=gold, **arguments)
     return {

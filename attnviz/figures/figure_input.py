@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attnviz.analysis import readout
 from attnviz.analysis.best_attention import best_attention
 from attnviz.analysis.energy_decomposition import EnergyDecomposition, energy_decomposition
-from attnviz.analysis.logit_attribution import LogitAttribution, logit_attribution
+from attnviz.analysis.logit_attribution import Cell, LogitAttribution, logit_attribution
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_tests
 from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
@@ -46,8 +46,8 @@ class Subject:
     """Returns the piece of an id, for pieces that are not recorded at the step."""
     parent: Trace | None = None
     """The translation before the intervention, where `trace` is a changed one."""
-    known_logit_attributions: Mapping[tuple[int, int], LogitAttribution] = field(default_factory=dict)
-    """Logit attributions that were computed before, by step and piece; many at once are hardly slower than one."""
+    known_logit_attributions: Mapping[Cell, LogitAttribution] = field(default_factory=dict)
+    """Logit attributions that were computed before; many at once are hardly slower than one."""
     known_maxout_pairs: NDArray[np.floating] | None = None
     """The pairs of the maxout, (pairs * 2,), where already computed."""
     known_posterior: PosteriorAttention | None = None
@@ -84,15 +84,15 @@ class Subject:
 
     @cached_property
     def logit_attribution(self) -> LogitAttribution:
-        """Logit attribution of the word; raises ValueError without weights."""
-        return self._logit_attribution(self.word_id)
+        """Logit attribution of the word minus that of the mean logit; raises ValueError without weights."""
+        return self._logit_attribution(self.word_id) - self._logit_attribution(None)
 
     @cached_property
     def contrast(self) -> LogitAttribution:
         """Logit attribution of the word minus that of the foil; raises ValueError without weights or foil."""
         if self.foil_id is None:
             raise ValueError("there is no other piece to hold this one against")
-        return self.logit_attribution - self._logit_attribution(self.foil_id)
+        return self._logit_attribution(self.word_id) - self._logit_attribution(self.foil_id)
 
     @cached_property
     def maxout_pairs(self) -> NDArray[np.floating] | None:
@@ -140,7 +140,7 @@ class Subject:
             raise ValueError("what a step would have thought needs the weights of the model that made the trace")
         return self.weights
 
-    def _logit_attribution(self, piece_id: int) -> LogitAttribution:
+    def _logit_attribution(self, piece_id: int | None) -> LogitAttribution:
         if (self.step, piece_id) in self.known_logit_attributions:
             return self.known_logit_attributions[self.step, piece_id]
         if self.weights is None:

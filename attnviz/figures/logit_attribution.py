@@ -35,7 +35,7 @@ def logit_attribution_table(trace: Trace | Seq2SeqTrace, attribution: LogitAttri
     """
     state_name = gettext("through s_i") if trace.reads_new_state else gettext("state s_{i-1}")
     pieces = [piece_name(piece) for piece in trace.source_pieces]
-    entries = [gettext("bias"), state_name, gettext("previous word"), *pieces, gettext("logit")]
+    entries = [gettext("bias"), state_name, gettext("previous word"), *pieces, gettext("sum")]
     values = [attribution.bias, attribution.state, attribution.previous_word, *attribution.source, attribution.logit]
     alpha = [None] * 3 + [float(weight) for weight in trace.alignment[attribution.step]] + [None]
     frame = {gettext("entry"): entries, gettext("adds"): values, "alpha": pd.array(alpha, dtype="Float64")}
@@ -81,7 +81,7 @@ def logit_attribution_values(
     theme: ThemeName = "light",
 ) -> Values:
     """Return the values of `logit_attribution_waterfall`."""
-    ink, title = palette(theme), title or gettext("logit")
+    ink, title = palette(theme), title or gettext("sum")
     sources = _sources(trace, attribution, rows)
     values = [attribution.bias, attribution.state, attribution.previous_word, *sources.values]
     state_name = gettext("through sᵢ") if trace.reads_new_state else gettext("state sᵢ₋₁")

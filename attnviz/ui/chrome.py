@@ -74,6 +74,7 @@ def run_pages(pages: Sequence[Page]) -> None:
         return
     load_library()
     current = _current_page(pages)
+    st.set_page_config(page_title=f"{current.title()} · attnviz")
     open_address(session, current.path)
     first_request = next_request()
     _masthead(pages, current)

@@ -22,14 +22,14 @@ LITTLE_EFFECT = 0.03
 def logit_attribution_heading(name: str, foil: str | None = None) -> str:
     """Return the title of a logit attribution; `name` and `foil` are the quoted piece and foil."""
     if foil is None:
-        return gettext("Logit attribution: where the logit of {name} comes from", name=name)
+        return gettext("Logit attribution: {name} against the mean of the vocabulary", name=name)
     return gettext("Why {name} and not {against}", name=name, against=foil)
 
 
 def logit_attribution_title(name: str, foil: str | None = None) -> str:
     """Return what the bars add up to, for an axis; `name` and `foil` are piece and foil."""
     if foil is None:
-        return gettext("logit of {name}", name=shorten(name, 9))
+        return gettext("{name} − mean", name=shorten(name, 9))
     return f"{shorten(name, 9)} − {shorten(foil, 9)}"
 
 
@@ -50,7 +50,14 @@ def logit_attribution_sentence(
     )
     logit = signed(entries.logit)
     if foil is None:
-        sentences = [gettext("“{name}” has the logit {logit}: {parts}", name=name, logit=logit, parts=parts)]
+        sentences = [
+            gettext(
+                "The logit of “{name}” minus the mean logit of the vocabulary is {logit}: {parts}",
+                name=name,
+                logit=logit,
+                parts=parts,
+            )
+        ]
     else:
         ahead, behind = (name, foil) if entries.logit >= 0 else (foil, name)
         sentences = [

@@ -24,7 +24,6 @@ def player_labels() -> dict[str, str]:
         "at": gettext("{i} of {n}"),
         "looks": gettext("Looks at"),
         "examined": gettext("Examined"),
-        "skip": gettext("Skip to the buttons"),
         "strongest": gettext("the largest weight at this step"),
         "held": gettext("your choice, fixed"),
         "alike": gettext("the same weight for all pieces"),

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.analysis.energy_decomposition import energy_decomposition, saturated
-from attnviz.analysis.logit_attribution import logit_attribution
+from attnviz.analysis.logit_attribution import centred_attributions, logit_attribution
 from attnviz.analysis.recomputation import load_weights, recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.config import READOUT_STATES
@@ -75,6 +75,20 @@ def test_a_contrast_is_the_difference_of_two_logit_attributions(
         logit_attribution(trace, weights, 2, 10) - logit_attribution(trace, weights, 3, 10)
 
 
+def test_centred_attribution_is_measured_from_the_mean_of_the_vocabulary(
+    make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    trace, weights = _forced_translation(make_network, tokenizer, ("additive", "previous"))
+    exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
+    cells = list(enumerate(trace.target_ids))
+    for (step, piece), entry in zip(cells, centred_attributions(trace, weights, cells), strict=True):
+        assert entry.piece_id == piece
+        assert entry.logit == pytest.approx(exact.logits[step, piece] - exact.logits[step].mean(), abs=1e-4)
+        every = [logit_attribution(trace, weights, step, k).source for k in range(len(tokenizer))]
+        own = logit_attribution(trace, weights, step, piece).source
+        np.testing.assert_allclose(entry.source, own - np.mean(every, axis=0), atol=1e-6)
+
+
 def test_logit_attribution_refuses_indices_out_of_range(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = _forced_translation(make_network, tokenizer, ("additive", "previous"))
     for step, piece in ((-1, 5), (len(trace.target_pieces), 5), (0, len(tokenizer)), (0, -1)):
@@ -133,7 +147,10 @@ def test_contributions_of_the_shipped_model_add_up(shipped_model: Path) -> None:
     trace = Translator.load(shipped_model, device="cpu").translate("A girl is riding a red bicycle.")
     weights = load_weights(shipped_model)
     exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
-    for step, piece in enumerate(trace.target_ids):
+    cells = list(enumerate(trace.target_ids))
+    for entry in centred_attributions(trace, weights, cells):
+        assert entry.source.sum() > 0, "the source words speak for a word that the model writes"
+    for step, piece in cells:
         assert logit_attribution(trace, weights, step, piece).logit == pytest.approx(
             exact.logits[step, piece], abs=1e-4
         )

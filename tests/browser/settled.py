@@ -34,6 +34,7 @@ def go_to_page(page: Page, name: str) -> None:
     """Click a page link, and wait until the page is drawn."""
     page.get_by_role("link", name=name, exact=True).click()
     expect(page.locator(".page-links [aria-current]")).to_have_text(name)
+    expect(page).to_have_title(f"{name} · attnviz")
     page.wait_for_url(on_page(name))
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     expect(page.locator(".stApp")).not_to_contain_text("The sentence is empty")

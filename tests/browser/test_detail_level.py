@@ -128,6 +128,66 @@ def test_forced_colours_keep_the_selection_visible(open_page: Opener) -> None:
     assert other.evaluate("node => getComputedStyle(node).outlineStyle") == "none"
 
 
+@pytest.mark.nightly
+def test_forced_colours_mark_the_chosen_speed_and_stage(open_page: Opener) -> None:
+    page = open_page(f"?stage=2&sentence={quote(DEFAULT_SENTENCE)}")
+    page.emulate_media(forced_colors="active")
+    settled(page)
+    for name in (".player .speed [aria-pressed=true]", ".st-key-depth [aria-checked=true]", "[data-chosen] h3"):
+        assert page.locator(name).first.evaluate("node => getComputedStyle(node).outlineStyle") == "solid", name
+    grip = page.locator(".st-key-softmax .hand").first
+    assert grip.evaluate(
+        "node => getComputedStyle(node, '::after').backgroundColor !== getComputedStyle(document.body).backgroundColor"
+    )
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("lang", ["en", "fr"])
+@pytest.mark.parametrize("width", [640, 700, 768, 900, 1024, 1100, 1250])
+def test_windows_between_phone_and_desktop_cut_nothing(open_page: Opener, width: int, lang: str) -> None:
+    """A window of 1440 pixels at 200 % zoom is one of 720."""
+    for level in ("idea", "everything"):
+        page = open_page(f"?depth={level}&lang={lang}&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=900)
+        settled(page, ".st-key-heatmap")
+        assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth"), level
+        about, languages, menu = (
+            page.locator(name).bounding_box() for name in (".masthead .about", ".st-key-lang", ".stMainMenu button")
+        )
+        assert about
+        assert languages
+        assert menu
+        assert about["width"] > 300, "the line below the title does not break into one word a line"
+        assert about["x"] + about["width"] <= languages["x"] or about["y"] >= languages["y"] + languages["height"] - 1
+        assert languages["x"] + languages["width"] <= menu["x"]
+        page.close()
+
+
+@pytest.mark.nightly
+def test_step_stands_beside_a_long_heatmap(open_page: Opener) -> None:
+    page = open_page(f"?depth=numbers&sentence={quote('The old man and his dog walked along the river. ' * 6)}")
+    settled(page, ".st-key-candidates")
+    heatmap, step = (page.locator(name).bounding_box() for name in (".st-key-heatmap", ".st-key-facts"))
+    assert heatmap
+    assert step
+    assert step["x"] >= heatmap["x"] + heatmap["width"]
+    assert step["y"] < heatmap["y"] + 100
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_no_stage_leaves_an_empty_column(open_page: Opener, width: int) -> None:
+    """The inside of an energy fills the space below stages 1 and 2, beside stage 3."""
+    page = open_page(f"?sentence={quote(DEFAULT_SENTENCE)}", width=width)
+    settled(page)
+    names = (".st-key-stage_2", ".st-key-inside_energy", ".st-key-stage_3")
+    second, inside, third = (page.locator(name).bounding_box() for name in names)
+    assert second
+    assert inside
+    assert third
+    assert 0 <= inside["y"] - (second["y"] + second["height"]) < 60
+    assert abs(inside["y"] + inside["height"] - (third["y"] + third["height"])) < 200
+
+
 def test_frozen_context_is_a_what_if_that_can_be_left(open_page: Opener) -> None:
     page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}")
     wait_until_idle(page)

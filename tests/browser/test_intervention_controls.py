@@ -221,15 +221,21 @@ def test_weights_can_be_changed_by_keyboard(open_page: Opener, greedy_trace: Tra
             " && document.activeElement.classList.contains('hand')"
         ):
             break
-    for _ in range(EUROPEAN):
-        page.keyboard.press("Tab")
+    strongest = int(greedy_trace.alignment[STEP - 1].argmax())
+    expect(bar(page, strongest)).to_be_focused()  # the bars are one tab stop
+    for _ in range(abs(EUROPEAN - strongest)):
+        page.keyboard.press("ArrowDown" if strongest < EUROPEAN else "ArrowUp")
     expect(bar(page, EUROPEAN)).to_be_focused()
+    stops = page.locator(".st-key-softmax .hand").evaluate_all(
+        "(bars) => bars.filter((bar) => bar.tabIndex === 0).length"
+    )
+    assert stops == 1
     page.wait_for_function(f"() => {SHOWN}.source === {EUROPEAN}")  # "here" is where the focus is
     for key, least, most in (
-        ("ArrowUp", 0.04, 0.06),
+        ("ArrowRight", 0.04, 0.06),
         ("ArrowRight", 0.09, 0.11),
         ("PageUp", 0.29, 0.31),
-        ("ArrowDown", 0.24, 0.26),
+        ("ArrowLeft", 0.24, 0.26),
         ("Shift+ArrowLeft", 0.23, 0.25),
     ):
         page.keyboard.press(key)

@@ -259,17 +259,37 @@ def test_held_piece_is_labelled_examined(open_page: Opener) -> None:
     expect(name).to_have_text("Looks at")
 
 
-@pytest.mark.nightly
-def test_skip_link_leads_from_the_toolbar_to_play(open_page: Opener) -> None:
-    page = open_page()
-    settled(page)
-    page.locator(".st-key-more button").focus()
+def test_each_sentence_is_one_tab_stop_that_arrow_keys_move_in(open_page: Opener) -> None:
+    page = open_page("?step=2&depth=idea")
+    settled(page, ".st-key-heatmap")
+    english, french = page.locator(".player .source .word"), page.locator(".player .target .word")
+    current = page.locator(".player .source .current")
+    for words in (english, french):
+        assert words.evaluate_all("(words) => words.filter((word) => word.tabIndex === 0).length") == 1
+    current.focus()
+    page.keyboard.press("Home")
+    expect(english.first).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(english.nth(1)).to_be_focused()
+    expect(english.nth(1)).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    expect(english.nth(1)).to_be_focused()
+    expect_step(page, 2)
+    page.keyboard.press("Escape")
+    expect(current).to_be_focused()
     page.keyboard.press("Tab")
-    expect(page.locator(".player .skip")).to_be_focused()
-    box = page.locator(".player .skip").bounding_box()
-    assert box
-    assert box["width"] > 100, "the skip link is visible when focused"
-    page.keyboard.press("Enter")
+    expect(page.locator(".player .target [aria-current=step]")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 3)
+    expect(page.locator(".player .target [aria-current=step]")).to_be_focused()
+    page.keyboard.press("Home")
+    expect(french.first).to_be_focused()
+    expect_step(page, 1)
+    page.keyboard.press("Tab")
+    assert page.evaluate(FOCUSED)["name"].startswith("Play"), "Previous is disabled at the first step"
+    page.keyboard.press("ArrowRight")  # outside the sentences, steps do not move the focus
+    expect_step(page, 2)
     assert page.evaluate(FOCUSED)["name"].startswith("Play")
 
 

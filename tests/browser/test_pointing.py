@@ -93,8 +93,9 @@ def test_hovered_word_is_highlighted_in_every_chart(open_page: Opener, opening: 
 @pytest.mark.nightly
 def test_focused_word_is_highlighted_in_every_chart(open_page: Opener, opening: Trace) -> None:
     page = open_with_diagram(open_page)
+    page.locator(".player .source .word").nth(1).click()
     page.locator(".player .source .word").nth(1).focus()
-    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
     assert page.evaluate(LIT, [opening.words().source_groups[2][0]]) == ALL
     page.locator(".player .transport .next").focus()
     expect(page.locator(".pointing")).to_have_count(0)

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from tests.browser.contrast import faint
 from tests.browser.settled import settled
 from tests.browser.test_page import query
+from tests.browser.test_pointing import pointer_over
 from tests.browser.views import SHOWN, on_both
 
 pytestmark = pytest.mark.browser
@@ -72,6 +73,26 @@ def answer_all(card: Locator, *, keys: bool) -> int:
             card.locator(".onward").click()
         count += 1
     return count
+
+
+def test_only_the_highlighted_part_shows_what_is_hovered(open_page: Opener) -> None:
+    page = open_page(f"{HONEST}&tour=1")
+    wait_for_stop(page, 1)
+    wait_until_card_is_beside(page)
+    assert page.locator(".st-key-room").get_attribute("data-tour") == "heatmap"
+    marks, word = page.locator(".st-key-heatmap .pointing"), page.locator(".player .source .word").nth(2)
+    word.hover(force=True)
+    expect(word).not_to_have_class(re.compile("pointed"))
+    expect(marks).to_have_count(0)
+    pointer_over(page, "heatmap", 2, 2)
+    expect(marks.first).to_be_visible()
+    expect(word).to_have_class(re.compile("pointed"))
+    page.keyboard.press("Escape")
+    expect_tour_closed(page)
+    page.mouse.move(2, 2)
+    expect(marks).to_have_count(0)
+    word.hover()
+    expect(marks.first).to_be_visible()
 
 
 @on_both

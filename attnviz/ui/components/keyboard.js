@@ -10,11 +10,12 @@ const FIELDS = [
   "[role='menu']",
   "[role='radio']",
   "[role='dialog']",
+  "[data-scrolls]:focus-visible",
 ].join(); // controls that handle keys themselves
 const PRESSABLE = "button, a, summary, input:not([type='range'])"; // Space already activates these
 
 /** @type {Record<string, number>} */
-const STEP_KEYS = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
+const LINE_KEYS = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
 /** @type {Record<string, number>} */
 const CLICKER_KEYS = { PageDown: 1, PageUp: -1 }; // a presenter's remote control, in lecture mode only
 
@@ -31,15 +32,25 @@ export function isForPage(event, own) {
 }
 
 /**
+ * The place in a line that a key of `keys` leads to from `place`, where `last` is the last; null for any other key.
+ * @param {KeyboardEvent} event
+ * @param {number} place
+ * @param {number} last
+ * @param {Record<string, number>} [keys]
+ */
+export function placeForKey({ key }, place, last, keys = LINE_KEYS) {
+  return key in keys ? Math.min(Math.max(place + keys[key], 0), last) : null;
+}
+
+/**
  * The step that a key leads to from `step`, where `last` is the last; null for any other key.
  * @param {KeyboardEvent} event
  * @param {number} step
  * @param {number} last
  */
-export function stepForKey({ key }, step, last) {
-  const change = STEP_KEYS[key] ??
-    (document.documentElement.hasAttribute("data-lecture") ? CLICKER_KEYS[key] : undefined);
-  return change === undefined ? null : Math.min(Math.max(step + change, 0), last);
+export function stepForKey(event, step, last) {
+  const lecture = document.documentElement.hasAttribute("data-lecture");
+  return placeForKey(event, step, last) ?? (lecture ? placeForKey(event, step, last, CLICKER_KEYS) : null);
 }
 
 /**

@@ -276,5 +276,33 @@ export function blurAfterClick(event) {
   if (event.detail > 0 && event.currentTarget instanceof HTMLElement) event.currentTarget.blur();
 }
 
+/**
+ * Makes a group of controls one tab stop, that of `current`: keys move within the group (ARIA's roving tabindex). If one of
+ * them has the focus, `current` gets it, without scrolling.
+ * @param {HTMLElement[]} group
+ * @param {HTMLElement | undefined} current
+ */
+export function makeOneTabStop(group, current) {
+  for (const control of group) {
+    const index = control === current ? "0" : "-1"; // setting it, even to its value, recomputes styles
+    if (control.getAttribute("tabindex") !== index) control.setAttribute("tabindex", index);
+  }
+  if (group.some((control) => control !== current && control.matches(":focus"))) {
+    current?.focus({ preventScroll: true });
+  }
+}
+
+/**
+ * Lets keys scroll an element while its contents are wider than it: keyboard.js leaves them the arrow keys.
+ * @param {HTMLElement} node
+ */
+export function makeScrollable(node) {
+  const scrolls = node.scrollWidth > node.clientWidth + 1;
+  if (node.hasAttribute("data-scrolls") === scrolls) return;
+  node.toggleAttribute("data-scrolls", scrolls);
+  if (scrolls) node.tabIndex = 0;
+  else node.removeAttribute("tabindex");
+}
+
 /** Whether the visitor's system asks for reduced motion. */
 export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

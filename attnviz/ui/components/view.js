@@ -105,12 +105,15 @@ export const sendPreview = (node, whatIf) => send(node, "preview", whatIf);
 
 /**
  * Sends in the view of `node` which source piece or step a visitor points at, or null. The selection does not change, so
- * `changed` stays as it is.
+ * `changed` stays as it is. In the parts that the tour darkens, nothing can be pointed at.
  * @param {Element} node
  * @param {Pointed | null} pointed
  */
-export const sendPointed = (node, pointed) =>
-  viewRoot(node).dispatchEvent(new CustomEvent("attnviz:point", { detail: pointed }));
+export function sendPointed(node, pointed) {
+  const root = viewRoot(node), { tour } = root.dataset;
+  if (pointed && tour !== undefined && !(hostOf(node) ?? node).closest(`.st-key-${tour}`)) return;
+  root.dispatchEvent(new CustomEvent("attnviz:point", { detail: pointed }));
+}
 
 /**
  * Sends in the view of `node` the weights that are being dragged; null where the step's own are shown.

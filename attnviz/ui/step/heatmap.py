@@ -31,12 +31,8 @@ from attnviz.wording.attention_variants import face_explanation, face_names
 from attnviz.wording.stages import capitalised
 from attnviz.wording.transformer_stages import heads_name
 
-MOST_EQUAL, MOST_BESIDE = 32, 46
-"""Largest numbers of heatmap columns for two layouts.
-
-Up to MOST_EQUAL, heatmap and panel of the current step are about equally wide; up to MOST_BESIDE, the heatmap is
-wider; beyond that it has the page's width, and the panel is below it.
-"""
+MOST_EQUAL = 32
+"""Largest number of columns with which the heatmap is about as wide as the panel of the step; beyond, it is wider."""
 
 
 def heatmap_panel(view: View, theme: ThemeName) -> None:
@@ -286,19 +282,14 @@ def _one_vector_sentence(trace: Trace) -> str:
 
 
 def heatmap_with_columns(view: View, theme: ThemeName) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Draw the heatmap; return the containers below and beside it, or both below if it has the page's width."""
+    """Draw the heatmap; return the containers below and beside it."""
     if not view.shows("numbers"):  # the diagram beside it needs more width, and a wide heatmap scrolls
         with st.container(key=view.key("idea_columns")):
             left, right = st.columns([5, 7], gap="medium")
         with left, st.container(key=view.key("fits_window")):
             heatmap_panel(view, theme)
         return left, right
-    count = _column_count(view)
-    if count > MOST_BESIDE:
-        heatmap_panel(view, theme)
-        left, right = st.columns(2, gap="large")
-        return left, right
-    left, right = st.columns([8, 5] if count > MOST_EQUAL else [11, 10], gap="large")
+    left, right = st.columns([8, 5] if _column_count(view) > MOST_EQUAL else [11, 10], gap="large")
     with left:
         heatmap_panel(view, theme)
     return left, right

@@ -24,7 +24,13 @@ def can_be_changed(trace: Record) -> bool:
 
 def slider_labels(trace: Record) -> dict[str, str] | None:
     """Return the labels of the weights' sliders, or None where bars cannot be dragged."""
-    return {"weight": gettext("weight of {name}")} if can_be_changed(trace) and trace.attends_once else None
+    if not can_be_changed(trace) or not trace.attends_once:
+        return None
+    return {
+        "weight": gettext("weight of {name}"),
+        "weights": gettext("Attention weights"),
+        "keys": gettext("Left and right arrow: change the weight. Up and down arrow: go to another weight."),
+    }
 
 
 def weights_chart(view: View, at: str) -> None:

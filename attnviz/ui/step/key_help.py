@@ -8,6 +8,7 @@ from attnviz.languages import gettext
 from attnviz.ui.display_options import by_unit
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior
+from attnviz.ui.step.intervention_controls import slider_labels
 
 
 def _column_name(view: View) -> str:
@@ -29,11 +30,16 @@ def key_help(view: View, *, stepping_only: bool = False) -> None:
         gettext("Space"): gettext("play, pause"),
         gettext("Esc"): gettext("deselect the word and follow the largest weight"),
         f"Ctrl</kbd><kbd>{gettext('Enter')}": gettext("translate"),
+        "Tab</kbd> <kbd>←</kbd><kbd>→": gettext("another word of a sentence, or another weight of a bar"),
+        "Tab</kbd> <kbd>↑</kbd><kbd>↓": gettext("another bar of weights"),
         "L": gettext("lecture mode, for a projector"),
     }
     if not view.trace.attends:
         shortcuts.pop("↑</kbd><kbd>↓")
         shortcuts.pop(gettext("Esc"))
+    if slider_labels(view.trace) is None:
+        shortcuts["Tab</kbd> <kbd>←</kbd><kbd>→"] = gettext("another word of a sentence")
+        shortcuts.pop("Tab</kbd> <kbd>↑</kbd><kbd>↓")
     if stepping_only or not has_posterior(view.trace):
         shortcuts.pop("B")
     if stepping_only:

@@ -163,10 +163,7 @@ def _figures_by_step(
 ) -> dict[int, dict[str, AtStep]]:
     """Return, by step, the "logit-attribution" of each comparison and, if it has a foil, the "contrast"."""
     step_pieces = [
-        (comparison.step, piece)
-        for comparison in comparisons
-        for piece in (comparison.word, comparison.foil)
-        if piece is not None
+        (comparison.step, piece) for comparison in comparisons for piece in {None, comparison.word, comparison.foil}
     ]
     attributions = dict(zip(step_pieces, logit_attributions(trace, weights, step_pieces), strict=True))
     by_step: dict[int, dict[str, AtStep]] = {}
@@ -210,7 +207,7 @@ def _attribution_tables(view: View, weights: Weights, tokenizer: Tokenizer) -> N
 
     def make_tables(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
         comparison = _current_comparison(view, tokenizer, selection)
-        for name, foil in ((gettext("logit"), None), (gettext("difference"), comparison.foil)):
+        for name, foil in ((gettext("logit minus the mean"), None), (gettext("difference"), comparison.foil)):
             if foil is None and name == gettext("difference"):
                 continue
             subject = Subject(view.trace, comparison.step, weights, None, comparison.word, foil)

@@ -32,6 +32,7 @@ from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import SEARCHES, Request
 from attnviz.ui.toolbar.detail_level import page_detail_level, page_level_address
+from attnviz.ui.toolbar.input_advice import draw_advice
 from attnviz.ui.toolbar.lesson import LESSON
 from attnviz.wording.imported_attention import made_by, remark_sentences
 from attnviz.wording.learning import guidance_text
@@ -77,6 +78,8 @@ def shown_translation(request: Request | None, *, back: bool, steps: bool = Fals
         view = _view(original, request if requested_trace else None, opened) if original else None
         if requested_trace and request:
             _notice(requested_trace, request.target or "")
+            if not request.target:
+                draw_advice(request.text)
     return ShownTranslation(view, requested_trace is not None)
 
 
@@ -128,13 +131,13 @@ def forget_link() -> None:
 
 
 def status(view: View) -> None:
-    """Draw the model, device, search and duration."""
+    """Draw the model, device and search."""
     with st.container(key="status", width="stretch"):
         st.text(run_summary(view))
 
 
 def run_summary(view: View) -> str:
-    """Return the model, device, search and duration."""
+    """Return the model, device and search."""
     trace = view.trace
     guidance = guidance_text(trace.config)
     model = gettext(
@@ -142,7 +145,7 @@ def run_summary(view: View) -> str:
     )
     search = search_name(trace, gettext("forced decoding")) if view.number else _search_name(trace)
     what_if = (gettext("what-if {number}", number=view.number),) if view.number else ()
-    return " · ".join((*what_if, model, search, f"{1000 * trace.seconds:.0f}\u00a0ms"))
+    return " · ".join((*what_if, model, search))
 
 
 def is_all_unknown(trace: Trace) -> bool:

@@ -11,6 +11,7 @@ import {
   chartOf,
   drawSoon,
   find,
+  makeScrollable,
   onMessages,
   onStop,
   PLOTLY_CONFIG,
@@ -28,7 +29,7 @@ import { attachSliders, followWhatIfs } from "./drag.js";
 import { entryAt, marks } from "./marks.js";
 import { linkPanels } from "./panels.js";
 import { choiceAt, highlight, reportPointing } from "./pointing.js";
-import { placeSliders } from "./sliders.js";
+import { markTabStop, placeSliders } from "./sliders.js";
 import { filled } from "./template.js";
 import { listenToTree, markHypothesis, middleOf, openHypothesis } from "./tree.js";
 
@@ -125,10 +126,11 @@ function scrollToColumn(root, chart, { step, source }) {
 }
 
 /**
- * Fades the edges beyond which one can scroll.
+ * Fades the edges beyond which one can scroll, by mouse or keys.
  * @param {HTMLElement} scroll
  */
 function fadeEdges(scroll) {
+  makeScrollable(scroll);
   scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
 }
@@ -215,6 +217,7 @@ async function draw(root, state) {
     markHypothesis(root, null);
     attachSliders(root, chart, state);
   }
+  markTabStop(root, state);
   scrollToColumn(root, chart, state);
 }
 

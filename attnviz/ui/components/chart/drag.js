@@ -1,7 +1,7 @@
 // Sliders over the bars of attention weights, for mouse, finger and keyboard. The other weights change along, so that
 // all still sum to 1; the server gets the weights at the end of the drag.
 
-import { fill, find } from "../shared.js";
+import { fill, find, findAll } from "../shared.js";
 import { onMessage, sendChoice, sendPointed, sendWhatIf, viewState } from "../view.js";
 import { changedWeights, withShare } from "./changed_weights.js";
 import { hideConsequence, requestConsequence } from "./consequence.js";
@@ -11,9 +11,7 @@ const FINE = 0.01; // change by an arrow key with Shift
 
 /** @type {Record<string, number>} */
 const KEY_CHANGES = {
-  ArrowUp: 0.05,
   ArrowRight: 0.05,
-  ArrowDown: -0.05,
   ArrowLeft: -0.05,
   PageUp: 0.2,
   PageDown: -0.2,
@@ -41,8 +39,11 @@ export function attachSliders(root, chart, state) {
     ? state.sliders.bars
     : stepWeights.map((_, j) => newSlider(root, state, j));
   state.sliders = { stepWeights, shownWeights: stepWeights, bars, unit: 1, zero: 0, frame: 0 };
-  const { weight } = state.words;
+  const { weight, keys } = state.words;
   bars.forEach((bar, j) => bar.setAttribute("aria-label", fill(weight, { name: weights.pieces[j] })));
+  for (const [name, text] of [["role", "group"], ["aria-label", state.words.weights], ["aria-description", keys]]) {
+    layer.setAttribute(name, text);
+  }
   placeSliders(root, chart, state);
 }
 
@@ -54,7 +55,7 @@ export function attachSliders(root, chart, state) {
 function newSlider(root, state, piece) {
   const bar = document.createElement("div");
   bar.className = "hand";
-  bar.tabIndex = 0;
+  bar.tabIndex = -1;
   bar.append(document.createElement("output"));
   for (const [name, value] of [["role", "slider"], ["aria-valuemin", "0"], ["aria-valuemax", "1"]]) {
     bar.setAttribute(name, value);
@@ -168,12 +169,24 @@ function onKeyDown(root, state, piece, event) {
   if (by !== undefined && sliders) {
     beginDrag(root, state, piece);
     drag(root, state, sliders.shownWeights[piece] + (event.shiftKey ? Math.sign(by) * FINE : by));
+  } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+    focusNeighbour(find(root, ".hands"), event.key === "ArrowUp" ? -1 : 1);
   } else if (event.key === "Enter") endDrag(root, state);
   else if (event.key === "Escape") {
     if (sliders?.drag) endDrag(root, state, true);
     else sliders?.bars[piece].blur();
   } else if (event.key !== " ") return;
   event.preventDefault();
+}
+
+/**
+ * Focuses the slider above or below the focused one.
+ * @param {HTMLElement} layer
+ * @param {number} by
+ */
+function focusNeighbour(layer, by) {
+  const shown = findAll(layer, ".hand:not([hidden])"), here = shown.findIndex((bar) => bar.matches(":focus"));
+  shown[here + by]?.focus();
 }
 
 /**

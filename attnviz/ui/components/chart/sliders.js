@@ -4,6 +4,8 @@
 import {
   chartOf,
   find,
+  findAll,
+  makeOneTabStop,
   number,
   percent,
   PLOTLY_CONFIG,
@@ -13,7 +15,7 @@ import {
   widthOf,
   write,
 } from "../shared.js";
-import { sendDraggedWeights } from "../view.js";
+import { sendDraggedWeights, viewState } from "../view.js";
 
 export const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
 const LOW = 0.02; // weight below which the end of a bar is not marked
@@ -112,6 +114,18 @@ export function placeSliders(root, chart, state) {
   });
   sortByRow(find(root, ".hands"), sliders, places);
   describeSliders(state, sliders);
+}
+
+/**
+ * Makes the sliders one tab stop: the focused one, or that of the current source piece.
+ * @param {HTMLElement} root
+ * @param {ChartState} state
+ */
+export function markTabStop(root, { sliders }) {
+  if (!sliders) return;
+  const shown = findAll(root, ".hand:not([hidden])"), current = sliders.bars[viewState(root).source ?? 0];
+  const focused = shown.find((bar) => bar.matches(":focus"));
+  makeOneTabStop(sliders.bars, focused ?? (current && !current.hidden ? current : shown[0]));
 }
 
 /**

@@ -1,7 +1,7 @@
 // The equation of a stage with the numbers of the current step, typeset by KaTeX.
 
 import { payloadOf } from "../payloads.js";
-import { drawSoon, find, onMessages, states, write } from "../shared.js";
+import { drawSoon, find, findAll, makeScrollable, onMessages, states, whenIdle, write } from "../shared.js";
 import { viewState } from "../view.js";
 import { equationAt } from "./texts.js";
 
@@ -37,6 +37,8 @@ async function draw(root, state) {
   if (katex) {
     state.latex = latex;
     katex.render(latex, place, { displayMode: true, throwOnError: false });
+    // Not at once: reading a width would lay out the page for every equation of a step.
+    whenIdle(() => findAll(place, ".katex-display").forEach(makeScrollable));
   } else write(place, latex); // unrendered LaTeX, until it is drawn again
 }
 

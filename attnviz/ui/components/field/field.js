@@ -3,7 +3,7 @@
 // what the visitor set. The value of a display option belongs to its view instead (state.js).
 
 import { beforeRequest, lastAcknowledged, onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import { blurAfterClick, find, states } from "../shared.js";
+import { blurAfterClick, find, makeOneTabStop, states } from "../shared.js";
 import { onMessage, sendChoice, viewState } from "../view.js";
 
 /** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
@@ -162,9 +162,8 @@ function drawSegments(root, data, field) {
     for (const button of buttons) {
       const chosen = button.dataset.value === field.value;
       button.setAttribute("aria-checked", String(chosen));
-      button.tabIndex = chosen ? 0 : -1;
     }
-    if (!buttons.some((button) => button.tabIndex === 0) && buttons[0]) buttons[0].tabIndex = 0;
+    makeOneTabStop(buttons, buttons.find((button) => button.dataset.value === field.value) ?? buttons[0]);
   };
 }
 

@@ -3,7 +3,16 @@
 
 import { sendRequest } from "../outbox/outbox.js";
 import { NARROW } from "../payloads.js";
-import { blurAfterClick, element, find, findAll, prefersReducedMotion, setLanguage, states } from "../shared.js";
+import {
+  blurAfterClick,
+  element,
+  find,
+  findAll,
+  makeOneTabStop,
+  prefersReducedMotion,
+  setLanguage,
+  states,
+} from "../shared.js";
 
 /**
  * Shows the words of the hovered cell in the tooltip.
@@ -58,11 +67,9 @@ function cellElement(cell, chosen) {
  * @param {string} chosen
  */
 function markChosen(root, chosen) {
-  for (const node of findAll(root, "button.cell")) {
-    const here = node.dataset.code === chosen;
-    node.setAttribute("aria-checked", String(here));
-    node.tabIndex = here ? 0 : -1;
-  }
+  const nodes = findAll(root, "button.cell");
+  for (const node of nodes) node.setAttribute("aria-checked", String(node.dataset.code === chosen));
+  makeOneTabStop(nodes, nodes.find((node) => node.dataset.code === chosen));
 }
 
 /**

@@ -63,8 +63,8 @@ def _is_set(trace: Trace, step: int) -> bool:
 def _words() -> dict[str, str]:
     return {
         "hint": gettext(
-            "Drag a bar, and the other bars adjust. On the keyboard, ↑ ↓ move the selected bar and Enter applies "
-            "the new weights. Selected piece: {name}."
+            "Drag a bar, and the other bars adjust. On the keyboard, ← → move the selected bar, ↑ ↓ select another, "
+            "and Enter applies the new weights. Selected piece: {name}."
         ),
         "only": gettext("Look only here"),
         "without": gettext("Anywhere but here"),

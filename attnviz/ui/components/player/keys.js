@@ -1,7 +1,8 @@
 // Keyboard control of the player: steps, source pieces, playback and the views of the heatmap (faces). Also takes the
 // focus from clicked radio buttons, so that arrow keys step again.
 
-import { isForPage, isPlayKey, stepForKey } from "../keyboard.js";
+import { isForPage, isPlayKey, placeForKey, stepForKey } from "../keyboard.js";
+import { find } from "../shared.js";
 import { viewRoot } from "../view.js";
 import { sourceOf } from "./mark_step.js";
 
@@ -25,6 +26,21 @@ function neighbour(state, by) {
   if (state.order !== "strongest") stops.sort((one, other) => Number(one) - Number(other));
   const next = stops.indexOf(stopOf.get(sourceOf(state))) + by;
   return pieces.get(stops[Math.min(Math.max(next, 0), stops.length - 1)]);
+}
+
+/**
+ * The choice of another word by a key in the focused source sentence; null for any other key or focus.
+ * @param {KeyboardEvent} event
+ * @param {PlayerState} state
+ * @param {HTMLElement} root
+ * @returns {Choice | null}
+ */
+function sourceWordForKey(event, state, root) {
+  if (!event.composedPath().includes(find(root, ".source"))) return null;
+  const { source: words, orders } = state.data, source = sourceOf(state);
+  const here = words.findIndex(({ pieces }) => pieces.includes(source));
+  const place = placeForKey(event, here, words.length - 1);
+  return place === null ? null : { source: orders[state.step].find((j) => words[place].pieces.includes(j)) };
 }
 
 /** @type {Record<string, (state: PlayerState) => Choice>} */
@@ -54,7 +70,9 @@ export function onPlayerKey(event, state, { choose, play }, root) {
   if (viewRoot(root).hasAttribute("data-tour")) return; // the tour handles the keys
   if (!isForPage(event)) return;
   const step = stepForKey(event, state.step, state.data.weights.length - 1);
-  if (step !== null) choose({ step });
+  const word = sourceWordForKey(event, state, root);
+  if (word) choose(word);
+  else if (step !== null) choose({ step });
   else if (KEYS[event.key]) choose(KEYS[event.key](state));
   else if (isPlayKey(event)) play();
   else if (event.key.toLowerCase() === "b") nextFace(root);

@@ -1,7 +1,7 @@
 // Redraws the player at a step: marks the current step and source piece in the sentences, the controls and the bar at
 // the top of the window.
 
-import { fill, find, findAll, number, write } from "../shared.js";
+import { fill, find, findAll, makeOneTabStop, number, write } from "../shared.js";
 import { paintPointed, scrollBarToWords } from "./pointing.js";
 import { pieceSpans } from "./word_buttons.js";
 
@@ -116,6 +116,18 @@ function paintSlider(slider, { data, step }) {
 }
 
 /**
+ * Makes each sentence one tab stop: the word of the source piece, and that of the step.
+ * @param {HTMLElement} root
+ * @param {PlayerState} state
+ * @param {number} source
+ */
+function paintTabStops(root, { data, step }, source) {
+  const english = findAll(root, ".source .word"), french = findAll(root, ".target .word");
+  makeOneTabStop(english, english[data.source.findIndex(({ pieces }) => pieces.includes(source))]);
+  makeOneTabStop(french, french[data.target.findIndex(({ steps }) => steps.includes(step))]);
+}
+
+/**
  * Marks the step and source piece of `state`.
  * @param {HTMLElement} root
  * @param {PlayerState} state
@@ -134,4 +146,5 @@ export function paint(root, state) {
   paintBar(find(root, ".bar"), state, source);
   paintSlider(find(root, ".slide", HTMLInputElement), state);
   scrollBarToWords(root, state, source);
+  paintTabStops(root, state, source);
 }

@@ -78,7 +78,6 @@ export function listenToButtons(root, state, control) {
   onClick(".previous", () => control.choose({ step: state.step - 1 }));
   onClick(".next", () => control.choose({ step: state.step + 1 }));
   onClick(".play", control.play);
-  onClick(".skip", () => find(root, ".play").focus());
   const slider = find(root, ".slide", HTMLInputElement);
   slider.oninput = () => control.choose({ step: Number(slider.value) - 1 });
   onClick(".follow", () => {

@@ -10,15 +10,25 @@ const BOX = "[data-testid='stPopoverBody']";
 /** @type {HTMLElement | null} */
 let opener = null;
 
-/** @param {number} [tries] */
-function focusPopover(tries = 60) {
+/**
+ * Makes an opening popover a tab stop, as it may only have text that scrolls, and focuses it after a key.
+ * @param {boolean} byKey
+ * @param {number} [tries]
+ */
+function reachPopover(byKey, tries = 60) {
   const [box] = findAll(document, BOX);
-  if (!box || box.contains(document.activeElement)) {
-    if (!box && tries > 0) requestAnimationFrame(() => focusPopover(tries - 1));
+  if (!box) {
+    if (tries > 0) requestAnimationFrame(() => reachPopover(byKey, tries - 1));
     return;
   }
-  box.tabIndex = -1;
-  box.focus({ preventScroll: true }); // screen readers read its name, and Tab goes to its contents
+  box.tabIndex = 0;
+  // Screen readers read its name, and Tab goes to its contents.
+  if (byKey && !box.contains(document.activeElement)) box.focus({ preventScroll: true });
+}
+
+/** @param {MouseEvent} event */
+function onPointer({ target }) {
+  if (target instanceof Element && target.closest(BUTTON)) reachPopover(false);
 }
 
 /** @param {KeyboardEvent} event */
@@ -29,7 +39,7 @@ function onKey(event) {
     const button = target?.closest(BUTTON);
     if (!(button instanceof HTMLElement)) return;
     opener = button;
-    focusPopover();
+    reachPopover(true);
   } else if (key === "Escape" && target?.closest(BOX)) {
     opener?.focus();
   } else if (key === "Tab") {
@@ -69,6 +79,11 @@ function closeAtEnd(event, box) {
 }
 
 export default function () {
-  document.addEventListener("keydown", onKey, true); // before Streamlit opens or closes the popover; adding it twice has no effect
-  return () => document.removeEventListener("keydown", onKey, true);
+  // Before Streamlit opens or closes the popover; adding them twice has no effect.
+  document.addEventListener("keydown", onKey, true);
+  document.addEventListener("pointerdown", onPointer, true);
+  return () => {
+    document.removeEventListener("keydown", onKey, true);
+    document.removeEventListener("pointerdown", onPointer, true);
+  };
 }

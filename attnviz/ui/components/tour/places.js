@@ -13,18 +13,25 @@ const SENTENCES = ".row:not(.shown)"; // in the shadow root of the player
 const ENCODER = ".st-key-diagram .encoder :is(.ground, .annotation, .word)";
 
 /**
- * The highlighted elements of each place; above a sheet, where space is short, the figure alone.
- * @type {Record<string, { all: string, picture: string }>}
+ * The highlighted elements of each place, and the key of the container that they are in; above a sheet, where space is
+ * short, the figure alone is highlighted.
+ * @type {Record<string, { key: string, all: string, picture: string }>}
  */
 const PLACES = {
-  heatmap: { all: ".st-key-heatmap", picture: ".st-key-heatmap .chart" },
-  source: { all: SENTENCES, picture: SENTENCES },
-  encoder: { all: ENCODER, picture: ENCODER },
-  stage1: { all: ".st-key-stage_1", picture: ".st-key-stage_1 .chart" },
-  stage2: { all: ".st-key-stage_2", picture: ".st-key-stage_2 .chart" },
-  stage3: { all: ".st-key-stage_3", picture: ".st-key-stage_3 .chart" },
-  stage5: { all: ".st-key-stage_5", picture: ".st-key-candidates .chart" },
+  heatmap: { key: "heatmap", all: ".st-key-heatmap", picture: ".st-key-heatmap .chart" },
+  source: { key: "player", all: SENTENCES, picture: SENTENCES },
+  encoder: { key: "diagram", all: ENCODER, picture: ENCODER },
+  stage1: { key: "stage_1", all: ".st-key-stage_1", picture: ".st-key-stage_1 .chart" },
+  stage2: { key: "stage_2", all: ".st-key-stage_2", picture: ".st-key-stage_2 .chart" },
+  stage3: { key: "stage_3", all: ".st-key-stage_3", picture: ".st-key-stage_3 .chart" },
+  stage5: { key: "stage_5", all: ".st-key-stage_5", picture: ".st-key-candidates .chart" },
 };
+
+/**
+ * The key of the container of a place; empty where none is highlighted.
+ * @param {string} place
+ */
+export const keyOf = (place) => PLACES[place]?.key ?? "";
 
 const isSheet = () => innerWidth < SHEET;
 export const scrollContainer = () => document.querySelector("[data-testid=stMain]") ?? document.documentElement;

@@ -2,7 +2,7 @@
 // questions are answered.
 
 import { MOST_GREEN } from "../../../figures/constants.js";
-import { element, fill } from "../shared.js";
+import { element, fill, makeOneTabStop } from "../shared.js";
 import { sentenceElement } from "./parts.js";
 
 /**
@@ -93,12 +93,12 @@ function choiceRow({ source, words }, item, chosenWord, choose) {
   const buttons = source.map((word, k) => {
     const button = element("button", "word", word);
     button.type = "button";
-    button.tabIndex = k === (chosenWord ?? 0) ? 0 : -1;
     button.disabled = answered;
     button.onclick = () => choose(k);
     if (answered) showAttention(button, item, k, chosenWord);
     return button;
   });
+  makeOneTabStop(buttons, buttons[chosenWord ?? 0]);
   line.onkeydown = (event) => moveFocus(event, buttons);
   line.append(...buttons.flatMap((button) => [button, " "]));
   return line;
@@ -130,8 +130,7 @@ function moveFocus(event, buttons) {
   const next = buttons[to[event.key]];
   if (event.key in to) event.preventDefault();
   if (here < 0 || !next) return;
-  for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
-  next.focus();
+  makeOneTabStop(buttons, next);
 }
 
 /**

@@ -62,6 +62,7 @@ function draw(root, state) {
   if (!payload || !contents) return; // the previous card stays meanwhile
   const stop = payload.stops[state.at - 1];
   setLanguage(payload.language);
+  viewRoot(root).dataset.tour = contents.keyOf(stop.place);
   viewRoot(root).toggleAttribute("data-quiz", isAsking(stop, payload.identity));
   card.classList.toggle("asking", isAsking(stop, payload.identity));
   contents.togglePopover(find(root, ".light"), true);

@@ -1,0 +1,129 @@
+"""Recognise text that is no single English sentence, and say in one line what to do about it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from attnviz.languages import gettext
+from attnviz.text import normalise
+from attnviz.ui.page_state import inputs
+from attnviz.ui.requests import request_button
+from attnviz.wording.labels import shorten
+
+MOST_CAPITALS = 0.7
+"""Share of the letters from which a text counts as written in capitals."""
+
+_ADDRESS = re.compile(r"\S*://\S*|\bwww\.\S+")
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_END = re.compile(r"(?P<last>\S*?)(?P<mark>[.!?…]+)(?P<closing>[\"”»)\]]*)\s+(?=[\"“«(\[]*[^\W\d_])")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ENGLISH = _words(
+    "the an is are was were be been am of and or in to for with that this these those it its at by from as he she they "
+    "we you i not have has had do does did will would can could should may must what where who when why how my your "
+    "his her our their there here if but so no all some any than then about into please don't i'm it's let's"
+)
+"""Frequent words that are English and not French."""
+_FRENCH = _words(
+    "le la les un une des du dans pour que qui sur avec pas je tu il elle nous vous ils elles aux au cette ces ses sa "
+    "mes mon ma notre votre leur leurs ne est et ce mais où sont était être suis sommes ont fait chez depuis très par "
+    "plus bonjour merci oui ça"
+)
+_ELISION = re.compile(r"(?:[cdjlmnst]|qu)'[aeiouyhàâéèêîôœ]", re.IGNORECASE)
+_ABBREVIATIONS = _words(
+    "mr mrs ms dr prof st vs etc jr sr gen col sgt capt lt brig rev hon sen rep gov mt fig vol art inc ltd co corp "
+    "dept est jan feb mar apr jun jul aug sep sept oct nov dec messrs mme mlle approx cf al ed eds pp p"
+)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What is unsuitable about a text, and what to do."""
+
+    sentence: str
+    instead: tuple[tuple[str, str], ...] = ()
+    """Labels of buttons, and the texts that these translate."""
+
+
+def advice(text: str) -> Advice | None:
+    """Return what to do about `text`, or None if nothing speaks against its being one English sentence."""
+    text = normalise(text)
+    if _ADDRESS.search(text):
+        rest = " ".join(_ADDRESS.sub(" ", text).split())
+        return Advice(
+            gettext("A web address is not a sentence. The model splits it into small pieces and translates those."),
+            ((gettext("Translate without the address"), rest),) if len(_WORD.findall(rest)) > 1 else (),
+        )
+    if is_french(text):
+        return Advice(gettext("This looks like French. The model reads English: write an English sentence."))
+    if is_in_capitals(text):
+        return Advice(
+            gettext("The model has seen few words in capitals. It splits them into small pieces."),
+            ((gettext("Translate in lower case"), text.capitalize()),),
+        )
+    found = sentences(text)
+    if sum(len(_WORD.findall(sentence)) > 1 for sentence in found) > 1:
+        return Advice(
+            gettext(
+                "These are {count} sentences. The model learned mostly from single ones. Choose one:", count=len(found)
+            ),
+            tuple((shorten(sentence, 28), sentence) for sentence in found),
+        )
+    return None
+
+
+def is_in_capitals(text: str) -> bool:
+    """Return whether most letters of at least two words are capitals."""
+    letters = [letter for letter in text if letter.isupper() or letter.islower()]
+    words = [word for word in _WORD.findall(text) if len(word) > 1 and word.isupper()]
+    return len(words) > 1 and sum(map(str.isupper, letters)) >= MOST_CAPITALS * len(letters)
+
+
+def is_french(text: str) -> bool:
+    """Return whether a text has two signs of French, and no frequent English word.
+
+    Signs are frequent French words, elisions, and words in lower case with an accent.
+    """
+    words = _WORD.findall(text)
+    signs = sum(
+        word.lower() in _FRENCH or bool(_ELISION.match(word)) or (word.islower() and not word.isascii())
+        for word in words
+    )
+    return signs > 1 and not any(word.lower() in _ENGLISH for word in words)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, split after a full stop, question or exclamation mark before a capital letter.
+
+    No sentence ends after an abbreviation, or within a quotation or after a quoted question.
+    """
+    found, start = [], 0
+    for end in _END.finditer(text):
+        last, following = end["last"].strip('"“«([').lower(), text[end.end() :].lstrip('"“«([')
+        abbreviated = end["mark"] == "." and (last in _ABBREVIATIONS or "." in last or (len(last) == 1 and last != "i"))
+        quoted = text[: end.end()].count('"') % 2 == 1 or (end["closing"] != "" and end["mark"] != ".")
+        if following[0].isupper() and not abbreviated and not quoted:
+            found.append(text[start : end.end()].strip())
+            start = end.end()
+    return [*found, text[start:].strip()]
+
+
+def draw_advice(text: str) -> None:
+    """Draw the advice about `text`, if there is any, with a button for each text to translate instead."""
+    found = advice(text)
+    if found is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="advice"):
+        st.text(found.sentence, width="content")
+        for number, (label, instead) in enumerate(found.instead):
+            request_button(
+                label, partial(inputs.set_request, st.session_state, instead), key=f"advice_{number}", type="tertiary"
+            )

@@ -1,0 +1,64 @@
+"""axe-core (https://github.com/dequelabs/axe-core) finds no serious violation of WCAG on any page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page
+
+from attnviz.ui.page_state.detail_level import DETAIL_LEVELS
+from tests.browser.server import READY
+from tests.browser.views import EXAMPLE, at_night
+
+pytestmark = pytest.mark.browser
+
+Opener = Callable[..., Page]
+
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+READY_OF = {
+    "": READY,
+    "why": ".st-key-lanes-why .lane canvas",
+    "learns": "[class*='st-key-heatmap_1'] .js-plotly-plot .ytick",
+    "transformer": "[class*='st-key-room-']",
+    "lab": ".st-key-attributions .js-plotly-plot .ytick",
+    "corpus": ".st-key-corpus_sample button",
+}
+"""A selector that matches once a page is drawn, by its path."""
+VIOLATIONS = """async () => {
+  const found = await axe.run(document, { resultTypes: ["violations"] });
+  return found.violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).map(({ id, nodes }) => ({
+    id, nodes: nodes.map(({ target, html }) => `${target.flat(9).join(" ")}  ${html.slice(0, 120)}`),
+  }));
+}"""
+
+
+def violations(page: Page) -> list[dict[str, Any]]:
+    """Return the serious and critical violations on a page, once it has stopped changing."""
+    page.wait_for_selector("[data-waiting]", state="detached")
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    page.evaluate(AXE)
+    found: list[dict[str, Any]] = page.evaluate(VIOLATIONS)
+    return found
+
+
+@pytest.mark.parametrize("path", READY_OF)
+@pytest.mark.parametrize(
+    ("lang", "window"),
+    [
+        ("en", {}),
+        at_night("fr", {"dark": True}),
+        at_night("en", {"width": 390, "height": 844}),
+        at_night("fr", {"width": 768, "height": 1024}),
+    ],
+    ids=["en", "fr-dark", "en-phone", "fr-tablet"],
+)
+def test_axe_finds_nothing_serious(open_page: Opener, path: str, lang: str, window: dict[str, Any]) -> None:
+    for level in DETAIL_LEVELS:
+        query = f"?sentence={quote(EXAMPLE)}&depth={level}&lang={lang}"
+        page = open_page(query, path=path, ready=READY_OF[path], **window)
+        assert violations(page) == [], level
+        page.close()

@@ -1,0 +1,81 @@
+"""Advice about text that is no single English sentence: what is recognised, and what its buttons translate."""
+
+from __future__ import annotations
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz.evaluation.sentences import FIGURE_3
+from attnviz.ui.corpus_tables import SAMPLE
+from attnviz.ui.examples import EXAMPLES
+from attnviz.ui.toolbar.input_advice import advice, is_french, is_in_capitals, sentences
+from tests.ui.fields import field, set_field
+from tests.ui.opening import Run
+from tests.ui.shown_payloads import panel_texts
+
+SAMPLES = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+TWO = "Two dogs play. A man sleeps in the snow."
+
+
+@pytest.mark.parametrize(
+    "text", [TWO, "THE GREEN HOUSE IS OLD.", "Le chat est sur la table.", "See https://example.org/a for details."]
+)
+@pytest.mark.usefixtures("each_language")
+def test_each_kind_of_unsuitable_text_gets_its_advice(text: str, snapshot: SnapshotAssertion) -> None:
+    found = advice(text)
+    assert found is not None
+    assert {"sentence": found.sentence, "instead": found.instead} == snapshot
+
+
+def test_english_sentences_get_no_advice() -> None:
+    """Of the sample's sentences at most 1 in 500 may; of the page's examples, only the one of seven sentences."""
+    assert sum(advice(english) is not None for english, *_ in SAMPLES) <= len(SAMPLES) / 500
+    examples = [sentence for kind in EXAMPLES.values() for sentence in kind]
+    assert [len(sentences(one)) for one in examples if advice(one)] == [7]
+
+
+def test_most_french_sentences_are_recognised() -> None:
+    french = [pair[1] for pair in SAMPLES]
+    assert sum(map(is_french, french)) > 0.85 * len(french)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (TWO, 2),
+        ("Mr. Smith met Dr. J. K. Brown in the U.S. Senate.", 1),
+        ("No. It is, e.g. Sparta's director, No. 5 of St. Louis.", 2),
+        ('"Why?" Tom asked. He left.', 2),
+        ('He said: "Come in. Sit down." She sat down.', 2),
+        ("It costs 3.5 million... and more.", 1),
+        ("So do I. She does not!", 2),
+        ("", 1),
+    ],
+)
+def test_text_is_split_at_the_ends_of_sentences(text: str, count: int) -> None:
+    found = sentences(text)
+    assert " ".join(found) == text
+    assert len(found) == count
+
+
+def test_acronyms_and_short_texts_are_not_in_capitals() -> None:
+    assert is_in_capitals("STOP THE WAR")
+    for text in ("NATO and the EU agreed.", "USA", "I", "A B C", "", "2 + 2", FIGURE_3[0]):
+        assert not is_in_capitals(text), text
+
+
+def test_button_translates_what_is_advised(page: Run) -> None:
+    app = page(sentence="TWO DOGS PLAY IN THE SNOW.")
+    assert len(panel_texts(app, "advice")) == 1
+    app.button(key="advice_0").click().run()
+    assert field(app, "sentence")["value"] == "Two dogs play in the snow."
+    assert panel_texts(app, "advice") == []
+    set_field(app, "sentence", TWO)
+    app.button(key="advice_1").click().run()
+    assert field(app, "sentence")["value"] == "A man sleeps in the snow."
+    assert panel_texts(app, "advice") == []
+
+
+def test_given_translation_gets_no_advice(page: Run) -> None:
+    app = page(sentence=TWO, target="Deux chiens.")
+    assert panel_texts(app, "advice") == []
