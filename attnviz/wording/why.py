@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnviz.analysis.clauses import Growth
 from attnviz.analysis.forced_words import ForcedWords
 from attnviz.analysis.gradient_decay import GradientDecay
+from attnviz.analysis.prefixes import IMPROBABLE, Growth, JudgedTranslation
 from attnviz.languages import gettext, ngettext
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, significant, small
@@ -150,49 +150,32 @@ def small_length(length: float) -> str:
 
 
 def growth_sentence(growth: Growth) -> str:
-    """Return how translation quality changes as the sentence grows."""
-    words = growth.words
-    listed = [
+    """Return how many content words of the whole sentence each of the three models leaves out."""
+    last = {kind: row[-1] for kind, row in zip(growth.attentions, growth.translations, strict=True)}
+    return gettext(
+        "The fixed vector leaves out {fixed} of the {all} content words of the whole sentence. Dot-product "
+        "attention leaves out {general}, additive attention {additive}.",
+        fixed=len(last["none"].omitted),
+        all=len(last["none"].content),
+        general=len(last["general"].omitted),
+        additive=len(last["additive"].omitted),
+    )
+
+
+def judgement_note(judged: JudgedTranslation, score: float | None) -> str:
+    """Return the left-out and improbable words of a translation, and its chrF2 `score` if any, a line for each."""
+    parts = [
+        gettext("{count} of {all} content words left out", count=len(judged.omitted), all=len(judged.content)),
         gettext(
-            "{name} from {first} to {last}",
-            name=short_name(kind),
-            first=decimal(float(row[0]), 0),
-            last=decimal(float(row[-1]), 0),
-        )
-        for kind, row in zip(growth.attentions, growth.scores, strict=True)
+            "{count} of {all} French words below {limit}",
+            count=judged.improbable,
+            all=len(judged.words),
+            limit=percent(IMPROBABLE),
+        ),
     ]
-    sentence = gettext(
-        "chrF as the sentence grows from {first} to {last} words: {listed}.",
-        first=words[0],
-        last=words[-1],
-        listed=", ".join(listed),
-    )
-    baselines = (decimal(float(score), 0) for score in (growth.baseline.min(), growth.baseline.max()))
-    sentence += " " + gettext(
-        "An unrelated text gets a chrF of {first} to {last}.", first=next(baselines), last=next(baselines)
-    )
-    if "none" not in growth.attentions or "additive" not in growth.attentions:
-        return sentence
-    fixed, other = (growth.scores[growth.attentions.index(kind)] for kind in ("none", "additive"))
-    failed = [count for count, chrf, other_chrf in zip(words, fixed, other, strict=True) if chrf < other_chrf / 2]
-    if failed:
-        return (
-            sentence
-            + " "
-            + gettext(
-                "For sentences of {listed} words, the fixed vector fails: its chrF is less than half that of "
-                "additive attention.",
-                listed=", ".join(map(str, failed)),
-            )
-        )
-    return (
-        sentence
-        + " "
-        + gettext(
-            "The fixed vector never fails on this sentence: at every length, its chrF is at least half that of "
-            "additive attention."
-        )
-    )
+    if score is not None:
+        parts.append(f"chrF {decimal(score, 0)}")
+    return "\n".join(parts)
 
 
 def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:

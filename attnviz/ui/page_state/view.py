@@ -47,6 +47,8 @@ class View:
     """Which parts of the view are drawn."""
     first_step: int = 0
     """0-based step at which the view opens."""
+    step_count: int | None = None
+    """Number of steps; None for those of the decoder."""
 
     @property
     def parent(self) -> Any:
@@ -71,5 +73,5 @@ class View:
 
     @property
     def steps(self) -> int:
-        """Number of decoder steps."""
-        return len(self.trace.target_pieces)
+        """Number of steps, which the visitor chooses from."""
+        return len(self.trace.target_pieces) if self.step_count is None else self.step_count
