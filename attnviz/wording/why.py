@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz.analysis.forced_words import ForcedWords
-from attnviz.analysis.gradient_decay import GradientDecay
 from attnviz.analysis.prefixes import IMPROBABLE, Growth, JudgedTranslation
 from attnviz.languages import gettext, ngettext
 from attnviz.wording.labels import quote, shorten
@@ -89,58 +88,26 @@ def _largest_differences_sentence(forced_words: ForcedWords, lags: np.ndarray, f
     )
 
 
-def gradient_decay_sentences(
-    kinds: Sequence[str], decays: Sequence[GradientDecay], shares: Sequence[tuple[float, float] | None]
-) -> str:
-    """Return how gradients decay in models with these `kinds` of attention, one line each.
+def gradient_share_sentences(kinds: Sequence[str], shares: Sequence[tuple[float, float] | None]) -> tuple[str, str]:
+    """Return the share of the gradient that reaches the most-attended piece in models with these `kinds` of attention.
 
     `shares` are the share of the gradient that reaches the piece that additive attention attends to most, and the share
-    that a uniform gradient would have; None where unknown.
+    that a uniform gradient would have, which is in the second sentence; None where unknown. Both sentences are empty if
+    all are unknown.
     """
-    lines = [
-        gettext(
-            "Median length of the gradient between a French and an English piece, from the quarter of the pairs "
-            "that are closest together to the quarter farthest apart:"
-        )
-    ]
-    lines += [_gradient_decay_sentence(kind, decay) for kind, decay in zip(kinds, decays, strict=True)]
     known = [(kind, share) for kind, share in zip(kinds, shares, strict=True) if share is not None]
-    if known:
-        listed = ", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known)
-        lines.append(
-            gettext(
-                "Share of the gradient that reaches the piece with the largest weight under additive attention: "
-                "{listed}. A uniform gradient would give this piece {alike}.",
-                listed=listed,
-                alike=percent(known[0][1][1]),
-            )
-        )
-    return "\n\n".join(lines)
-
-
-def _gradient_decay_sentence(kind: str, decay: GradientDecay) -> str:
-    """Return how gradients decay in a model with this kind of attention."""
-    near, far = (tuple(map(small_length, lengths)) for lengths in (decay.near, decay.far))
-    values = {"name": attention_name(kind), "start_near": near[0], "start_far": far[0], "near": near[1], "far": far[1]}
-    values["fall"] = ""
-    if np.isfinite(decay.tenth):
-        values["fall"] = " " + (
-            gettext("(divided by more than ten at every step)")
-            if round(decay.tenth) < 1
-            else ngettext(
-                "(falls to a tenth at every step)", "(falls to a tenth every {count:.0f} steps)", round(decay.tenth)
-            )
-        )
-    if kind == "none":
-        return gettext(
-            "{name}: the length goes from {start_near} to {start_far}{fall} by the recurrence alone, and from "
-            "{near} to {far} by the fixed vector.",
-            **values,
-        )
-    return gettext(
-        "{name}: by the recurrence alone, the length goes from {start_near} to {start_far}{fall}; by attention, "
-        "it goes from {near} to {far}.",
-        **values,
+    if not known:
+        return "", ""
+    return (
+        gettext(
+            "Share of the gradient that reaches the right piece: {listed}",
+            listed=", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known),
+        ),
+        gettext(
+            "The right piece is the one with the largest weight under additive attention. A uniform gradient would "
+            "give it {alike}.",
+            alike=percent(known[0][1][1]),
+        ),
     )
 
 

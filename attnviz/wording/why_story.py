@@ -96,25 +96,20 @@ def forced(model: str, *, given: bool) -> TextSection:
 def signals() -> TextSection:
     """Return the text about gradients and their paths."""
     return TextSection(
-        gettext("4. How far learning signals travel"),
+        gettext("4. A fixed vector learns, but cannot select"),
         (
             gettext(
                 "If the vector of an English piece were a little different, how much would the probability of a "
-                "written word change? A model computes this when it learns. The model then makes the largest "
-                "changes to the numbers that matter most. The answer is called the gradient, ∂ log p(yᵢ) / ∂xⱼ. "
-                "The length of the gradient says how strong a signal reaches the English piece. Through the "
-                "recurrence alone, the signal has to go back from state to state, and gets weaker with every "
-                "step (Bengio et al. 1994). Through attention, the signal goes straight to the pieces with large "
-                "weights. Compare the right ends of the curves: if a curve is still high there, its signal "
-                "reaches words far away."
+                "French piece change? The answer is the gradient ∂ log p(yᵢ) / ∂xⱼ, from which a model learns. "
+                "Through a fixed vector, the gradient reaches every English piece. But this vector is the same for "
+                "all French pieces, so it cannot select the right English piece. Attention sends a larger share "
+                "there."
             ),
             gettext(
-                "The horizontal axis counts the steps between a written piece and an English piece. These are i "
-                "steps from written piece i back to decoder state s₀, then j steps along the encoder to English "
-                "piece j. The gradient is exact. The figure splits the gradient by its path into the encoder: "
-                "through s₀, or through the context vectors c₁ … cᵢ and their weights. (The model with a fixed "
-                "vector has no weights; at every step, its context vector is the last annotation.) Lines are "
-                "medians; bands hold the middle half of the values."
+                "The horizontal axis counts the recurrent steps from a French piece back to an English piece. One "
+                "line is the gradient through the start state s₀. It gets weaker with every step (Bengio et al. "
+                "1994). The other line is the gradient through the context vectors c₁ … cᵢ. Without attention, they "
+                "all are the last annotation. Lines are medians; bands hold the middle half."
             ),
         ),
     )

@@ -143,7 +143,6 @@ def test_every_chart_is_drawn_and_described(open_page: Opener) -> None:
         expect(page.locator(f".st-key-{name} .chart-box p")).not_to_be_empty()
     wait_until_idle(page)
     assert_fits_the_window(page)
-    expect(page.locator(".st-key-signals-why p")).to_contain_text("by the recurrence alone")
     expect(page.locator(".st-key-by_length-why")).to_contain_text("your sentence: 6 words")
     assert faint(page, more_than=30) == []
 
@@ -278,7 +277,7 @@ def test_language_can_be_switched_repeatedly(open_page: Opener) -> None:
         page.locator(".st-key-lang").get_by_text(code).click()
         expect(lanes(page).locator(".name").first).to_contain_text(name)
     page.locator(".st-key-signals-why").scroll_into_view_if_needed()
-    expect(page.locator(".st-key-signals-why p")).to_contain_text("par la seule récurrence")
+    expect(page.locator(".st-key-signals-why h3")).to_contain_text("Part du gradient")
 
 
 @pytest.mark.nightly

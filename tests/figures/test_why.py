@@ -22,12 +22,11 @@ from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.trace.attributions import Signals
 from attnviz.wording.numbers import percent
-from attnviz.wording.why import gradient_decay_sentences, growth_sentence, judgement_note, length_sentence, small_length
+from attnviz.wording.why import gradient_share_sentences, growth_sentence, judgement_note, length_sentence
 from attnviz.wording.why_story import by_length, forced, growth, judging, opening, signals, translations_section
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.test_bleu_by_length import ROWS
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
-from tests.snapshots import without_numbers
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 KINDS = ("none", "general", "additive")
@@ -131,20 +130,12 @@ def test_the_table_of_signals_has_every_pair(forced_models: ForcedModels) -> Non
 
 
 @EACH_LANGUAGE
-def test_gradient_decay_sentences_contain_the_numbers(forced_models: ForcedModels, snapshot: SnapshotAssertion) -> None:
-    found = gradient_quartiles(forced_models.signals[0])
-    _, fixed, dot, share = gradient_decay_sentences(("none", "general"), (found, found), ((0.25, 0.1), None)).split(
-        "\n\n"
-    )
-    near, far = (tuple(map(small_length, ends)) for ends in (found.near, found.far))
-    for length in (*near, *far):
-        assert length in fixed
-    for part in (percent(0.25), percent(0.1)):
-        assert part in share
-    assert [without_numbers(fixed), without_numbers(dot), share] == snapshot
-    assert (
-        len(gradient_decay_sentences(("general",), (found,), (None,)).split("\n\n")) == 2
-    )  # no share without the gradient
+def test_gradient_share_sentence_contains_the_known_shares(snapshot: SnapshotAssertion) -> None:
+    lead, baseline = gradient_share_sentences(("none", "general", "additive"), ((0.12, 0.08), None, (0.22, 0.08)))
+    assert [lead, baseline] == snapshot
+    assert all(percent(share) in lead for share in (0.12, 0.22))
+    assert percent(0.08) in baseline
+    assert gradient_share_sentences(("general",), (None,)) == ("", "")
 
 
 @EACH_LANGUAGE

@@ -245,7 +245,7 @@ def test_texts_are_in_the_language_of_the_page(page: Run) -> None:
     _, forced, signals, _ = mounted(app, "chart")
     assert mounted(app, "side_by_side")[1]["lanes"][0]["name"] == grown(app)["lanes"][0]["name"] == "Un vecteur fixe"
     assert "dix fois moins probables" in fetched(forced["at"])["captions"]["every"][1]
-    assert "par la seule récurrence" in fetched(signals["at"])["captions"]["every"][1]
+    assert "Part du gradient" in fetched(signals["at"])["captions"]["every"][0]
 
 
 def test_model_with_another_tokenizer_is_reported_instead_of_a_figure(
