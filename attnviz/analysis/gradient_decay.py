@@ -29,11 +29,6 @@ class GradientDecay:
     """Medians through s_0 and through the contexts, over the nearest quarter of all pairs."""
     far: tuple[float, float]
     """Medians through s_0 and through the contexts, over the farthest quarter of all pairs."""
-    tenth: float
-    """Number of steps over which the gradient through s_0 falls to a tenth; inf where it does not fall.
-
-    From a least-squares line through all logarithms.
-    """
 
 
 def distances(steps: int, pieces: int) -> NDArray[np.int64]:
@@ -64,7 +59,7 @@ def gradient_quartiles(signals: Signals) -> GradientDecay:
             steps_between >= np.quantile(steps_between, 0.75),
         )
     )
-    return GradientDecay(means, start, contexts, near, far, _steps_to_a_tenth(steps_between, signals.start))
+    return GradientDecay(means, start, contexts, near, far)
 
 
 def gradient_share(signals: Signals, attended: NDArray[np.integer]) -> tuple[float, float]:
@@ -75,12 +70,3 @@ def gradient_share(signals: Signals, attended: NDArray[np.integer]) -> tuple[flo
     """
     shares = signals.whole / np.maximum(signals.whole.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     return float(shares[np.arange(len(attended)), attended].mean()), 1 / signals.whole.shape[1]
-
-
-def _steps_to_a_tenth(steps_between: NDArray[np.int64], lengths: Array) -> float:
-    """Return the number of steps over which a gradient falls to a tenth, by the line through its logarithms."""
-    positive = lengths > 0
-    if len(np.unique(steps_between[positive])) < 2:
-        return np.inf
-    slope = float(np.polyfit(steps_between[positive], np.log10(lengths[positive]), 1)[0])
-    return -1 / slope if slope < 0 else np.inf

@@ -48,8 +48,6 @@ class StepTexts:
     texts_of_step: Callable[[Any, int, ThemeName], Texts] = lambda *_: {}
     texts_of_source: Callable[[Any, int], Texts] = lambda *_: {}
     texts_of_cells: Callable[[Any, int], dict[str, list[str]]] = lambda *_: {}
-    terms: Callable[[Any], tuple[TermCard, ...]] = lambda _: ()
-    """Terms that the sentences at the level *Idea* explain."""
     heads_text: Callable[[Any], str] = lambda _: ""
     """Names the heads that the alignment is of, where a step has several; "" where it has one distribution."""
     step_sentence: Callable[[Any, int, str], str] = stages.step_sentence
@@ -58,6 +56,8 @@ class StepTexts:
     """Phrase that names the model or program that made the numbers."""
     how: Callable[[Any], str] = _model_and_search
     """The same, capitalised, with the search that found the target."""
+    terms: Callable[[Any], tuple[TermCard, ...]] = lambda _: ()
+    """Terms that the sentences at the level *Idea* explain."""
 
 
 @dataclass(frozen=True)

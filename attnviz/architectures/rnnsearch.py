@@ -24,7 +24,7 @@ RNNSEARCH = Architecture(
         equations.texts_of_step,
         equations.texts_of_source,
         equations.texts_of_cells,
-        recurrent_terms,
+        terms=recurrent_terms,
     ),
     {1: "energy", 2: "softmax", 3: "context", 4: "state", 5: "maxout and word"},
     idea_figures,

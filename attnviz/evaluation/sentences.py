@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 FIGURE_3 = (
     "The agreement on the European Economic Area was signed in August 1992.",
     "It should be noted that the marine environment is the least known of environments.",
@@ -47,3 +49,34 @@ LONG = (
     ),
 )
 """Sentences of 30 to 50 words: parliament, news, an everyday story, a talk."""
+
+
+class HumanTranslation(NamedTuple):
+    """A person's translation of a sentence, which may be passed on."""
+
+    french: str
+    origin: str
+    """Who published it and where."""
+
+
+TECHNOLOGY = (
+    "Technology has transformed both the economy and social life, and should further facilitate the free flow of "
+    "personal data within the Union and the transfer to third countries and international organisations, while "
+    "ensuring a high level of the protection of personal data."
+)
+"""Last sentence of recital 6 of Regulation (EU) 2016/679, of 42 words.
+
+EUR-Lex publishes the regulation in English and French, © European Union, 1998-2026. Commission Decision 2011/833/EU
+allows its reuse with its source (CC BY 4.0). The models here were not trained on it.
+"""
+
+HUMAN_TRANSLATIONS = {
+    TECHNOLOGY: HumanTranslation(
+        "Les technologies ont transformé à la fois l'économie et les rapports sociaux, et elles devraient encore "
+        "faciliter le libre flux des données à caractère personnel au sein de l'Union et leur transfert vers des pays "
+        "tiers et à des organisations internationales, tout en assurant un niveau élevé de protection des données à "
+        "caractère personnel.",
+        "Regulation (EU) 2016/679, recital 6. © European Union, CC BY 4.0",
+    )
+}
+"""Translations by people, by English sentence."""

@@ -1,50 +1,40 @@
-"""Figure and table of translation quality as a sentence grows clause by clause, a line for each model."""
+"""Figure and table of the words that translations leave out as a sentence grows, a line for each model."""
 
 from __future__ import annotations
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.analysis.clauses import Growth
+from attnviz.analysis.prefixes import Growth
 from attnviz.figures.build import base_axis, base_layout, build
 from attnviz.figures.labels import literal
 from attnviz.figures.line_styles import line_style
 from attnviz.languages import gettext
-from attnviz.palette import BAND, ThemeName, palette
+from attnviz.palette import ThemeName, palette
+from attnviz.wording.numbers import NO_BREAK
 from attnviz.wording.why import growth_sentence, short_name
 
 
-def sentence_growth_figure(growth: Growth, *, step: int | None = None, theme: ThemeName = "light") -> go.Figure:
-    """Draw chrF2 of each model's translation against the reference model's, from 0 to 100, by number of words.
+def sentence_growth_figure(growth: Growth, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw the share of English content words that each model leaves out, in per cent, by number of English words.
 
-    0-based `step` is the marked beginning. `layout.meta` has `alt`, `narrowest`, the 0-based numbers of the beginnings
-    (`steps`), which are clickable, and the edges and colour of the mark at each (`spans`, `mark`).
+    `layout.meta` has `alt`, `narrowest`, the 0-based numbers of the prefixes (`steps`), which are clickable, and the
+    edges and colour of the mark at each (`spans`, `mark`).
     """
-    ink, words = palette(theme), growth.words
+    ink, words = palette(theme), growth.counts
     traces = [
         {
             "type": "scatter",
             "mode": "lines+markers",
             "name": literal(short_name(kind)),
             "x": list(words),
-            "y": scores,
-            "hovertemplate": "chrF %{y:.0f}",
+            "y": [100 * len(judged.omitted) / max(len(judged.content), 1) for judged in row],
+            "hovertemplate": f"%{{y:.0f}}{NO_BREAK}%",
             "cliponaxis": False,
         }
         | line_style(kind, ink).line()
-        for kind, scores in zip(growth.attentions, growth.scores, strict=True)
+        for kind, row in zip(growth.attentions, growth.translations, strict=True)
     ]
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": gettext("unrelated text"),
-            "x": list(words),
-            "y": growth.baseline,
-            "line": {"color": ink.quiet, "width": 1.5, "dash": "longdash"},
-            "hovertemplate": "chrF %{y:.0f}",
-        }
-    )
     half = max(0.6, 0.018 * words[-1])
     spans = [[count - half, count + half] for count in words]
     layout = base_layout(ink) | {
@@ -56,17 +46,16 @@ def sentence_growth_figure(growth: Growth, *, step: int | None = None, theme: Th
         "xaxis": base_axis(ink)
         | {
             "range": [0, words[-1] + 2 * half],
-            "tickvals": list(words),
             "showgrid": False,
             "zeroline": False,
-            "title": {"text": gettext("words of the sentence so far"), "font": {"size": 12, "color": ink.quiet}},
+            "title": {"text": gettext("English words"), "font": {"size": 12, "color": ink.quiet}},
         },
         "yaxis": base_axis(ink)
         | {
             "range": [0, 102],
             "tickvals": [0, 25, 50, 75, 100],
             "zeroline": False,
-            "title": {"text": "chrF", "font": {"size": 12, "color": ink.quiet}},
+            "title": {"text": gettext("left out, %"), "font": {"size": 12, "color": ink.quiet}},
         },
         "meta": {
             "alt": _alt(growth),
@@ -76,40 +65,27 @@ def sentence_growth_figure(growth: Growth, *, step: int | None = None, theme: Th
             "spans": spans,
         },
     }
-    if step is not None:
-        layout["shapes"] = [
-            {
-                "type": "rect",
-                "x0": spans[step][0],
-                "x1": spans[step][1],
-                "yref": "paper",
-                "y0": 0,
-                "y1": 1,
-                "line": {"width": 0},
-                "fillcolor": ink.decoder,
-                "opacity": BAND,
-                "layer": "below",
-            }
-        ]
     return build(traces, layout)
 
 
 def sentence_growth_table(growth: Growth) -> pd.DataFrame:
-    """Return each model's translation of each beginning, a row for each (counted from 1)."""
-    frame: dict[str, object] = {
-        gettext("words"): list(growth.words),
-        gettext("clause"): list(growth.clauses),
-        growth.reference_model: list(growth.references),
-    }
-    frame[gettext("chrF, unrelated text")] = growth.baseline
-    for model, scores, translations in zip(growth.models, growth.scores, growth.translations, strict=True):
-        frame |= {f"chrF, {model}": scores, model: list(translations)}
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(growth.clauses) + 1, name=gettext("clauses")))
+    """Return each model's translation of each prefix with its measures, a row for each number of English words."""
+    frame: dict[str, object] = {}
+    for model, row in zip(growth.models, growth.translations, strict=True):
+        frame |= {
+            model: [judged.text for judged in row],
+            gettext("French words, {model}", model=model): [len(judged.words) for judged in row],
+            gettext("improbable words, {model}", model=model): [judged.improbable for judged in row],
+            gettext("English words left out, {model}", model=model): [
+                "".join(judged.source_words[place] for place in judged.omitted).strip() for judged in row
+            ],
+        }
+    return pd.DataFrame(frame, index=pd.Index(growth.counts, name=gettext("English words")))
 
 
 def _alt(growth: Growth) -> str:
     return gettext(
-        "One line for each model: the quality of its translations of the {count} beginnings of a sentence. {told}",
-        count=len(growth.words),
+        "One line for each model: the share of English content words that it leaves out of the first words of a "
+        "sentence. {told}",
         told=growth_sentence(growth),
     )

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnviz.analysis.clauses import Growth
 from attnviz.analysis.forced_words import ForcedWords
-from attnviz.analysis.gradient_decay import GradientDecay
+from attnviz.analysis.prefixes import IMPROBABLE, Growth, JudgedTranslation
 from attnviz.languages import gettext, ngettext
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, significant, small
@@ -89,58 +88,26 @@ def _largest_differences_sentence(forced_words: ForcedWords, lags: np.ndarray, f
     )
 
 
-def gradient_decay_sentences(
-    kinds: Sequence[str], decays: Sequence[GradientDecay], shares: Sequence[tuple[float, float] | None]
-) -> str:
-    """Return how gradients decay in models with these `kinds` of attention, one line each.
+def gradient_share_sentences(kinds: Sequence[str], shares: Sequence[tuple[float, float] | None]) -> tuple[str, str]:
+    """Return the share of the gradient that reaches the most-attended piece in models with these `kinds` of attention.
 
     `shares` are the share of the gradient that reaches the piece that additive attention attends to most, and the share
-    that a uniform gradient would have; None where unknown.
+    that a uniform gradient would have, which is in the second sentence; None where unknown. Both sentences are empty if
+    all are unknown.
     """
-    lines = [
-        gettext(
-            "Median length of the gradient between a French and an English piece, from the quarter of the pairs "
-            "that are closest together to the quarter farthest apart:"
-        )
-    ]
-    lines += [_gradient_decay_sentence(kind, decay) for kind, decay in zip(kinds, decays, strict=True)]
     known = [(kind, share) for kind, share in zip(kinds, shares, strict=True) if share is not None]
-    if known:
-        listed = ", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known)
-        lines.append(
-            gettext(
-                "Share of the gradient that reaches the piece with the largest weight under additive attention: "
-                "{listed}. A uniform gradient would give this piece {alike}.",
-                listed=listed,
-                alike=percent(known[0][1][1]),
-            )
-        )
-    return "\n\n".join(lines)
-
-
-def _gradient_decay_sentence(kind: str, decay: GradientDecay) -> str:
-    """Return how gradients decay in a model with this kind of attention."""
-    near, far = (tuple(map(small_length, lengths)) for lengths in (decay.near, decay.far))
-    values = {"name": attention_name(kind), "start_near": near[0], "start_far": far[0], "near": near[1], "far": far[1]}
-    values["fall"] = ""
-    if np.isfinite(decay.tenth):
-        values["fall"] = " " + (
-            gettext("(divided by more than ten at every step)")
-            if round(decay.tenth) < 1
-            else ngettext(
-                "(falls to a tenth at every step)", "(falls to a tenth every {count:.0f} steps)", round(decay.tenth)
-            )
-        )
-    if kind == "none":
-        return gettext(
-            "{name}: the length goes from {start_near} to {start_far}{fall} by the recurrence alone, and from "
-            "{near} to {far} by the fixed vector.",
-            **values,
-        )
-    return gettext(
-        "{name}: by the recurrence alone, the length goes from {start_near} to {start_far}{fall}; by attention, "
-        "it goes from {near} to {far}.",
-        **values,
+    if not known:
+        return "", ""
+    return (
+        gettext(
+            "Share of the gradient that reaches the right piece: {listed}",
+            listed=", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known),
+        ),
+        gettext(
+            "The right piece is the one with the largest weight under additive attention. A uniform gradient would "
+            "give it {alike}.",
+            alike=percent(known[0][1][1]),
+        ),
     )
 
 
@@ -150,49 +117,32 @@ def small_length(length: float) -> str:
 
 
 def growth_sentence(growth: Growth) -> str:
-    """Return how translation quality changes as the sentence grows."""
-    words = growth.words
-    listed = [
+    """Return how many content words of the whole sentence each of the three models leaves out."""
+    last = {kind: row[-1] for kind, row in zip(growth.attentions, growth.translations, strict=True)}
+    return gettext(
+        "The fixed vector leaves out {fixed} of the {all} content words of the whole sentence. Dot-product "
+        "attention leaves out {general}, additive attention {additive}.",
+        fixed=len(last["none"].omitted),
+        all=len(last["none"].content),
+        general=len(last["general"].omitted),
+        additive=len(last["additive"].omitted),
+    )
+
+
+def judgement_note(judged: JudgedTranslation, score: float | None) -> str:
+    """Return the left-out and improbable words of a translation, and its chrF2 `score` if any, a line for each."""
+    parts = [
+        gettext("{count} of {all} content words left out", count=len(judged.omitted), all=len(judged.content)),
         gettext(
-            "{name} from {first} to {last}",
-            name=short_name(kind),
-            first=decimal(float(row[0]), 0),
-            last=decimal(float(row[-1]), 0),
-        )
-        for kind, row in zip(growth.attentions, growth.scores, strict=True)
+            "{count} of {all} French words below {limit}",
+            count=judged.improbable,
+            all=len(judged.words),
+            limit=percent(IMPROBABLE),
+        ),
     ]
-    sentence = gettext(
-        "chrF as the sentence grows from {first} to {last} words: {listed}.",
-        first=words[0],
-        last=words[-1],
-        listed=", ".join(listed),
-    )
-    baselines = (decimal(float(score), 0) for score in (growth.baseline.min(), growth.baseline.max()))
-    sentence += " " + gettext(
-        "An unrelated text gets a chrF of {first} to {last}.", first=next(baselines), last=next(baselines)
-    )
-    if "none" not in growth.attentions or "additive" not in growth.attentions:
-        return sentence
-    fixed, other = (growth.scores[growth.attentions.index(kind)] for kind in ("none", "additive"))
-    failed = [count for count, chrf, other_chrf in zip(words, fixed, other, strict=True) if chrf < other_chrf / 2]
-    if failed:
-        return (
-            sentence
-            + " "
-            + gettext(
-                "For sentences of {listed} words, the fixed vector fails: its chrF is less than half that of "
-                "additive attention.",
-                listed=", ".join(map(str, failed)),
-            )
-        )
-    return (
-        sentence
-        + " "
-        + gettext(
-            "The fixed vector never fails on this sentence: at every length, its chrF is at least half that of "
-            "additive attention."
-        )
-    )
+    if score is not None:
+        parts.append(f"chrF {decimal(score, 0)}")
+    return "\n".join(parts)
 
 
 def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:

@@ -22,27 +22,46 @@ def opening() -> TextSection:
         gettext("Why attention?"),
         (
             gettext(
-                "In 2014, neural translators turned a sentence into one vector of numbers. These translators "
-                "wrote the translation from this vector alone (Cho et al. 2014a, Sutskever et al. 2014). "
-                "Bahdanau, Cho and Bengio let the translator look back: before each word, the translator "
-                "computes new weights for all source words. One vector fails because the whole sentence, however "
-                "long, has to fit into the same few hundred numbers. A translator without attention reads the "
-                "sentence once and never looks at it again."
-            ),
-            gettext(
-                "Below are three small models, trained on the same sentences for the same number of updates. The "
-                "models differ only in their attention. The first has a fixed vector, the second uses dot "
-                "products (Luong et al. 2015), and the third uses the additive attention of Bahdanau et al. All "
-                "three models translate your sentence."
+                "In 2014, neural translators turned a sentence, however long, into one vector of a few hundred "
+                "numbers. They wrote the translation from this vector alone (Cho et al. 2014a, Sutskever et al. "
+                "2014). Bahdanau, Cho and Bengio let the translator look back: before each word, it weighs all "
+                "source words anew."
             ),
         ),
+    )
+
+
+def growth() -> TextSection:
+    """Return the text about a long sentence and its first words."""
+    return TextSection(
+        gettext("1. A long sentence through one vector"),
+        (
+            gettext(
+                "Three small models translate the same sentence. They learned from the same sentences, and differ "
+                "only in their attention. Move the slider: the models then translate only the first words."
+            ),
+        ),
+    )
+
+
+def judging(model: str) -> str:
+    """Return how `model` judges the translations of the growing sentence."""
+    return gettext(
+        "The better model {model} is forced to write each translation. The shade of a French word shows its "
+        "probability in {model}: the product of the probabilities of its pieces. A struck-through English word is "
+        "left out of the translation: without this word, the French would be almost as probable. {model} estimates "
+        "this. It computes how much more probable each French piece is with the English sentence than without, and "
+        "divides this gain among the English words. Content words are all words but articles, pronouns, "
+        "prepositions and the like. chrF2 (Popović 2015) compares a translation with a person’s translation, from 0 "
+        "to 100.",
+        model=model,
     )
 
 
 def translations_section() -> TextSection:
     """Return the text about the three translations."""
     return TextSection(
-        gettext("1. Three translators, one sentence"),
+        gettext("2. Three translators, step by step"),
         (
             gettext(
                 "Press Play, or → and ←. The shade and the bar of an English word show its attention weight for "
@@ -61,7 +80,7 @@ def forced(model: str, *, given: bool) -> TextSection:
         else gettext("This translation is by {model}; you can enter another translation above.", model=model)
     )
     return TextSection(
-        gettext("2. The same words, forced on all three models"),
+        gettext("3. The same words, forced on all three models"),
         (
             gettext(
                 "Now all three models are forced to write the same translation. At every word we ask each model "
@@ -77,25 +96,20 @@ def forced(model: str, *, given: bool) -> TextSection:
 def signals() -> TextSection:
     """Return the text about gradients and their paths."""
     return TextSection(
-        gettext("3. How far learning signals travel"),
+        gettext("4. A fixed vector learns, but cannot select"),
         (
             gettext(
                 "If the vector of an English piece were a little different, how much would the probability of a "
-                "written word change? A model computes this when it learns. The model then makes the largest "
-                "changes to the numbers that matter most. The answer is called the gradient, ∂ log p(yᵢ) / ∂xⱼ. "
-                "The length of the gradient says how strong a signal reaches the English piece. Through the "
-                "recurrence alone, the signal has to go back from state to state, and gets weaker with every "
-                "step (Bengio et al. 1994). Through attention, the signal goes straight to the pieces with large "
-                "weights. Compare the right ends of the curves: if a curve is still high there, its signal "
-                "reaches words far away."
+                "French piece change? The answer is the gradient ∂ log p(yᵢ) / ∂xⱼ, from which a model learns. "
+                "Through a fixed vector, the gradient reaches every English piece. But this vector is the same for "
+                "all French pieces, so it cannot select the right English piece. Attention sends a larger share "
+                "there."
             ),
             gettext(
-                "The horizontal axis counts the steps between a written piece and an English piece. These are i "
-                "steps from written piece i back to decoder state s₀, then j steps along the encoder to English "
-                "piece j. The gradient is exact. The figure splits the gradient by its path into the encoder: "
-                "through s₀, or through the context vectors c₁ … cᵢ and their weights. (The model with a fixed "
-                "vector has no weights; at every step, its context vector is the last annotation.) Lines are "
-                "medians; bands hold the middle half of the values."
+                "The horizontal axis counts the recurrent steps from a French piece back to an English piece. One "
+                "line is the gradient through the start state s₀. It gets weaker with every step (Bengio et al. "
+                "1994). The other line is the gradient through the context vectors c₁ … cᵢ. Without attention, they "
+                "all are the last annotation. Lines are medians; bands hold the middle half."
             ),
         ),
     )
@@ -104,7 +118,7 @@ def signals() -> TextSection:
 def by_length() -> TextSection:
     """Return the text about the paper's Fig. 2."""
     return TextSection(
-        gettext("4. The longer the sentence, the worse one vector does"),
+        gettext("5. The longer the sentence, the worse one vector does"),
         (
             gettext(
                 "This figure repeats Fig. 2 of Bahdanau, Cho & Bengio (2014) with these three models. It shows "
@@ -112,28 +126,6 @@ def by_length() -> TextSection:
                 "translation shares with a human translation. When the test sentences are resampled at random, "
                 "the BLEU stays within the bar 95 times in 100. Cho et al. (2014b) saw that one vector fails on "
                 "long sentences; attention was invented to solve this problem."
-            ),
-        ),
-    )
-
-
-def growth() -> TextSection:
-    """Return the text about growing sentences and their measure."""
-    return TextSection(
-        gettext("5. How long can a sentence get?"),
-        (
-            gettext(
-                "Each model translates longer and longer beginnings of a long sentence, one clause more each "
-                "time. Does the translation fail before the sentence is complete? attnviz cuts the sentence "
-                "after punctuation marks and before words that often begin clauses. It does not analyse the "
-                "grammar."
-            ),
-            gettext(
-                "The measure is chrF2 (Popović 2015): it counts the sequences of up to six characters that a "
-                "translation shares with the translation of a better model. An identical translation gets 100. "
-                "This measure has limits. The better model is not human and makes mistakes. Good words count as "
-                "wrong if the better model chose other words. The beginning of a sentence is not always a "
-                "sentence."
             ),
         ),
     )
@@ -151,5 +143,6 @@ REFERENCES = (
     ("Luong, Pham & Manning 2015", "Effective approaches to attention-based neural machine translation", "1508.04025"),
     ("Bengio, Simard & Frasconi 1994", "Learning long-term dependencies with gradient descent is difficult", ""),
     ("Popović 2015", "chrF: character n-gram F-score for automatic MT evaluation", ""),
+    ("European Union 2016", "Regulation (EU) 2016/679, recital 6, in English and French. CC BY 4.0", ""),
 )
 """References: authors, title, arXiv number where there is one."""

@@ -32,7 +32,7 @@ ASIDE = {
     # A word whose posterior attention peaks at another piece than its attention.
     "posterior": f"?sentence={quote_plus(FIGURE_3[1])}&step=4&source=5&depth=everything&after_word=1",
     "lab": f"lab?sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
-    "why": f"why?sentence={quote_plus(DEFAULT_SENTENCE)}&step-why=4",
+    "why": "why",
     "beam-tree": f"lab?section=tree&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
     "learns": "learns?pair=6&update=250",  # the guided run has learnt an exchange of places, the other is still grey
     "tour": f"?sentence={quote_plus(DEFAULT_SENTENCE)}&tour=4&depth=idea",
@@ -50,7 +50,7 @@ _LAST = {
     "": ".st-key-contrast",
     "lab": ".st-key-section_panel",
     "learns": ".st-key-heatmap_2-learns",
-    "why": ".st-key-forced_words-why",
+    "why": ".st-key-growth_chart-length",
     "transformer": ".st-key-heatmap-head",
     "corpus": "[class*=st-key-corpus_plot]",
 }

@@ -6,6 +6,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.analysis.prefixes import prefixes
+from attnviz.evaluation.sentences import TABLE_3, TECHNOLOGY
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import READY
@@ -18,9 +20,11 @@ pytestmark = pytest.mark.browser
 
 LANES = ".st-key-lanes-why .lane canvas"
 """A selector that matches once the translations are drawn."""
+GROWN = ".st-key-lanes-length .lane"
+"""The rows of the growing sentence."""
 GIVEN = "Le petit chat noir dort."
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
-CHARTS = ("forced_words-why", "signals-why", "by_length-why", "growth_chart-growing")
+CHARTS = ("growth_chart-length", "forced_words-why", "signals-why", "by_length-why")
 
 
 def wait_until_idle(page: Page) -> None:
@@ -30,10 +34,16 @@ def wait_until_idle(page: Page) -> None:
 
 
 def open_why(open_page: Opener, query: str = "") -> Page:
-    """Open the page as a link does."""
+    """Open the page as a link does, with the keyboard on the three translations."""
     page = open_page(f"?{SENTENCE}{query}", path="why", ready=LANES)
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    use_translations(page)
     return page
+
+
+def use_translations(page: Page) -> None:
+    """Click on the three translations: until one is touched, keys belong to the first view, the growing sentence."""
+    lanes(page).locator(".name").first.click()
 
 
 def lanes(page: Page, view: str = "why") -> Locator:
@@ -133,26 +143,58 @@ def test_every_chart_is_drawn_and_described(open_page: Opener) -> None:
         expect(page.locator(f".st-key-{name} .chart-box p")).not_to_be_empty()
     wait_until_idle(page)
     assert_fits_the_window(page)
-    expect(page.locator(".st-key-signals-why p")).to_contain_text("by the recurrence alone")
     expect(page.locator(".st-key-by_length-why")).to_contain_text("your sentence: 6 words")
+    assert faint(page, more_than=30) == []
+
+
+@on_both
+def test_page_opens_on_the_whole_sentence_and_shortens_it(open_page: Opener) -> None:
+    page = open_page("", path="why", ready=f"{GROWN} .target")
+    rows = lanes(page, "length")
+    expect(rows.locator(".lane")).to_have_count(4)
+    slider, fixed = rows.locator(".at"), rows.locator(".lane").first
+    last = int(slider.get_attribute("max") or 0)
+    wait_for_step(page, last + 1, "length")
+    expect(rows.locator(".where")).to_have_text("42 of 42 words")
+    expect(fixed.locator(".source .text")).to_contain_text("protection of personal data.")
+    assert fixed.locator("s").count() > 2 * rows.locator(".lane").nth(2).locator("s").count()
+    expect(rows.locator(".lane .target .text").last).to_contain_text("Les technologies ont transformé")
+    assert_fits_the_window(page)
+    wait_until_idle(page)
+    height, asked = rows.bounding_box()["height"], []
+    page.on("request", lambda request: asked.append(request.url))
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    wait_for_step(page, last, "length")
+    expect(rows.locator(".where")).to_have_text("41 of 42 words")
+    page.keyboard.press("Home")
+    expect(fixed.locator(".source .text")).to_have_text(prefixes(TECHNOLOGY)[0])
+    expect(rows.locator(".lane .target .text").last).to_be_empty()
+    assert rows.bounding_box()["height"] == height  # nothing below moves
+    assert asked == []
+    assert query(page)["step-length"] == ["1"]
+    page.keyboard.press("End")
+    expect(fixed.locator(".source .text")).to_contain_text("protection of personal data.")
+    assert "step-length" not in query(page)
     assert faint(page, more_than=30) == []
 
 
 @pytest.mark.nightly
 @on_both
 def test_growing_sentence_has_its_own_steps_and_a_clickable_chart(open_page: Opener) -> None:
-    page = open_why(open_page, "&long=2")
-    lanes(page, "growing").scroll_into_view_if_needed()
-    expect(lanes(page, "growing").locator(".lane")).to_have_count(4)
+    page = open_why(open_page, "&long=2&step-length=2")
+    rows = lanes(page, "length")
+    rows.scroll_into_view_if_needed()
+    expect(rows.locator(".lane")).to_have_count(3)
     wait_until_idle(page)
-    expect(lanes(page, "growing").locator(".clause.now")).to_contain_text("This kind of experience")
-    lanes(page, "growing").locator(".next").click()
-    wait_for_step(page, 2, "growing")
+    expect(rows.locator(".source .text").first).to_have_text(prefixes(TABLE_3[1])[1])
+    rows.locator(".next").click()
+    wait_for_step(page, 3, "length")
     wait_for_step(page, 1)  # the other stays where it is
     page.keyboard.press("ArrowRight")  # belongs to the view that was touched last
-    wait_for_step(page, 3, "growing")
-    assert query(page) | {"long": ["2"], "step-growing": ["3"]} == query(page)
-    chart = page.locator(".st-key-growth_chart-growing .js-plotly-plot")
+    wait_for_step(page, 4, "length")
+    assert query(page) | {"long": ["2"], "step-length": ["4"]} == query(page)
+    chart = page.locator(".st-key-growth_chart-length .js-plotly-plot")
     chart.scroll_into_view_if_needed()
     place = chart.evaluate(
         """chart => {
@@ -162,10 +204,10 @@ def test_growing_sentence_has_its_own_steps_and_a_clickable_chart(open_page: Ope
         }"""
     )
     page.mouse.click(*place)
-    wait_for_step(page, 1, "growing")
+    wait_for_step(page, 1, "length")
     page.locator(".st-key-long").get_by_text("In a press").click()
-    expect(lanes(page, "growing").locator(".clause").first).to_contain_text("In a press conference", timeout=60_000)
-    wait_for_step(page, 1, "growing")
+    expect(rows.locator(".source .text").first).to_contain_text("In a press conference", timeout=60_000)
+    wait_for_step(page, int(rows.locator(".at").get_attribute("max") or 0) + 1, "length")
     assert query(page)["long"] == ["3"]
 
 
@@ -181,6 +223,7 @@ def test_sentence_and_steps_survive_page_changes(open_page: Opener) -> None:
         page.wait_for_selector(LANES)
         expect(lanes(page).locator(".source").first).to_contain_text("snow")
         page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+        use_translations(page)
         page.keyboard.press("ArrowRight")
         wait_for_step(page, step)
         assert query(page) | {"sentence": [NEW], "step-why": [str(step)]} == query(page)
@@ -197,6 +240,7 @@ def test_back_and_forward_restore_page_and_step(open_page: Opener) -> None:
     page.locator(".page-links").get_by_text("Why attention?").click()
     page.wait_for_selector(LANES)
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    use_translations(page)
     page.keyboard.press("ArrowRight")
     wait_for_step(page, 2)
     page.go_back()
@@ -233,7 +277,7 @@ def test_language_can_be_switched_repeatedly(open_page: Opener) -> None:
         page.locator(".st-key-lang").get_by_text(code).click()
         expect(lanes(page).locator(".name").first).to_contain_text(name)
     page.locator(".st-key-signals-why").scroll_into_view_if_needed()
-    expect(page.locator(".st-key-signals-why p")).to_contain_text("par la seule récurrence")
+    expect(page.locator(".st-key-signals-why h3")).to_contain_text("Part du gradient")
 
 
 @pytest.mark.nightly
@@ -246,4 +290,4 @@ def test_tables_and_downloads_are_available(open_page: Opener) -> None:
     expect(files.get_by_text("PNG").nth(1)).to_be_visible()
     with page.expect_download() as saved:
         files.get_by_text("PNG").nth(1).click()
-    assert saved.value.suggested_filename.endswith("signals.png")
+    assert saved.value.suggested_filename.endswith("forced-words.png")

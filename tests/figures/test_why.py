@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import numpy as np
@@ -11,9 +10,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.analysis.clauses import Growth
 from attnviz.analysis.forced_words import forced_words
 from attnviz.analysis.gradient_decay import gradient_quartiles
+from attnviz.analysis.prefixes import Growth, JudgedTranslation
 from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.figures.forced_words import forced_words_figure, forced_words_table
 from attnviz.figures.gradient_decay import signals_figure, signals_table
@@ -23,24 +22,30 @@ from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.trace.attributions import Signals
 from attnviz.wording.numbers import percent
-from attnviz.wording.why import gradient_decay_sentences, growth_sentence, length_sentence, small_length
-from attnviz.wording.why_story import by_length, forced, growth, opening, signals, translations_section
+from attnviz.wording.why import gradient_share_sentences, growth_sentence, judgement_note, length_sentence
+from attnviz.wording.why_story import by_length, forced, growth, judging, opening, signals, translations_section
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.test_bleu_by_length import ROWS
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
-from tests.snapshots import without_numbers
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 KINDS = ("none", "general", "additive")
+
+
+def _judged(text: str, support: list[float]) -> JudgedTranslation:
+    return JudgedTranslation(text, (text, " mot"), np.log([0.5, 0.05]), ("the", " cat", " sleeps"), np.array(support))
+
+
 GROWN = Growth(
-    ("one two three four", "and five six seven"),
+    ("the cat sleeps", "the cat sleeps now"),
     ("f", "d", "a"),
     KINDS,
-    (("un", "deux"),) * 3,
     "judge",
-    ("un deux", "un deux trois"),
-    np.array([[40.0, 10.0], [50.0, 45.0], [60.0, 55.0]]),
-    np.array([12.0, 15.0]),
+    (
+        (_judged("un", [0, 5, 0.5]), _judged("deux", [0, 0.5, 0.5])),
+        (_judged("trois", [0, 5, 5]), _judged("quatre", [0, 5, 0.5])),
+        (_judged("cinq", [0, 5, 5]), _judged("six", [0, 5, 5])),
+    ),
 )
 
 
@@ -59,7 +64,7 @@ class ForcedModels:
             "forced words, level": forced_words_figure(self.words, slanting=False, theme=theme),
             "signals": signals_figure(KINDS, self.signals, theme=theme),
             "signals, stacked": signals_figure(KINDS, self.signals, across=1, theme=theme),
-            "growth": sentence_growth_figure(GROWN, step=1, theme=theme),
+            "growth": sentence_growth_figure(GROWN, theme=theme),
             "by length": bleu_by_length(ROWS, theme, marked_length=4),
         }
 
@@ -125,33 +130,25 @@ def test_the_table_of_signals_has_every_pair(forced_models: ForcedModels) -> Non
 
 
 @EACH_LANGUAGE
-def test_gradient_decay_sentences_contain_the_numbers(forced_models: ForcedModels, snapshot: SnapshotAssertion) -> None:
-    found = gradient_quartiles(forced_models.signals[0])
-    _, fixed, dot, share = gradient_decay_sentences(("none", "general"), (found, found), ((0.25, 0.1), None)).split(
-        "\n\n"
-    )
-    near, far = (tuple(map(small_length, ends)) for ends in (found.near, found.far))
-    for length in (*near, *far):
-        assert length in fixed
-    for part in (percent(0.25), percent(0.1)):
-        assert part in share
-    assert [without_numbers(fixed), without_numbers(dot), share] == snapshot
-    assert (
-        len(gradient_decay_sentences(("general",), (found,), (None,)).split("\n\n")) == 2
-    )  # no share without the gradient
+def test_gradient_share_sentence_contains_the_known_shares(snapshot: SnapshotAssertion) -> None:
+    lead, baseline = gradient_share_sentences(("none", "general", "additive"), ((0.12, 0.08), None, (0.22, 0.08)))
+    assert [lead, baseline] == snapshot
+    assert all(percent(share) in lead for share in (0.12, 0.22))
+    assert percent(0.08) in baseline
+    assert gradient_share_sentences(("general",), (None,)) == ("", "")
 
 
 @EACH_LANGUAGE
-def test_growth_figure_table_and_sentence_have_the_scores(snapshot: SnapshotAssertion) -> None:
-    figure, table = sentence_growth_figure(GROWN, step=1), sentence_growth_table(GROWN)
-    assert [list(line.y) for line in figure.data] == [[40, 10], [50, 45], [60, 55], [12, 15]]
-    assert list(figure.data[0].x) == [4, 8]
+def test_growth_figure_table_and_sentences_have_the_words_left_out(snapshot: SnapshotAssertion) -> None:
+    figure, table = sentence_growth_figure(GROWN), sentence_growth_table(GROWN)
+    assert [list(line.y) for line in figure.data] == [[50, 100], [0, 50], [0, 0]]
+    assert list(figure.data[0].x) == list(table.index) == [3, 4]
     assert figure.layout.meta["steps"] == [0, 1]
-    assert figure.layout.shapes[0].x0 < 8 < figure.layout.shapes[0].x1
-    assert list(table["judge"]) == ["un deux", "un deux trois"]
-    risen = dataclasses.replace(GROWN, scores=np.array([[40.0, 45.0], [50.0, 55.0], [60.0, 65.0]]))
-    assert growth_sentence(GROWN) == snapshot(name="it breaks at 8 words")
-    assert growth_sentence(risen) == snapshot(name="it breaks nowhere")
+    assert list(table["d"]) == ["trois", "quatre"]
+    assert list(table.iloc[:, 3]) == ["sleeps", "cat sleeps"]
+    assert growth_sentence(GROWN) == snapshot(name="whole sentence")
+    assert judgement_note(GROWN.translations[0][1], 32.4) == snapshot(name="note with a score")
+    assert "chrF" not in judgement_note(GROWN.translations[0][1], None)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +180,7 @@ def test_sections_are_translated_into_french() -> None:
             by_length(),
             growth(),
         ]
-        return [text for one in sections for text in (one.heading, *one.paragraphs)]
+        return [judging("m"), *(text for one in sections for text in (one.heading, *one.paragraphs))]
 
     english = section_texts()
     set_language("fr")

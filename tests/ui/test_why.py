@@ -6,14 +6,18 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError
+from attnviz import AttnvizError, Translator
+from attnviz.analysis.prefixes import FIRST, prefixes
 from attnviz.checkpoint import save_model
-from attnviz.evaluation.sentences import TABLE_3
+from attnviz.corpora.judging import judge
+from attnviz.evaluation.sentences import HUMAN_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.text import Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
@@ -77,7 +81,7 @@ def texts(app: AppTest) -> str:
 def test_three_translations_are_shown_side_by_side_with_their_weights(page: Run, folder: Path) -> None:
     app = page(sentence=SENTENCE)
     assert not app.exception
-    race, growing = mounted(app, "side_by_side")
+    growing, race = mounted(app, "side_by_side")
     assert [lane["model"] for lane in race["lanes"]] == list(MODELS)
     fixed, *attending = race["lanes"]
     own = translate_trio(SENTENCE, None).own
@@ -94,47 +98,89 @@ def test_three_translations_are_shown_side_by_side_with_their_weights(page: Run,
     assert "growing?" in growing["at"]
 
 
-def test_page_has_four_charts_and_a_growing_sentence(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(sentence=SENTENCE)
-    forced, signals, by_length, growth = mounted(app, "chart")
+def test_page_has_four_charts(page: Run, snapshot: SnapshotAssertion) -> None:
+    app = page(sentence=SENTENCE, long="own")
+    growth, forced, signals, by_length = mounted(app, "chart")
     assert by_length["captions"]["every"][1] == snapshot(name="BLEU by length")
     unlikely = re.sub("“.*”", "“…”", fetched(forced["at"])["captions"]["every"][1])
     assert without_numbers(unlikely) == snapshot(name="forced words")
     for asked in (signals, growth):
         assert "every" in fetched(asked["at"])["captions"]
-    (lanes,) = payloads_of_growth(app)
-    assert len(lanes["clauses"]) == len(lanes["labels"]) > 3
-    assert " ".join(lanes["clauses"]) == TABLE_3[0]
-    assert [lane["model"] for lane in lanes["lanes"]] == [*MODELS, PREFERRED_REFERENCE]
 
 
-def payloads_of_growth(app: AppTest) -> list[dict[str, list[object]]]:
-    return [fetched(given["at"]) for given in mounted(app, "side_by_side") if "at" in given]
+def grown(app: AppTest) -> dict[str, Any]:
+    """Return the payload of the growing sentence."""
+    return fetched(mounted(app, "side_by_side")[0]["at"])
+
+
+def sentence_of(lane: dict[str, Any], step: int = -1) -> str:
+    """Return the English part of a row."""
+    return "".join(word for word, _ in lane["versions"][step]["source"])
+
+
+def test_page_opens_on_the_whole_built_in_sentence(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the shipped models, the fixed vector leaves out most of it, and attention little."""
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(REPOSITORY / "models"))
+    app = page()
+    assert not app.exception
+    rows = grown(app)
+    *models, human = rows["lanes"]
+    assert [row["model"] for row in models] == list(MODELS)
+    assert [len(row["versions"]) for row in rows["lanes"]] == [len(rows["labels"])] * 4
+    for row in models:
+        assert sentence_of(row) == TECHNOLOGY
+        assert len(sentence_of(row, 0).split()) == FIRST
+        assert "chrF" in row["notes"][-1]
+        assert "chrF" not in "".join(row["notes"][:-1])
+    assert human["versions"][-1]["words"][0][0] == HUMAN_TRANSLATIONS[TECHNOLOGY].french
+    assert not any(version["words"] for version in human["versions"][:-1])
+    fixed, *attending = (sum(omitted for _, omitted in row["versions"][-1]["source"]) for row in models)
+    assert fixed > 2 * max(attending)
+    growing, translations = mounted(app, "view_state")
+    assert (growing["id"], translations["id"]) == ("length", "why")
+    assert growing["steps"] == len(rows["labels"]) == growing["firstStep"] + 1
+
+
+def test_shades_and_strokes_are_the_judgement_of_the_reference_model(page: Run, folder: Path) -> None:
+    rows, judge_model = grown(page(sentence=SENTENCE, long="own")), Translator.load(folder / PREFERRED_REFERENCE, "cpu")
+    fixed = rows["lanes"][0]
+    for version in (fixed["versions"][0], fixed["versions"][-1]):
+        source = "".join(word for word, _ in version["source"])
+        text = Translator.load(folder / MODELS[0], "cpu").translate_batch([source], beam=5)[0]
+        (judged,) = judge(judge_model, [(source, text)])
+        assert tuple(word for word, _, _ in version["words"]) == judged.words
+        levels = [sum(log < np.log(limit) for limit in (0.5, 0.1, 0.01)) for log in judged.log_probabilities]
+        assert [level for _, level, _ in version["words"]] == levels
+        assert tuple(k for k, (_, omitted) in enumerate(version["source"]) if omitted) == judged.omitted
 
 
 def test_choices_are_in_the_address_and_read_from_it(page: Run) -> None:
-    linked = {"sentence": SENTENCE, "step-why": "3", "long": "2", "step-growing": "2"}
-    app = page(**linked)
-    assert address(app) == {"sentence": SENTENCE, "long": "2"}
-    assert [view["id"] for view in mounted(app, "view_state")] == ["why", "growing"]
-    (lanes,) = payloads_of_growth(app)
-    assert " ".join(lanes["clauses"]) == " ".join(TABLE_3[1].split())
+    app = page(**{"sentence": SENTENCE, "step-why": "3", "long": "own", "step-length": "2"})
+    assert address(app) == {"sentence": SENTENCE, "long": "own"}
     set_field(app, "long", "3")
     assert address(app) == {"sentence": SENTENCE, "long": "3"}
+    assert mounted(app, "view_state")[0]["steps"] == len(prefixes(TABLE_3[2]))
+
+
+def test_link_of_an_earlier_version_opens_the_whole_sentence(page: Run) -> None:
+    app = page(**{"sentence": SENTENCE, "long": "1", "step-growing": "2"})
+    assert not app.exception
+    assert mounted(app, "view_state")[0]["firstStep"] == len(prefixes(TABLE_3[0])) - 1
 
 
 def test_invalid_step_and_long_sentence_are_ignored(page: Run) -> None:
-    app = page(**{"sentence": SENTENCE, "step-why": "99999", "long": "7", "step-growing": "x"})
+    app = page(**{"sentence": SENTENCE, "step-why": "99999", "long": "7", "step-length": "x"})
     assert not app.exception
     assert "long" not in address(app)
 
 
-def test_own_sentence_with_clauses_can_grow(page: Run) -> None:
-    long = "The committee will vote tomorrow at noon, but nobody in the town knows what it is about."
-    app = page(sentence=long, long="own")
-    assert " ".join(payloads_of_growth(app)[0]["clauses"]) == long
+def test_own_sentence_can_grow(page: Run) -> None:
+    app = page(sentence=SENTENCE, long="own")
+    rows = grown(app)["lanes"]
+    assert len(rows) == 3  # nobody translated it
+    assert sentence_of(rows[0]) == SENTENCE
     assert address(app)["long"] == "own"
-    set_field(app, "sentence", SENTENCE)
+    set_field(app, "sentence", "Two dogs play.")
     assert not app.exception
     assert "long" not in address(app)
 
@@ -143,7 +189,7 @@ def test_given_translation_is_forced_on_all_models(page: Run, snapshot: Snapshot
     app = page(sentence=SENTENCE, target="Deux chiens jouent.")
     assert not app.exception
     assert address(app)["target"] == "Deux chiens jouent."
-    forced = fetched(mounted(app, "chart")[0]["at"])
+    forced = fetched(mounted(app, "chart")[1]["at"])
     assert "chiens" in forced["common"] + forced["fits"][0]["values"] + forced["template"]
     assert [html.proto.body for html in app.get("html") if "Deux chiens jouent." in html.proto.body] == snapshot
 
@@ -162,7 +208,7 @@ def test_page_works_without_the_reference_model(page: Run, folder: Path, snapsho
     assert reference_model() is None
     app = page(sentence=SENTENCE)
     assert not app.exception
-    assert [text.value for text in app.text][-1] == snapshot
+    assert texts_with(app, "judge") == snapshot
     assert len(mounted(app, "side_by_side")) == 1
 
 
@@ -188,18 +234,18 @@ def test_bad_input_is_reported_and_the_example_shown(page: Run) -> None:
     app = page(sentence=" ")
     assert not app.exception
     assert "The sentence is empty" in texts(app)
-    assert [word["text"] for word in mounted(app, "side_by_side")[0]["lanes"][0]["source"]][
+    assert [word["text"] for word in mounted(app, "side_by_side")[1]["lanes"][0]["source"]][
         :2
     ] == DEFAULT_SENTENCE.split()[:2]
 
 
 def test_texts_are_in_the_language_of_the_page(page: Run) -> None:
-    app = page(sentence=SENTENCE, lang="fr")
+    app = page(sentence=SENTENCE, lang="fr", long="own")
     assert not app.exception
-    forced, signals, *_ = mounted(app, "chart")
-    assert mounted(app, "side_by_side")[0]["lanes"][0]["name"] == "Un vecteur fixe"
+    _, forced, signals, _ = mounted(app, "chart")
+    assert mounted(app, "side_by_side")[1]["lanes"][0]["name"] == grown(app)["lanes"][0]["name"] == "Un vecteur fixe"
     assert "dix fois moins probables" in fetched(forced["at"])["captions"]["every"][1]
-    assert "par la seule récurrence" in fetched(signals["at"])["captions"]["every"][1]
+    assert "Part du gradient" in fetched(signals["at"])["captions"]["every"][0]
 
 
 def test_model_with_another_tokenizer_is_reported_instead_of_a_figure(
@@ -235,23 +281,23 @@ def test_payloads_are_recomputed_after_a_model_was_replaced(
 def test_every_figure_has_a_name_heading_and_numbers(folder: Path) -> None:
     three = translate_trio(SENTENCE, SENTENCES[7])
     pictures = list(why_pictures(three, three.own[-1]))
-    assert [one.name for one in pictures] == ["forced-words", "signals", "bleu-by-length", "sentence-growth"]
+    assert [one.name for one in pictures] == ["sentence-growth", "forced-words", "signals", "bleu-by-length"]
     assert all(len(one.numbers) and one.figure.data and one.heading for one in pictures)
 
 
 def test_lecture_page_has_every_chapter(page: Run) -> None:
-    app = page(sentence=SENTENCE)
+    app = page(sentence=SENTENCE, long="own")
     assert not app.exception
     contents = lecture_of(app)
     labels = contents["words"]["en"]
-    assert [len(chapter["pictures"]) for chapter in labels["chapters"]] == [0, 3, 1, 1, 1, 1]
+    assert [len(chapter["pictures"]) for chapter in labels["chapters"]] == [0, 1, 3, 1, 1, 1]
     assert len(labels["moments"]) == max(len(trace.target_pieces) for trace in translate_trio(SENTENCE, None).own)
-    assert all(chapter["pictures"][0]["notes"][0] for chapter in labels["chapters"][2:])
+    assert all(chapter["pictures"][0]["notes"][0] for chapter in labels["chapters"][1:])
     assert {"en-dark", "fr-light", "fr-dark"} <= set(contents["changes"])
 
 
 def test_page_has_a_table_for_every_figure(page: Run) -> None:
-    app = page(sentence=SENTENCE)
+    app = page(sentence=SENTENCE, long="own")
     app.session_state["tables-why"] = True
     app.run()
     assert not app.exception

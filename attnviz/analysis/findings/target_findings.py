@@ -12,6 +12,7 @@ from attnviz.analysis.findings.same_spelling import is_word, same_spellings
 from attnviz.analysis.findings.source_findings import LEAST_WORDS
 from attnviz.analysis.measures import attended_words, entropy
 from attnviz.trace import Words
+from attnviz.trace.attention_matrix import AttentionMatrix
 
 NEARLY_UNIFORM = 0.85
 """Share of the largest entropy from which a row is uniform: the three strongest of ten words then hold below half."""
@@ -37,7 +38,7 @@ def uniform_findings(trace: Readable, words: Words) -> Iterator[Finding]:
             yield Finding(Kind.UNIFORM, share, target=index)
 
 
-def identical_findings(trace: Readable) -> Iterator[Finding]:
+def identical_findings(trace: AttentionMatrix) -> Iterator[Finding]:
     """Yield target words that are spelled like the source word they attend to most."""
     words, attended = trace.words(), attended_words(trace)
     for i, j in same_spellings(words):

@@ -50,6 +50,8 @@ class View:
     """0-based step at which the view opens."""
     translate_again: Callable[[Resolved], Trace] | None = None
     """Translates the sentence with interventions; None if the view cannot have what-ifs."""
+    step_count: int | None = None
+    """Number of steps; None for those of the decoder."""
 
     @property
     def parent(self) -> Any:
@@ -74,5 +76,5 @@ class View:
 
     @property
     def steps(self) -> int:
-        """Number of decoder steps."""
-        return len(self.trace.target_pieces)
+        """Number of steps, which the visitor chooses from."""
+        return len(self.trace.target_pieces) if self.step_count is None else self.step_count

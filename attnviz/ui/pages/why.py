@@ -22,14 +22,15 @@ def _draw() -> None:
     available = installed_models()
     with st.container(key="why_opening"):
         text_section(why_story.opening())
-        glossary_box("glossary", "signs", "attention", "learning", "scores")
-    request = None
+    result, request = st.container(key="why_result"), None
     if available:
         with st.container(key="why_sentence"):
+            st.html(f'<h2 class="section">{gettext("Your sentence")}</h2>')
             sentence_box()
             with st.popover(gettext("Another translation to force"), type="tertiary", key="own"):
                 own_translation()
         request = current_request(available)
+    glossary_box("glossary", "signs", "attention", "learning", "scores")
     shown = shown_translation(request, back=False)
     if shown.view is None:
         return
@@ -39,7 +40,7 @@ def _draw() -> None:
             st.text(message)
         return
     if translations := _trio(shown.view, request):
-        why_page(translations, shown.view)
+        why_page(translations, shown.view, result)
 
 
 def _trio(view: View, request: Request | None) -> Trio | None:

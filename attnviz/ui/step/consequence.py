@@ -50,7 +50,10 @@ def consequence_payload(view: View, request: Any) -> dict[str, Any]:
         raise AttnvizError(gettext("This change to the translation is not possible."))
     same_words = translate(resolved(trace, change, held=True))
     before, after = (float(np.exp(one.log_probabilities[step])) for one in (trace, same_words))
-    payload = {"probability": probability_change_text(trace.target_pieces[step], before, after), "words": []}
+    payload: dict[str, Any] = {
+        "probability": probability_change_text(trace.target_pieces[step], before, after),
+        "words": [],
+    }
     if request.get("held") is True:
         return payload
     other = translate(resolved(trace, change, held=False))

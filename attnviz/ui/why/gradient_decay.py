@@ -8,7 +8,7 @@ from typing import Any, cast
 import pandas as pd
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.gradient_decay import gradient_quartiles, gradient_share
+from attnviz.analysis.gradient_decay import gradient_share
 from attnviz.figures.gradient_decay import signals_figure, signals_table
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
@@ -21,7 +21,7 @@ from attnviz.ui.resources import signals_of, weights_digest_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.why.three_models import Trio, force_decoded, missing_models_reason, trio_stamp
-from attnviz.wording.why import gradient_decay_sentences
+from attnviz.wording.why import gradient_share_sentences
 
 _CACHE: LRUCache[object] = LRUCache(4 << 20, size=size_of)
 
@@ -41,9 +41,9 @@ def signals_payload(request: PayloadRequest) -> dict[str, Any]:
         signals = [_cached_signals(trace) for trace in traces]
     except AttnvizError as error:
         raise UnknownPayloadError("signals") from error
-    kinds, sentence = _kinds(traces), _sentence(traces, signals)
+    kinds = _kinds(traces)
     figures = [signals_figure(kinds, signals, across=across, theme=request.theme) for across in (3, 1)]
-    return fitting_payload(figures, {EVERY_STEP: ("", sentence)})
+    return fitting_payload(figures, {EVERY_STEP: _sentences(traces, signals)})
 
 
 def signals_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -56,13 +56,11 @@ def signals_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Picture
     traces = force_decoded(trio.reference)
     signals = [_cached_signals(trace) for trace in traces]
     figure = signals_figure(_kinds(traces), signals, theme=theme)
-    yield Picture(_title(), _title(), "signals", figure, _table(traces), _sentence(traces, signals))
+    yield Picture(_title(), _title(), "signals", figure, _table(traces), " ".join(_sentences(traces, signals)))
 
 
-def _sentence(traces: tuple[Trace, ...], signals: list[Signals]) -> str:
-    return gradient_decay_sentences(
-        _kinds(traces), [gradient_quartiles(one) for one in signals], [_shares(one, traces) for one in signals]
-    )
+def _sentences(traces: tuple[Trace, ...], signals: list[Signals]) -> tuple[str, str]:
+    return gradient_share_sentences(_kinds(traces), [_shares(one, traces) for one in signals])
 
 
 def _title() -> str:

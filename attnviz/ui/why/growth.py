@@ -1,83 +1,138 @@
-"""Translations and chrF scores of a long sentence that grows clause by clause, on *Why attention?*."""
+"""Translations of a sentence that grows word by word, each French word shaded by its probability under a judge."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.clauses import Growth, beginnings, clauses
-from attnviz.evaluation.sentences import LONG, TABLE_3
+from attnviz.analysis.prefixes import Growth, JudgedTranslation, prefixes
+from attnviz.corpora.judging import judge
+from attnviz.evaluation.sentences import HUMAN_TRANSLATIONS
 from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import read_config
 from attnviz.palette import ThemeName
+from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.ui.components.chart.chart import EVERY_STEP, chart, steady_payload
-from attnviz.ui.components.side_by_side.side_by_side import lane, lanes, lanes_payload
+from attnviz.ui.components.side_by_side.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.concurrency import TURNS
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import devices, translations
+from attnviz.ui.resources import devices, translations, translator_in
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.why.three_models import MODELS, missing_models_reason, reference_model, trio_stamp
-from attnviz.wording.numbers import decimal
-from attnviz.wording.why import attention_name, growth_sentence
+from attnviz.ui.why.three_models import MODELS, judge_model, missing_models_reason, trio_stamp
+from attnviz.wording.numbers import percent, small
+from attnviz.wording.why import attention_name, growth_sentence, judgement_note
 
 _BEAM = 5
+_LIMITS = (0.5, 0.1, 0.01)
+"""Probabilities below which a word has the next darker shade."""
 
 
 def growth_panel(view: View, theme: ThemeName) -> None:
-    """Draw the growing sentence of `view`, whose trace is the reference model's translation of all of it."""
+    """Draw the translations of the prefixes of the sentence of `view`, whose trace is a translation of all of it."""
     stamp = trio_stamp()
-    lanes(view, {"at": address(view.trace, "growing", theme, every=True, models=stamp)})
-    chart(
-        view,
-        address(view.trace, "growing-chart", theme, every=True, models=stamp),
-        "growth_chart",
-        waiting=gettext("Translating…"),
-    )
+    rows_address = address(view.trace, "growing", theme, every=True, models=stamp)
+    lanes(view, {"at": rows_address, "waiting": gettext("Translating…")})
+    chart_address = address(view.trace, "growing-chart", theme, every=True, models=stamp)
+    chart(view, chart_address, "growth_chart", waiting=gettext("Translating…"))
 
 
 def growth_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the translations of every prefix of the sentence (whole clauses), side by side.
-
-    Raise UnknownPayloadError where there are none.
-    """
+    """Return the payload of the translations of every prefix; raise UnknownPayloadError where there are none."""
     growth = _requested_growth(request)
-    labels = [
-        ngettext("{count} of {all} clauses", "{count} of {all} clauses", index + 1, all=len(growth.clauses))
-        + ", "
-        + ngettext("{count} word", "{count} words", words)
-        for index, words in enumerate(growth.words)
-    ]
-    lane_payloads = [
-        lane(attention_name(kind), model, "", texts=texts, notes=[_note(score) for score in scores])
-        for kind, model, texts, scores in zip(
-            growth.attentions, growth.models, growth.translations, growth.scores, strict=True
+    total = growth.counts[-1]
+    labels = [ngettext("{count} of {all} words", "{count} of {all} words", count, all=total) for count in growth.counts]
+    scores = human_scores(growth)
+    rows = [
+        lane(
+            attention_name(kind),
+            model,
+            "",
+            versions=[_version(one) for one in judged],
+            notes=[judgement_note(one, score if one is judged[-1] else None) for one in judged],
+        )
+        for kind, model, judged, score in zip(
+            growth.attentions, growth.models, growth.translations, scores, strict=True
         )
     ]
-    note = gettext("reference for the others")
-    lane_payloads.append(
-        lane(gettext("A better model"), growth.reference_model, "", texts=growth.references, notes=[note])
+    if human := HUMAN_TRANSLATIONS.get(growth.sentence):
+        whole = version([(human.french, 0, "")])
+        rows.append(
+            lane(
+                gettext("A person’s translation"),
+                "",
+                "",
+                versions=[*[version([])] * (len(labels) - 1), whole],
+                notes=[*[gettext("Only of the whole sentence.")] * (len(labels) - 1), human.origin],
+            )
+        )
+    return rows_payload(
+        f"{request.trace.fingerprint} growing",
+        labels,
+        rows,
+        slider=gettext("Length of the sentence"),
+        result=growth_sentence(growth),
+        legend=_legend(growth.judge),
     )
-    return lanes_payload(f"{request.trace.fingerprint} growing", labels, lane_payloads, growth.clauses)
 
 
 def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the translations' scores; raise UnknownPayloadError where there are none."""
-    growth = _requested_growth(request)
-    figure = sentence_growth_figure(growth, theme=request.theme)
-    return steady_payload(figure.to_json(), {EVERY_STEP: ("", growth_sentence(growth))})
+    """Return the payload of the words left out at each length; raise UnknownPayloadError where there are none."""
+    figure = sentence_growth_figure(_requested_growth(request), theme=request.theme)
+    caption = gettext(
+        "Share of the English content words that each model leaves out, by the length of the sentence. Press a point "
+        "to see its translations."
+    )
+    return steady_payload(figure.to_json(), {EVERY_STEP: ("", caption)})
+
+
+def _requested_growth(request: PayloadRequest) -> Growth:
+    try:
+        return growth_of(request.trace)
+    except AttnvizError as error:
+        raise UnknownPayloadError("growth") from error
+
+
+def human_scores(growth: Growth) -> list[float | None]:
+    """Return the chrF2 of each model's translation of the whole sentence against a person's; None without one."""
+    human = HUMAN_TRANSLATIONS.get(growth.sentence)
+    if human is None:
+        return [None] * len(growth.models)
+    from attnviz.evaluation.bleu import sentence_chrf  # sacrebleu is slow to import
+
+    return [sentence_chrf(judged[-1].text, human.french) for judged in growth.translations]
+
+
+def _version(judged: JudgedTranslation) -> dict[str, Any]:
+    words = []
+    for word, log in zip(judged.words, judged.log_probabilities.tolist(), strict=True):
+        probability = math.exp(log)
+        words.append((word, sum(probability < limit for limit in _LIMITS), f"p = {small(probability)}"))
+    omitted = set(judged.omitted)
+    return version(words, [(word, place in omitted) for place, word in enumerate(judged.source_words)])
+
+
+def _legend(judge_name: str) -> list[tuple[str, str]]:
+    first, second, third = map(percent, _LIMITS)
+    return [
+        (gettext("Probability of a French word under {model}:", model=judge_name), ""),
+        (gettext("at least {share}", share=first), "level-0"),
+        (gettext("below {share}", share=first), "level-1"),
+        (gettext("below {share}", share=second), "level-2"),
+        (gettext("below {share}", share=third), "level-3"),
+        (gettext("English word left out"), "omitted"),
+    ]
 
 
 def growth_tables(trace: Trace) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the numbers of the figure, with the translations."""
+    """Yield the translations of every prefix, with their measures."""
     yield _title(), sentence_growth_table(growth_of(trace))
 
 
@@ -89,24 +144,23 @@ def growth_pictures(trace: Trace, theme: ThemeName = "light") -> Iterator[Pictur
 
 
 def growth_of(trace: Trace) -> Growth:
-    """Return the three models' translations of every prefix of the source sentence of `trace`.
+    """Return the three models' translations of every prefix of the source sentence of `trace`, cached for all visitors.
 
-    `trace` is the reference model's translation. The result is cached for all visitors.
     Raise AttnvizError where a model is not installed.
     """
-    reference_name = reference_model()
-    if missing_models_reason() or reference_name is None:
-        raise AttnvizError(missing_models_reason() or no_reference_model_reason())
+    judge_name = judge_model()
+    if missing_models_reason() or judge_name is None:
+        raise AttnvizError(missing_models_reason() or no_judge_reason())
     device = trace.device if trace.device in devices() else "cpu"
     with TURNS.released():
-        return _compute_growth(trace.source_text, reference_name, device, trio_stamp())
+        return _compute_growth(trace.source_text, judge_name, device, trio_stamp())
 
 
-def no_reference_model_reason() -> str:
-    """Return the message that no reference model is installed."""
+def no_judge_reason() -> str:
+    """Return the message that no judge is installed."""
     return gettext(
-        "This comparison needs a better model as its reference, but no better model is installed. Install a "
-        "better model, such as en-fr."
+        "This comparison needs a better model as its judge, but no better model is installed. Install a better "
+        "model, such as en-fr."
     )
 
 
@@ -114,59 +168,22 @@ def _title() -> str:
     return gettext("A sentence that grows")
 
 
-def _note(score: float) -> str:
-    return f"chrF {decimal(score, 0)}"
+def _start(translation: str) -> str:
+    """Return as much of a translation as can be forced: a model that repeats itself may write more."""
+    return " ".join(translation.split()[:LONGEST_SENTENCE])[:LONGEST_TEXT]
 
 
-def _requested_growth(request: PayloadRequest) -> Growth:
-    try:
-        return growth_of(request.trace)
-    except AttnvizError as error:
-        raise UnknownPayloadError("growth") from error
-
-
-@cached_in(LRUCache(2 << 20, size=size_of))
-def _compute_growth(sentence: str, reference_name: str, device: str, stamp: str) -> Growth:
-    from attnviz.evaluation.bleu import sentence_chrf  # sacrebleu is slow to import: loaded only when a sentence grows
-
-    parts, folders = clauses(sentence), installed_models()
-    texts = list(beginnings(parts))
-    references = translations(str(folders[reference_name]), device, texts, _BEAM)
+@cached_in(LRUCache(8 << 20, size=size_of))
+def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> Growth:  # noqa: ARG001  part of the key
+    texts, folders = prefixes(sentence), installed_models()
     outputs = [translations(str(folders[name]), device, texts, _BEAM) for name in MODELS]
-    baseline = _baseline(sentence, references, _reference_translations(reference_name, device, stamp), sentence_chrf)
-    kinds = tuple(str(read_config(folders[name])["attention"]) for name in MODELS)
-    scores = [
-        [sentence_chrf(output, reference) for output, reference in zip(translated, references, strict=True)]
-        for translated in outputs
-    ]
+    pairs = [(text, _start(output)) for translated in outputs for text, output in zip(texts, translated, strict=True)]
+    judged = judge(translator_in(str(folders[judge_name]), device), pairs)
+    count = len(texts)
     return Growth(
-        parts, MODELS, kinds, tuple(map(tuple, outputs)), reference_name, tuple(references), np.array(scores), baseline
-    )
-
-
-def _baseline(
-    sentence: str,
-    references: Sequence[str],
-    reference_translations: Mapping[str, str],
-    score: Callable[[str, str], float],
-) -> NDArray[np.float64]:
-    """Return the mean score of unrelated translations against each reference, as a baseline.
-
-    They are the `reference_translations` of other sentences, cut to as many words as the reference.
-    """
-    others = [text.split() for source, text in reference_translations.items() if source != sentence]
-    return np.array(
-        [
-            np.mean([score(" ".join(words[: len(reference.split())]), reference) for words in others])
-            for reference in references
-        ]
-    )
-
-
-@cached_in(LRUCache(1 << 20, size=size_of))
-def _reference_translations(reference_name: str, device: str, stamp: str) -> dict[str, str]:  # noqa: ARG001  part of the cache key
-    """Return the reference model's translations of the built-in long sentences, by sentence."""
-    sentences = [*TABLE_3, *LONG]
-    return dict(
-        zip(sentences, translations(str(installed_models()[reference_name]), device, sentences, _BEAM), strict=True)
+        texts,
+        MODELS,
+        tuple(str(read_config(folders[name])["attention"]) for name in MODELS),
+        judge_name,
+        tuple(tuple(judged[place * count : (place + 1) * count]) for place in range(len(MODELS))),
     )

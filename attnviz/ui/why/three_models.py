@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 
 from attnviz import AttnvizError, Trace
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
-from attnviz.model_folder import EVERY_FILE, stamp
+from attnviz.model_folder import EVERY_FILE, architecture, read_config, stamp
 from attnviz.ui.resources import devices, translate
 
 MODELS = ("small-fixed", "small-dot", "small-additive")
@@ -51,6 +52,20 @@ def reference_model() -> str | None:
     """Return the name of the reference model: the preferred one, or the first other one; None where there is none."""
     others = [name for name in installed_models() if name not in MODELS]
     return PREFERRED_REFERENCE if PREFERRED_REFERENCE in others else next(iter(others), None)
+
+
+def judge_model() -> str | None:
+    """Return the name of the model that judges translations, like `reference_model` one of the others.
+
+    None where no other model has one attention distribution a step, which `corpora.judging` needs.
+    """
+    folders = installed_models()
+    others = [name for name in (PREFERRED_REFERENCE, *folders) if name in folders and name not in MODELS]
+    return next((name for name in others if _attends_once(folders[name])), None)
+
+
+def _attends_once(folder: Path) -> bool:
+    return architecture(folder) == "rnnsearch" and read_config(folder)["attention"] != "none"
 
 
 def translate_trio(text: str, target: str | None, device: str = "auto", beam: int = _BEAM) -> Trio:

@@ -10,7 +10,7 @@ from attnviz.palette import ThemeName
 from attnviz.ui.toolbar.downloads import Picture, story_pictures
 from attnviz.ui.why.forced import forced_pictures
 from attnviz.ui.why.gradient_decay import signals_pictures
-from attnviz.ui.why.growth import growth_pictures
+from attnviz.ui.why.growth import growth_of, growth_pictures
 from attnviz.ui.why.length_curve import by_length_pictures
 from attnviz.ui.why.side_by_side import translation_tables
 from attnviz.ui.why.three_models import Trio
@@ -31,22 +31,29 @@ def why_lecture(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> Sto
         translation_text = gettext("Given translation: {text}", text=reference.translation)
     chapters = [
         _chapter(why_story.opening()),
+        *_growth(growth_trace, theme),
         _translations(trio, theme),
         _chapter(TextSection(forced.heading, (forced.paragraphs[0], translation_text)), *forced_pictures(trio, theme)),
         _chapter(why_story.signals(), *signals_pictures(trio, theme)),
         _chapter(why_story.by_length(), *by_length_pictures(trio, theme)),
     ]
-    if growth_trace is not None:
-        section = why_story.growth()
-        chapters.append(
-            _chapter(
-                TextSection(section.heading, (growth_trace.source_text, *section.paragraphs)),
-                *growth_pictures(growth_trace, theme),
-            )
-        )
     count = len(trio.longest.target_pieces)
     step_names = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
     return Story(gettext("Why attention?"), reference.source_text, tuple(chapters), step_names, references=REFERENCES)
+
+
+def _growth(trace: Trace | None, theme: ThemeName) -> list[Chapter]:
+    """Return the chapter of the growing sentence of `trace`, with the translations of all of it."""
+    if trace is None:
+        return []
+    growth = growth_of(trace)
+    section = why_story.growth()
+    texts = [
+        f"{attention_name(kind)}: {row[-1].text}"
+        for kind, row in zip(growth.attentions, growth.translations, strict=True)
+    ]
+    paragraphs = (growth.sentence, *texts, why_story.judging(growth.judge))
+    return [_chapter(TextSection(section.heading, paragraphs), *growth_pictures(trace, theme))]
 
 
 def _translations(trio: Trio, theme: ThemeName) -> Chapter:

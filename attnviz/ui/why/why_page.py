@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from html import escape
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz import Trace
+from attnviz.analysis.prefixes import prefixes
 from attnviz.export.story import Story
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -28,27 +31,32 @@ from attnviz.ui.text_sections import references, text_section
 from attnviz.ui.toolbar.downloads import Picture, download_box, file_name, offer_lecture, offer_pictures, picture_file
 from attnviz.ui.why.forced import forced_panel, forced_pictures, forced_tables
 from attnviz.ui.why.gradient_decay import signals_panel, signals_pictures, signals_tables
-from attnviz.ui.why.growth import growth_panel, growth_pictures, growth_tables, no_reference_model_reason
+from attnviz.ui.why.grown_sentence import choose_sentence
+from attnviz.ui.why.growth import growth_panel, growth_pictures, growth_tables, no_judge_reason
 from attnviz.ui.why.length_curve import by_length_panel, by_length_pictures, by_length_tables
-from attnviz.ui.why.long_sentence import choose_long_sentence
 from attnviz.ui.why.side_by_side import translation_tables, translations_panel
-from attnviz.ui.why.three_models import Trio, reference_model
+from attnviz.ui.why.three_models import MODELS, Trio, judge_model
 from attnviz.ui.why.why_export import why_lecture
 from attnviz.wording import why_story
 from attnviz.wording.why_story import REFERENCES
 
-TRANSLATIONS, GROWTH = "why", "growing"
+TRANSLATIONS, GROWTH = "why", "length"
 """Ids of the page's views: the three translations, and the growing sentence."""
 _SHOWN_TRACES = "why_on_show"
 """Session state key of the shown translations: payloads are available while the session holds them."""
 
 
-def why_page(trio: Trio, main_view: View) -> None:
-    """Draw the page for the sentence of `trio`; the address includes the parameters of `main_view`, of other pages."""
+def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
+    """Draw the page for the sentence of `trio`, and the growing sentence in the container `result`.
+
+    The address includes the parameters of `main_view`, of other pages.
+    """
     trio, session = replace(trio, reference=register_trace(trio.reference)), st.session_state
     view = View(TRANSLATIONS, trio.longest)
     address.add_parameters(session, address.own_parameters(session, main_view))
     address.set_address_view(session, view, main_view)
+    with result:
+        growth_trace = _growth_section(trio)
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         text_section(why_story.translations_section())
         translations_panel(view, trio)
@@ -62,10 +70,6 @@ def why_page(trio: Trio, main_view: View) -> None:
         text_section(why_story.by_length())
         if message := by_length_panel(view, trio, theme_name()):
             st.text(message)
-        messages = st.container(key=view.key("messages"))
-    text_section(why_story.growth())
-    growth_trace = _growth_section(trio)
-    with messages:  # after the choice of the long sentence, which is part of the address
         view_state(view)
     session[_SHOWN_TRACES] = trio, growth_trace
     _footer(view, trio, growth_trace)
@@ -78,18 +82,22 @@ def forget_why(session: Session) -> None:
 
 
 def _growth_section(trio: Trio) -> Trace | None:
-    """Draw the growing sentence; return the reference model's translation of it, or None without such a model."""
-    reference_name = reference_model()
-    if reference_name is None:
-        st.text(no_reference_model_reason())
+    """Draw the growing sentence; return a model's translation of it, or None where there is no judge."""
+    judge_name = judge_model()
+    if judge_name is None:
+        st.text(no_judge_reason())
         return None
-    sentence = choose_long_sentence(trio.reference.source_text)
-    with st.spinner(gettext("Translating…")):
-        trace = register_trace(
-            translate(str(installed_models()[reference_name]), trio.reference.device, sentence, 5, None)
-        )
-    view = View(GROWTH, trace)
-    with st.container(key=view.key("room")):
+    text_section(why_story.growth())
+    with st.container(key="why_growth"):  # the choice of the sentence is below, but decides what is above it
+        shown, choice = st.container(), st.container()
+    with choice:
+        sentence = choose_sentence(trio.reference.source_text)
+        st.html(f'<p class="reading">{escape(why_story.judging(judge_name))}</p>')
+    with shown, st.spinner(gettext("Translating…")):
+        trace = register_trace(translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None))
+    count = len(prefixes(sentence))
+    view = View(GROWTH, trace, first_step=count - 1, step_count=count)
+    with shown, st.container(key=view.key("room")):
         growth_panel(view, theme_name())
         view_state(view)
     return trace
@@ -118,18 +126,18 @@ def _tables(view: View, trio: Trio, growth_trace: Trace | None) -> None:
 
 
 def _all_tables(trio: Trio, growth_trace: Trace | None) -> Iterator[tuple[str, pd.DataFrame]]:
-    for tables in (translation_tables, forced_tables, signals_tables, by_length_tables):
-        yield from tables(trio)
     if growth_trace is not None:
         yield from growth_tables(growth_trace)
+    for tables in (translation_tables, forced_tables, signals_tables, by_length_tables):
+        yield from tables(trio)
 
 
 def why_pictures(trio: Trio, growth_trace: Trace | None) -> Iterator[Picture]:
     """Yield the figures of the page as they are saved."""
-    for pictures in (forced_pictures, signals_pictures, by_length_pictures):
-        yield from pictures(trio)
     if growth_trace is not None:
         yield from growth_pictures(growth_trace)
+    for pictures in (forced_pictures, signals_pictures, by_length_pictures):
+        yield from pictures(trio)
 
 
 def _downloads(view: View, trio: Trio, growth_trace: Trace | None) -> None:

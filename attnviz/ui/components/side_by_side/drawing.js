@@ -11,10 +11,17 @@ function laneElement(lane) {
   const node = element("section", "lane");
   const head = element("h3", "name", lane.name);
   head.append(" ", element("small", "model", lane.model));
-  node.append(head, element("p", "summary", lane.summary));
-  if (lane.source.length) {
+  const versions = lane.versions.length > 0, note = element("p", "note");
+  if (versions) {
+    const label = element("div", "label");
+    note.append(...exchanged(lane.notes));
+    label.append(head, note);
+    node.append(label);
+  } else node.append(head, element("p", "summary", lane.summary));
+  if (lane.source.length || versions) {
     const source = element("p", "source");
     source.lang = "en";
+    if (versions) source.append(...exchanged(lane.versions.map(({ source }) => joined(source))));
     source.append(
       ...lane.source.flatMap((
         { text, space },
@@ -30,16 +37,27 @@ function laneElement(lane) {
   const target = element("p", "target");
   target.lang = "fr";
   target.append(...lane.parts.map((part) => element("span", part === " </s>" ? "part end" : "part", part)));
-  if (lane.texts.length) {
-    // As high as its longest text, so that nothing below moves.
-    const longest = lane.texts.reduce((one, other) => (other.length > one.length ? other : one));
-    const spacer = element("span", "spacer", longest);
-    spacer.setAttribute("aria-hidden", "true");
-    target.append(element("span", "text"), spacer);
-  }
-  node.append(target, element("p", "note"));
+  if (versions) target.append(...exchanged(lane.versions.map(({ words }) => joined(words))));
+  node.append(target);
+  if (!versions) node.append(note);
   return node;
 }
+
+/**
+ * An element for texts that are exchanged, and a hidden one for each, which take the room of the highest: nothing moves.
+ * @param {string[]} texts
+ */
+function exchanged(texts) {
+  const spacers = [...new Set(texts)].map((text) => {
+    const spacer = element("span", "spacer", text);
+    spacer.setAttribute("aria-hidden", "true");
+    return spacer;
+  });
+  return [element("span", "text"), ...spacers];
+}
+
+/** @param {[string, ...unknown[]][]} words */
+const joined = (words) => words.map(([word]) => word).join("");
 
 /**
  * Builds all lanes of a payload.
@@ -50,9 +68,11 @@ export function build(root, payload) {
   const box = find(root, ".beside");
   box.style.setProperty("--lanes", String(payload.lanes.length));
   box.replaceChildren(...payload.lanes.map(laneElement));
-  find(root, ".clauses").replaceChildren(
-    ...payload.clauses.flatMap((clause, k) => [...(k ? [" "] : []), element("span", "clause", clause)]),
+  find(root, ".result").textContent = payload.result;
+  find(root, ".legend").replaceChildren(
+    ...payload.legend.map(([text, kind]) => element("span", `shaded ${kind}`, text)),
   );
+  root.classList.toggle("rows", payload.legend.length > 0);
   find(root, ".at", HTMLInputElement).max = String(payload.labels.length - 1);
 }
 
@@ -90,13 +110,40 @@ function paintStrip(root, canvas, { bytes, units }, step) {
 }
 
 /**
+ * Draws one of several translations: its words, shaded, above the source words, of which some are left out.
+ * @param {HTMLElement} node
+ * @param {Version} version
+ */
+function paintVersion(node, { words, source }) {
+  find(node, ".target > .text").replaceChildren(
+    ...words.flatMap(([text, level, title]) => spaced(text, "span", `shaded level-${level}`, title)),
+  );
+  find(node, ".source > .text").replaceChildren(
+    ...source.flatMap(([text, isOmitted]) => spaced(text, isOmitted ? "s" : "span", "", "")),
+  );
+}
+
+/**
+ * An element with a word, after the blank that `text` begins with.
+ * @param {string} text
+ * @param {"s" | "span"} tag
+ * @param {string} className
+ * @param {string} title
+ */
+function spaced(text, tag, className, title) {
+  const word = element(tag, className, text.trimStart());
+  if (title) word.title = title;
+  return text.startsWith(" ") ? [" ", word] : [word];
+}
+
+/**
  * @param {HTMLElement} root
  * @param {HTMLElement} node
  * @param {Lane} lane
  * @param {number} step
  */
 function paintLane(root, node, lane, step) {
-  const { weights, strip, parts, texts, notes } = lane;
+  const { weights, strip, parts, versions, notes } = lane;
   const now = weights?.[Math.min(step, weights.length - 1)];
   const ended = parts.length > 0 && step >= parts.length;
   findAll(node, ".source .word").forEach((word, k) => {
@@ -110,8 +157,9 @@ function paintLane(root, node, lane, step) {
     part.classList.toggle("now", k === step);
     part.classList.toggle("later", k > step);
   });
-  if (texts.length) write(find(node, ".text"), texts[Math.min(step, texts.length - 1)]);
-  write(find(node, ".note"), notes[Math.min(step, notes.length - 1)] ?? "");
+  if (versions.length) paintVersion(node, versions[Math.min(step, versions.length - 1)]);
+  const note = versions.length ? ".note > .text" : ".note";
+  write(find(node, note), notes[Math.min(step, notes.length - 1)] ?? "");
 }
 
 /**
@@ -122,10 +170,6 @@ function paintLane(root, node, lane, step) {
  */
 export function paintLanes(root, { lanes, labels, words }, { step, playing }) {
   findAll(root, ".lane").forEach((node, k) => paintLane(root, node, lanes[k], step));
-  findAll(root, ".clause").forEach((clause, k) => {
-    clause.classList.toggle("now", k === step);
-    clause.classList.toggle("later", k > step);
-  });
   write(find(root, ".verb"), playing ? words.pause : words.play);
   write(find(root, ".where"), labels[step]);
   const slider = find(root, ".at", HTMLInputElement);

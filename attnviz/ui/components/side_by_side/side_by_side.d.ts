@@ -6,8 +6,10 @@ interface LanesPayload {
   identity: string;
   /** The label of each step. */
   labels: string[];
-  /** The sentence in clauses, one more at each step; empty where the sentence does not grow. */
-  clauses: string[];
+  /** A sentence about all lanes, or "". */
+  result: string;
+  /** What the shades of words mean: texts with their classes. Lanes with a legend are rows, below one another. */
+  legend: [string, string][];
   lanes: Lane[];
   words: Words;
 }
@@ -22,9 +24,9 @@ interface Lane {
   weights: number[][] | null;
   /** The context vector, as signed bytes in base64: rows of `units` numbers, one for all steps or one for each. */
   strip: { bytes: string; units: number; caption: string } | null;
-  /** The output after each step: the parts of one text, or a text for each step. */
+  /** The output after each step: the parts of one text, or a version for each step. */
   parts: string[];
-  texts: string[];
+  versions: Version[];
   /** A note on each step. */
   notes: string[];
 }
@@ -35,4 +37,12 @@ interface LanesState extends FetchingState<LanesPayload> {
   step: number;
   playing: boolean;
   timer?: number;
+}
+
+/** A translation, and the part of the sentence that it translates. */
+interface Version {
+  /** Words, each with the blank before it, the level of its shade, and a title. */
+  words: [string, number, string][];
+  /** Source words, each with the blank before it, and whether the translation leaves it out. */
+  source: [string, boolean][];
 }

@@ -143,12 +143,13 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<LanesPayload | PayloadAddress>} mounted */
+/** @param {Mounted<LanesPayload | PayloadAddress & { waiting: string }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".lanes");
   /** @type {LanesState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
+  root.dataset.message = "at" in data ? data.waiting : "";
   if ("lanes" in data) draw(root, state);
   else drawSoon(root, state, draw);
   return state.stop;

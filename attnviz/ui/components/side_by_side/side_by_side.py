@@ -21,17 +21,16 @@ _STRONGEST = 0.99
 def lanes(view: View, payload: dict[str, Any]) -> None:
     """Draw the lanes of `view` and their controls.
 
-    They are what `lanes_payload` returns, or `{"at": address}` of it.
+    They are what `lanes_payload` or `rows_payload` returns, or `{"at": address, "waiting": text}` of it, with the text
+    to show until it is computed.
     """
     component("side_by_side")(key=view.key("lanes"), data=payload)
 
 
-def lanes_payload(
-    identity: str, labels: Sequence[str], lane_payloads: Sequence[dict[str, Any]], clauses: Sequence[str] = ()
-) -> dict[str, Any]:
+def lanes_payload(identity: str, labels: Sequence[str], lane_payloads: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the payload of the lanes `lane_payloads`, with one step for each of `labels`.
 
-    `clauses` form a sentence that grows by one at each step. `identity` distinguishes these translations from others.
+    `identity` distinguishes these translations from others.
     """
     words = {
         "previous": gettext("Previous"),
@@ -40,19 +39,54 @@ def lanes_payload(
         "pause": gettext("Pause"),
         "space": gettext("Space"),
         "steps": gettext("Steps"),
+        "slider": "",
     }
     return {
         "language": language(),
         "identity": identity,
         "labels": list(labels),
-        "clauses": list(clauses),
+        "result": "",
+        "legend": [],
         "lanes": list(lane_payloads),
         "words": words,
     }
 
 
-def lane(name: str, model: str, summary: str, *, notes: Sequence[str], texts: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a lane with a text and a note for each step; `summary` describes it."""
+def rows_payload(
+    identity: str,
+    labels: Sequence[str],
+    lane_payloads: Sequence[dict[str, Any]],
+    *,
+    slider: str,
+    result: str,
+    legend: Sequence[tuple[str, str]],
+) -> dict[str, Any]:
+    """Return the payload of lanes that are rows below one another, each with a version for each step.
+
+    `slider` names the steps. `result` is a sentence about all lanes, above them. `legend` has the meanings of shades,
+    each with the class of its shade: `level-0` to `level-3`, or `omitted`.
+    """
+    payload = lanes_payload(identity, labels, lane_payloads)
+    return payload | {
+        "result": result,
+        "legend": list(legend),
+        "words": payload["words"] | {"steps": slider, "slider": slider},
+    }
+
+
+def version(words: Sequence[tuple[str, int, str]], source: Sequence[tuple[str, bool]] = ()) -> dict[str, Any]:
+    """Return a version of a translation.
+
+    `words` are its words, each with the blank before it, the level of its shade from 0 to 3, and a title. `source` are
+    the source words, each with the blank before it, and whether the translation leaves it out.
+    """
+    return {"words": list(words), "source": list(source)}
+
+
+def lane(
+    name: str, model: str, summary: str, *, notes: Sequence[str], versions: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return a lane with a version and a note for each step; `summary` describes it."""
     return {
         "name": name,
         "model": model,
@@ -61,7 +95,7 @@ def lane(name: str, model: str, summary: str, *, notes: Sequence[str], texts: Se
         "weights": None,
         "strip": None,
         "parts": [],
-        "texts": list(texts),
+        "versions": list(versions),
         "notes": list(notes),
     }
 

@@ -1,0 +1,105 @@
+"""Prefixes of a sentence, its first words, and several models' translations of each, judged by another model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
+from attnviz.analysis.findings.same_spelling import is_word
+
+FIRST = 5
+"""Words of the shortest prefix."""
+MOST = 40
+"""Largest number of prefixes; those of a longer sentence are several words apart."""
+IMPROBABLE = 0.1
+"""Probability below which a word of a translation is improbable."""
+LEAST_SUPPORT = 1.0
+"""Support in nats below which a source word is left out: the sentence with it makes its French no e times likelier."""
+
+
+def prefixes(sentence: str) -> tuple[str, ...]:
+    """Return the prefixes of `sentence` that end after a word, shortest first; the last is the sentence.
+
+    A blank sentence has none.
+    """
+    words = sentence.split()
+    between = max(1, math.ceil((len(words) - FIRST + 1) / MOST))
+    counts = range(len(words), min(FIRST, len(words)) - 1, -between) if words else ()
+    return tuple(" ".join(words[:count]) for count in reversed(counts))
+
+
+def content_words(source: Sequence[str]) -> tuple[int, ...]:
+    """Return the 0-based places of the words of a source sentence that are no punctuation and no function words."""
+    return tuple(
+        place for place, word in enumerate(source) if is_word(word) and word.casefold() not in SOURCE_FUNCTION_WORDS
+    )
+
+
+def word_support(shares: NDArray[np.floating], gains: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the support of each source piece in a translation, in nats: (Ty, Tx) and (Ty,) to (Tx,).
+
+    `gains` are log p of each target piece with the source sentence minus that without it. The gain of each is divided
+    among source pieces by `shares`, whose rows sum to 1. So the sum over source pieces is the logarithm of how much
+    likelier the sentence makes the translation.
+    """
+    support: NDArray[np.float64] = np.asarray(gains, np.float64) @ np.asarray(shares, np.float64)
+    return support
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedTranslation:
+    """A translation, and the judgement of a model that was forced to write it."""
+
+    text: str
+    words: tuple[str, ...]
+    """Words of the translation, with the blank before each; without `</s>`."""
+    log_probabilities: NDArray[np.float64]
+    """log p of each word given the words before it, summed over its pieces, in nats, (W,)."""
+    source_words: tuple[str, ...]
+    """Words of the source, with the blank before each; without `</s>`."""
+    support: NDArray[np.float64]
+    """Support of each source word, in nats, (S,): see `word_support`."""
+
+    @property
+    def improbable(self) -> int:
+        """Number of words with a probability below `IMPROBABLE`."""
+        return int((self.log_probabilities < math.log(IMPROBABLE)).sum())
+
+    @property
+    def content(self) -> tuple[int, ...]:
+        """0-based content words of the source."""
+        return content_words([word.strip() for word in self.source_words])
+
+    @property
+    def omitted(self) -> tuple[int, ...]:
+        """0-based content words of the source with a support below `LEAST_SUPPORT`."""
+        return tuple(place for place in self.content if self.support[place] < LEAST_SUPPORT)
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Translations by M models of the N prefixes of a sentence, with the judgement of another model."""
+
+    prefixes: tuple[str, ...]
+    models: tuple[str, ...]
+    attentions: tuple[str, ...]
+    """Each model's kind of attention: "additive", "general" or "none"."""
+    judge: str
+    """The judging model."""
+    translations: tuple[tuple[JudgedTranslation, ...], ...]
+    """For each model, its translations of the N prefixes."""
+
+    @property
+    def sentence(self) -> str:
+        """The whole sentence."""
+        return self.prefixes[-1]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Number of words of each prefix, divided by blanks."""
+        return tuple(len(prefix.split()) for prefix in self.prefixes)

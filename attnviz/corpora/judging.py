@@ -1,0 +1,75 @@
+"""Judge translations with another model: word probabilities under forced decoding, and source words left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.prefixes import JudgedTranslation, word_support
+from attnviz.corpora.analysed_pair import AnalysedPair, pieces_of
+from attnviz.corpora.forced_decoding import force_decode, pair_batches
+from attnviz.corpora.posterior_attention import BatchPosterior
+from attnviz.decoding import sentence_ids, target_ids
+from attnviz.text import SPACE, join_pieces
+from attnviz.translator import Translator
+
+_BATCH = 64
+"""Most pairs of a batch."""
+
+
+def judge(translator: Translator[Any], pairs: Sequence[tuple[str, str]]) -> list[JudgedTranslation]:
+    """Return the judgement of `translator` on each (source, translation), computed in batches of similar length.
+
+    Each translation is forced twice: with its source, and with an empty one. A blank translation has no words. Raise
+    AttnvizError where a text is too long, ValueError where the translator has more than one attention distribution a
+    step.
+    """
+    if not translator.network.attends_once:
+        raise ValueError(f"{translator.name} cannot divide a gain: a step has not exactly one attention distribution")
+    tokenizer, posterior = translator.tokenizer, BatchPosterior(translator, "fit")
+    sources = [sentence_ids(tokenizer, source) for source, _ in pairs]
+    targets = [target_ids(tokenizer, text) if text.strip() else tokenizer.sentence([]) for _, text in pairs]
+    judged: dict[int, JudgedTranslation] = {}
+    lengths = [len(source) for source in sources], [len(target) for target in targets]
+    for batch in pair_batches(*lengths, _BATCH) if pairs else ():
+        ids = [sources[k] for k in batch], [targets[k] for k in batch]
+        decoded = force_decode(translator, *ids)
+        alone = force_decode(translator, [tokenizer.source.sentence([])] * len(batch), ids[1])
+        gains = decoded.log_probabilities - alone.log_probabilities
+        shares = posterior(decoded, *ids)
+        for row, (k, source, target) in enumerate(zip(batch, *ids, strict=True)):
+            pair = AnalysedPair(
+                *pieces_of(tokenizer.source, source, pairs[k][0]),
+                *pieces_of(tokenizer, target, pairs[k][1]),
+                decoded.alignment[row, : len(target), : len(source)],
+                decoded.log_probabilities[row, : len(target)],
+                attends=True,
+                attends_once=True,
+            )
+            judged[k] = _judged(pairs[k][1], pair, word_support(shares[row][:-1], gains[row, : len(target) - 1]))
+    return [judged[k] for k in range(len(pairs))]
+
+
+def _judged(text: str, pair: AnalysedPair, support: NDArray[np.float64]) -> JudgedTranslation:
+    """Return the judgement on a pair, given the support of each source piece."""
+    words = pair.words()
+    logs = pair.log_probabilities.astype(np.float64)
+    return JudgedTranslation(
+        text,
+        _spaced(pair.target_surfaces, words.target_groups[:-1]),
+        np.array([logs[list(group)].sum() for group in words.target_groups[:-1]]),
+        _spaced(pair.source_surfaces, words.source_groups[:-1]),
+        np.array([support[list(group)].sum() for group in words.source_groups[:-1]]),
+    )
+
+
+def _spaced(pieces: Sequence[str], groups: Sequence[Sequence[int]]) -> tuple[str, ...]:
+    """Return the text of each word, with the blank before it."""
+    return tuple(
+        (" " if place and pieces[group[0]].startswith(SPACE) else "")
+        + (join_pieces(pieces[index] for index in group) or "<unk>")
+        for place, group in enumerate(groups)
+    )

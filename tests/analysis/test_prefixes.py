@@ -1,0 +1,60 @@
+"""Prefixes of a sentence, and the source words that a translation leaves out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.analysis.prefixes import FIRST, MOST, Growth, JudgedTranslation, content_words, prefixes, word_support
+from attnviz.evaluation.sentences import HUMAN_TRANSLATIONS, TECHNOLOGY
+from tests.strategies import texts
+
+
+@given(texts)
+def test_the_last_prefix_is_the_sentence(sentence: str) -> None:
+    found = prefixes(sentence)
+    words = sentence.split()
+    assert found[-1:] == ((" ".join(words),) if words else ())
+    assert all(" ".join(words).startswith(prefix) for prefix in found)
+
+
+@given(st.integers(1, 400))
+def test_prefixes_grow_evenly_and_are_few(count: int) -> None:
+    counts = [len(prefix.split()) for prefix in prefixes("word " * count)]
+    assert len(counts) <= MOST
+    assert counts[0] >= min(FIRST, count)
+    assert len(set(np.diff(counts))) <= 1
+    if count <= MOST:
+        assert counts == list(range(min(FIRST, count), count + 1))
+
+
+def test_support_divides_the_gain_of_the_sentence() -> None:
+    shares = np.array([[0.25, 0.75, 0.0], [0.0, 0.5, 0.5]])
+    support = word_support(shares, np.array([4.0, -2.0]))
+    np.testing.assert_allclose(support, [1.0, 2.0, -1.0])
+    assert support.sum() == pytest.approx(2.0)
+
+
+def test_only_content_words_without_support_are_left_out() -> None:
+    source = ("the", " green", " house", " fell", ".")
+    judged = JudgedTranslation(
+        "a b c", ("a", " b", " c"), np.log([0.5, 0.09, 0.11]), source, np.array([0, 0.9, 2, 1, 0])
+    )
+    assert content_words([word.strip() for word in source]) == judged.content == (1, 2, 3)
+    assert judged.omitted == (1,)
+    assert judged.improbable == 1
+
+
+def test_growth_counts_the_words_of_each_prefix() -> None:
+    growth = Growth(("one two", "one two three"), (), (), "judge", ())
+    assert growth.counts == (2, 3)
+    assert growth.sentence == "one two three"
+
+
+def test_the_built_in_sentence_is_long_and_has_a_persons_translation() -> None:
+    assert 40 <= len(TECHNOLOGY.split()) <= 50
+    human = HUMAN_TRANSLATIONS[TECHNOLOGY]
+    assert human.french.endswith(".")
+    assert "CC BY 4.0" in human.origin
