@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, export, figures
-from attnviz.analysis.logit_attribution import logit_attribution
+from attnviz.analysis.logit_attribution import centred_attributions
 from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.posterior import posterior_words
 from attnviz.analysis.recomputation import load_weights
@@ -205,7 +205,7 @@ def test_lecture_page_with_weights_has_logit_attributions(translator: Translator
     payload = json.loads(_Page(export.lecture_html(trace, weights=weights)).texts["payload"])
     assert len(payload["figures"]["logit-attribution"]) == len(trace.target_pieces)
     for i, drawn in enumerate(payload["figures"]["logit-attribution"]):
-        attribution = logit_attribution(trace, weights, i, trace.target_ids[i])
+        (attribution,) = centred_attributions(trace, weights, [(i, trace.target_ids[i])])
         total = next(one for one in drawn["data"] if one["type"] == "waterfall")["x"][-1]
         assert total == pytest.approx(attribution.logit, abs=1e-6)
         assert signed(attribution.logit) in payload["words"]["en"]["steps"][i]["pictures"]["logit-attribution"]["note"]
