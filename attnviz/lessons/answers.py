@@ -69,7 +69,7 @@ def asked_questions(sentence: LessonSentence, trace: Any, weights: Weights | Non
 
 
 def _check_order(questions: tuple[Asked, ...]) -> None:
-    """Raise AttnvizError where the answer to a question is already on show with an earlier one.
+    """Raise AttnvizError where the answer to a question is already shown with an earlier one.
 
     With its answer, a question shows the words and the heatmap's rows up to its step, or all where it has no step.
     """
@@ -80,9 +80,7 @@ def _check_order(questions: tuple[Asked, ...]) -> None:
         for (picture, word, other_heads), line in on_show.items():
             same = word == asked.word and (other_heads == heads or question.kind == "next")
             if same and question.kind not in ("", "choice") and _tells(picture, question.kind):
-                message = gettext(
-                    "the answer is already on show in line {line}. Put this question before that one.", line=line
-                )
+                message = gettext("line {line} already shows the answer. Put this question before that one.", line=line)
                 fail(question.line, message)
         count = len(words) if asked.word is None else asked.word + 1
         for word in range(count):

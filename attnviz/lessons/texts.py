@@ -23,7 +23,7 @@ def labels(models: tuple[str, ...]) -> dict[str, str]:
         "not_a_number": gettext("Type a number."),
         "right": gettext("Right: {right}"),
         "wrong": gettext("Not quite. Right answer: {right}"),
-        "right_option": gettext("right"),
+        "right_option": gettext("right answer"),
         "wrong_option": gettext("your answer"),
         "english": gettext("English sentence"),
         "french": gettext("French translation"),

@@ -142,7 +142,7 @@ TINTS = {
     )
 }
 """The tinted grounds of the style sheets: of what hue, and how many percent of it."""
-OWNERS = {"green": "encoder", "violet": "decoder", "orange": "context", "text": "ink"} | {
+OWNERS = {"green": "encoder", "violet": "decoder", "orange": "context", "text": "ink", "red": "minus"} | {
     name: name for name in ("encoder", "decoder", "context", "ink")
 }
 

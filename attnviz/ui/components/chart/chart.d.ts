@@ -32,6 +32,8 @@ interface ChartState extends FetchingState<ChartPayload> {
   /** Address of the payload (Consequence) about weights that are being dragged, without parameters. */
   consequenceAddress: string | null;
   sliders?: Sliders;
+  /** The module for a beam search tree, where the figure is one. */
+  tree?: typeof import("./tree.js");
 }
 
 /** Bars of weights that can be dragged. */

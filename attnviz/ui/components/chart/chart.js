@@ -26,12 +26,10 @@ import { writeWithTerms } from "../terms/terms.js";
 import { onMessage, sendChoice, viewState } from "../view.js";
 import { drawFrozenLabels, moveColumnLabels } from "./frozen.js";
 import { attachSliders, followWhatIfs } from "./drag.js";
-import { entryAt, marks } from "./marks.js";
-import { linkPanels } from "./panels.js";
+import { entryAt, marks, middleOf } from "./marks.js";
 import { choiceAt, highlight, reportPointing } from "./pointing.js";
 import { markTabStop, placeSliders } from "./sliders.js";
 import { filled } from "./template.js";
-import { listenToTree, markHypothesis, middleOf, openHypothesis } from "./tree.js";
 
 /**
  * The row of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks share one row
@@ -165,14 +163,14 @@ function listenToChart(Plotly, root, chart, state) {
   fadeEdges(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
     const { tree, opens } = chart.layout.meta;
-    if (tree) openHypothesis(root, tree, Number(point.customdata));
+    if (tree) state.tree?.openHypothesis(root, tree, Number(point.customdata));
     if (opens) openSentence(opens, point);
     const chosen = choiceAt(chart.layout.meta, point);
     if (chosen) sendChoice(root, chosen);
   });
-  if (chart.layout.meta.panels) linkPanels(root, chart);
+  if (chart.layout.meta.panels) import("./panels.js").then((module) => module.linkPanels(root, chart));
   else if (!chart.layout.meta.tree) reportPointing(root, chart);
-  if (chart.layout.meta.tree) listenToTree(root, chart);
+  state.tree?.listenToTree(root, chart);
 }
 
 /**
@@ -204,6 +202,7 @@ async function draw(root, state) {
     describe(root, state.figure.layout, state);
   }
   const { data, layout } = state.figure;
+  if (layout.meta.tree) state.tree ??= await import("./tree.js");
   const shapes = [...marks(layout, state, state.places), ...(layout.shapes ?? [])];
   if (same) await trackDrawing(state, Plotly.relayout(chart, { shapes }));
   else {await trackDrawing(
@@ -214,7 +213,7 @@ async function draw(root, state) {
   if (!state.resizing) listenToChart(Plotly, root, chart, state);
   if (!same) {
     drawFrozenLabels(root, chart);
-    markHypothesis(root, null);
+    state.tree?.markHypothesis(root, null);
     attachSliders(root, chart, state);
   }
   markTabStop(root, state);
@@ -249,7 +248,7 @@ function start(root) {
   resizing.observe(find(root, ".scroll"));
   const ends = [
     onScaleChange(() => drawSoon(root, state, draw)),
-    onMessage(root, "hint", ({ detail }) => markHypothesis(root, detail)),
+    onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(root, detail)),
     onMessage(root, "point", ({ detail }) => {
       if (state.figure) highlight(root, chartOf(root), state, detail);
     }),

@@ -17,7 +17,7 @@ const ABOVE = 30; // pixels between the bar and the box above it, for the number
  */
 export function requestConsequence(root, state) {
   const { consequenceAddress, sliders } = state, { step, held } = viewState(root);
-  if (!consequenceAddress || !sliders || step === null) return;
+  if (!sliders?.drag || step === null) return;
   clearTimeout(sliders.rest);
   find(root, ".consequence").classList.add("stale");
   sliders.rest = setTimeout(async () => {
@@ -45,13 +45,4 @@ function showConsequence(root, bar, { probability, words }) {
   const { offsetTop, offsetHeight } = bar,
     fits = bar.getBoundingClientRect().bottom + GAP + box.offsetHeight < innerHeight;
   box.style.top = `${fits ? offsetTop + offsetHeight + GAP : offsetTop - ABOVE - box.offsetHeight}px`;
-}
-
-/**
- * @param {HTMLElement} root
- * @param {ChartState} state
- */
-export function hideConsequence(root, state) {
-  clearTimeout(state.sliders?.rest);
-  find(root, ".consequence").hidden = true;
 }

@@ -4,7 +4,6 @@
 import { fill, find, findAll } from "../shared.js";
 import { onMessage, sendChoice, sendPointed, sendWhatIf, viewState } from "../view.js";
 import { changedWeights, withShare } from "./changed_weights.js";
-import { hideConsequence, requestConsequence } from "./consequence.js";
 import { placeSliders, redraw, SLACK, unpackedBars } from "./sliders.js";
 
 const FINE = 0.01; // change by an arrow key with Shift
@@ -74,6 +73,16 @@ function newSlider(root, state, piece) {
 }
 
 /**
+ * Hides what the dragged weights would do, and asks for no more (consequence.js).
+ * @param {HTMLElement} root
+ * @param {ChartState} state
+ */
+function hideConsequence(root, { sliders }) {
+  clearTimeout(sliders?.rest);
+  find(root, ".consequence").hidden = true;
+}
+
+/**
  * Begins the drag of a bar, unless it is already being dragged; `end` removes its listeners.
  * @param {HTMLElement} root
  * @param {ChartState} state
@@ -99,7 +108,7 @@ function drag(root, state, value) {
   sliders.drag.hasMoved = true;
   sliders.shownWeights = withShare(sliders.drag.startWeights, sliders.drag.piece, value);
   redraw(root, state);
-  requestConsequence(root, state);
+  if (state.consequenceAddress) import("./consequence.js").then((module) => module.requestConsequence(root, state));
 }
 
 /**

@@ -98,3 +98,17 @@ function ring(meta, [xanchor, yanchor]) {
   const pixels = { type: "circle", xsizemode: "pixel", ysizemode: "pixel", xanchor, yanchor };
   return rectangle(-RING, RING, -RING, RING, meta.frame, ROW_FRAME_WIDTH, pixels);
 }
+
+/** @param {[number, number] | undefined} span */
+export const middleOf = (span) => (span ? (span[0] + span[1]) / 2 : null);
+
+/**
+ * An axis of a drawn chart.
+ * @param {Chart} chart
+ * @param {string} id as "x2" or "y"
+ */
+export function axisOf(chart, id) {
+  /** @type {Record<string, any>} */
+  const drawn = chart._fullLayout ?? {};
+  return /** @type {DrawnAxis} */ (drawn[`${id[0]}axis${id.slice(1)}`]);
+}

@@ -2,17 +2,7 @@
 // in all of them. The frames are elements over the chart, since Plotly takes a tenth of a second to draw them.
 
 import { find, number } from "../shared.js";
-
-/**
- * An axis of a drawn chart.
- * @param {Chart} chart
- * @param {string} id as "x2" or "y"
- */
-export function axisOf(chart, id) {
-  /** @type {Record<string, any>} */
-  const drawn = chart._fullLayout ?? {};
-  return /** @type {DrawnAxis} */ (drawn[`${id[0]}axis${id.slice(1)}`]);
-}
+import { axisOf } from "./marks.js";
 
 /**
  * The value of a cell in the panel of an axis, in its own unit; null where it has none.

@@ -4,8 +4,7 @@
 
 import { find } from "../shared.js";
 import { sendPointed } from "../view.js";
-import { entryAt } from "./marks.js";
-import { axisOf } from "./panels.js";
+import { axisOf, entryAt } from "./marks.js";
 
 const ADDED = 1; // index of the trace with the contributions of words, in the figure of the context's units
 

@@ -116,6 +116,3 @@ export function markHypothesis(root, pieces) {
   const chart = chartOf(root), tree = chart.layout?.meta.tree;
   if (tree) markPath(root, chart, tree, pieces ? nodeOf(tree, pieces) : -1);
 }
-
-/** @param {[number, number] | undefined} span */
-export const middleOf = (span) => (span ? (span[0] + span[1]) / 2 : null);

@@ -4,7 +4,6 @@ import { fetchJson } from "../payloads.js";
 import { find, plotlyLibrary, write } from "../shared.js";
 import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
-import { pageDrawing } from "./page_drawing.js";
 
 const PNG_SCALE = 3; // pixels of a PNG per pixel of the figure
 const FONT_FAMILY = "Source Sans";
@@ -25,7 +24,7 @@ function figureOf(picture) {
  * @param {Picture} picture
  */
 async function svgOf(picture) {
-  if (picture.drawing) return pageDrawing(picture.drawing);
+  if (picture.drawing) return (await import("./page_drawing.js")).pageDrawing(picture.drawing);
   const { width, height } = figureOf(picture).layout;
   const address = await (await plotlyLibrary()).toImage(figureOf(picture), { format: "svg", width, height });
   return { text: decodeURIComponent(address.slice(SVG_ADDRESS.length)), width, height };

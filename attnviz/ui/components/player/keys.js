@@ -37,10 +37,10 @@ function neighbour(state, by) {
  */
 function sourceWordForKey(event, state, root) {
   if (!event.composedPath().includes(find(root, ".source"))) return null;
-  const { source: words, orders } = state.data, source = sourceOf(state);
-  const here = words.findIndex(({ pieces }) => pieces.includes(source));
-  const place = placeForKey(event, here, words.length - 1);
-  return place === null ? null : { source: orders[state.step].find((j) => words[place].pieces.includes(j)) };
+  const { source: sourceWords, orders } = state.data, source = sourceOf(state);
+  const here = sourceWords.findIndex(({ pieces }) => pieces.includes(source));
+  const place = placeForKey(event, here, sourceWords.length - 1);
+  return place === null ? null : { source: orders[state.step].find((j) => sourceWords[place].pieces.includes(j)) };
 }
 
 /** @type {Record<string, (state: PlayerState) => Choice>} */

@@ -4,6 +4,8 @@
 import { MOST_GREEN } from "../../../figures/constants.js";
 import { element, find, findAll, number, write } from "../shared.js";
 
+const LEVELS = ["level-0", "level-1", "level-2", "level-3"]; // classes of shaded words, the most probable first
+
 /**
  * @param {Lane} lane
  */
@@ -116,7 +118,7 @@ function paintStrip(root, canvas, { bytes, units }, step) {
  */
 function paintVersion(node, { words, source }) {
   find(node, ".target > .text").replaceChildren(
-    ...words.flatMap(([text, level, title]) => spaced(text, "span", `shaded level-${level}`, title)),
+    ...words.flatMap(([text, level, title]) => spaced(text, "span", `shaded ${LEVELS[level]}`, title)),
   );
   find(node, ".source > .text").replaceChildren(
     ...source.flatMap(([text, isOmitted]) => spaced(text, isOmitted ? "s" : "span", "", "")),

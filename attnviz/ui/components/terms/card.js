@@ -1,33 +1,42 @@
 // Draws the card of a term: its name, a small drawing, a sentence, and a link to the stage that computes it.
 
+import { addElement } from "../diagram/svg.js";
 import { element } from "../shared.js";
 import { send, sendChoice, viewState } from "../view.js";
 
 const GAP = 6; // pixels between a term and its card
 
-/** @type {(x: number, y: number, width: number, height: number, colour: string, opacity?: number) => string} */
-const bar = (x, y, width, height, colour, opacity = 1) =>
-  `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="2" fill="var(--${colour})" opacity="${opacity}"/>`;
-/** @type {(path: string, width?: number) => string} */
-const line = (path, width = 1.5) => `<path d="${path}" fill="none" stroke="var(--quiet)" stroke-width="${width}"/>`;
-/** @type {(x: number, y: number) => string} */
-const state = (x, y) => `<circle cx="${x}" cy="${y}" r="9" fill="var(--decoder)"/>`;
+/** @typedef {[tag: string, attributes: Record<string, string | number>]} Part */
 
-/** Drawings of 120 by 56 pixels, by name. Nothing in them comes from a visitor. @type {Record<string, string>} */
+/** @type {(x: number, y: number, width: number, height: number, colour: string, opacity?: number) => Part} */
+const bar = (x, y, width, height, colour, opacity = 1) => [
+  "rect",
+  { x, y, width, height, rx: 2, fill: `var(--${colour})`, opacity },
+];
+/** @type {(d: string, width?: number) => Part} */
+const line = (d, width = 1.5) => ["path", { d, fill: "none", stroke: "var(--quiet)", "stroke-width": width }];
+/** @type {(cx: number, cy: number) => Part} */
+const state = (cx, cy) => ["circle", { cx, cy, r: 9, fill: "var(--decoder)" }];
+
+/** Drawings of 120 by 56 pixels, by name. @type {Record<string, Part[]>} */
 const DRAWINGS = {
-  piece: bar(8, 20, 40, 16, "encoder") + bar(50, 20, 22, 16, "encoder", 0.55) + bar(82, 20, 30, 16, "encoder"),
-  annotation: bar(50, 34, 20, 16, "encoder") + line("M6 16H112M106 11l7 5-7 5M112 26H8M14 21l-7 5 7 5"),
-  energy: state(16, 28) +
-    [[8, 4], [28, 1], [48, 2]].map(([y, width]) =>
-      line(`M27 28L58 ${y}`, width) + bar(60, y - 5, 12 * width, 10, "encoder")
-    ).join(""),
-  weight: bar(6, 20, 62, 18, "encoder") + bar(69, 20, 28, 18, "encoder", 0.55) + bar(98, 20, 16, 18, "encoder", 0.3),
-  context:
-    [[6, 20], [24, 9], [42, 4]].map(([y, width]) =>
-      bar(6, y, 26, 10, "encoder") + line(`M34 ${y + 5}C60 ${y + 5} 60 29 84 29`, width / 2)
-    ).join("") + bar(86, 22, 28, 14, "context"),
-  state: state(18, 28) + line("M30 28H84M78 23l7 5-7 5") + state(98, 28) + bar(46, 34, 22, 10, "context"),
-  probability: bar(8, 8, 92, 10, "decoder") + bar(8, 24, 34, 10, "decoder", 0.45) + bar(8, 40, 12, 10, "decoder", 0.3),
+  piece: [bar(8, 20, 40, 16, "encoder"), bar(50, 20, 22, 16, "encoder", 0.55), bar(82, 20, 30, 16, "encoder")],
+  annotation: [bar(50, 34, 20, 16, "encoder"), line("M6 16H112M106 11l7 5-7 5M112 26H8M14 21l-7 5 7 5")],
+  energy: [
+    state(16, 28),
+    ...[[8, 4], [28, 1], [48, 2]].flatMap((
+      [y, width],
+    ) => [line(`M27 28L58 ${y}`, width), bar(60, y - 5, 12 * width, 10, "encoder")]),
+  ],
+  weight: [bar(6, 20, 62, 18, "encoder"), bar(69, 20, 28, 18, "encoder", 0.55), bar(98, 20, 16, 18, "encoder", 0.3)],
+  context: [
+    ...[[6, 20], [24, 9], [42, 4]].flatMap((
+      [y, width],
+    ) => [bar(6, y, 26, 10, "encoder"), line(`M34 ${y + 5}C60 ${y + 5} 60 29 84 29`, width / 2)]),
+    bar(86, 22, 28, 14, "context"),
+  ],
+  state: [state(18, 28), line("M30 28H84M78 23l7 5-7 5"), state(98, 28), bar(46, 34, 22, 10, "context")],
+  probability: [bar(8, 8, 92, 10, "decoder"), bar(8, 24, 34, 10, "decoder", 0.45), bar(8, 40, 12, 10, "decoder", 0.3)],
 };
 
 /**
@@ -40,10 +49,9 @@ const DRAWINGS = {
  * @param {(() => void) | null} close
  */
 export function showCard(root, box, term, { name, sentence, drawing, stage }, close) {
-  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  picture.setAttribute("viewBox", "0 0 120 56");
-  picture.setAttribute("aria-hidden", "true");
-  picture.innerHTML = DRAWINGS[drawing];
+  box.replaceChildren();
+  const picture = addElement(box, "svg", { viewBox: "0 0 120 56", "aria-hidden": "true" });
+  for (const [tag, attributes] of DRAWINGS[drawing]) addElement(picture, tag, attributes);
   const text = element("div", "text");
   text.append(element("b", "", name), element("p", "", sentence));
   if (close) {
@@ -56,7 +64,7 @@ export function showCard(root, box, term, { name, sentence, drawing, stage }, cl
     };
     text.append(visit);
   }
-  box.replaceChildren(picture, text);
+  box.append(text);
   if (!box.matches(":popover-open")) box.showPopover();
   const place = () => {
     const at = term.getBoundingClientRect(), { offsetWidth, offsetHeight } = box;

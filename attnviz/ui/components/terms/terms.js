@@ -74,11 +74,11 @@ export function listenToTerms(root) {
     if (shown === term || !card) return;
     close();
     shown = term;
-    const { showCard } = await import("./card.js");
+    const module = await import("./card.js");
     if (shown !== term) return;
     const visits = term.dataset.term !== undefined && card.stage !== null &&
       card.stage !== viewState(root).now?.stage;
-    place = showCard(root, box, term, card, visits ? close : null);
+    place = module.showCard(root, box, term, card, visits ? close : null);
     term.setAttribute("aria-describedby", box.id);
   };
   /** @param {() => void} act */
