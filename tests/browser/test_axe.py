@@ -23,7 +23,7 @@ READY_OF = {
     "": READY,
     "why": ".st-key-lanes-why .lane canvas",
     "learns": "[class*='st-key-heatmap_1'] .js-plotly-plot .ytick",
-    "transformer": "[class*='st-key-room-']",
+    "transformer": ".st-key-player-energies .source .word",
     "lab": ".st-key-attributions .js-plotly-plot .ytick",
     "corpus": ".st-key-corpus_sample button",
 }
@@ -38,8 +38,8 @@ VIOLATIONS = """async () => {
 
 def violations(page: Page) -> list[dict[str, Any]]:
     """Return the serious and critical violations on a page, once it has stopped changing."""
-    page.wait_for_selector("[data-waiting]", state="detached")
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    page.wait_for_selector("[data-waiting]", state="detached")
     page.evaluate(AXE)
     found: list[dict[str, Any]] = page.evaluate(VIOLATIONS)
     return found
