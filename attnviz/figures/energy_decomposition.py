@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.energy_decomposition import SATURATED, EnergyDecomposition, saturated
-from attnviz.figures.build import Spec, emphasise
+from attnviz.figures.build import Spec, base_axis, emphasise
 from attnviz.figures.template import filled
 from attnviz.figures.waterfall import panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
 from attnviz.languages import gettext, ngettext
@@ -23,6 +23,9 @@ OPERANDS_WIDTH = 640
 
 UNITS = 12
 """Number of units with a row of their own, those with the largest |contribution|; the others share one."""
+
+STRIP, STRIP_GAP = 150, 46
+"""Pixels of the strip of all units, and between the rows and the strip."""
 
 SATURATION_MARK = " ▮"
 """Follows the name of a saturated unit."""
@@ -64,10 +67,12 @@ def energy_decomposition_table(decomposition: EnergyDecomposition) -> pd.DataFra
 def energy_decomposition_figure(
     decomposition: EnergyDecomposition, *, operands: bool = True, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Draw an energy as the sum of its units: the largest by name, the rest as one row, the sum below.
+    """Draw an energy as the sum of its units: the largest by name, the rest as one row, the sum, and a strip of all.
 
-    With `operands`, which need OPERANDS_WIDTH pixels, each named unit has from left to right its query (purple) and key
-    (green) with their sum as a diamond, the tanh of it, v, and its place in the running sum.
+    In the strip, the units stand in order of their contribution, the largest positive one first, below their running
+    sum, which ends at the energy. With `operands`, which need OPERANDS_WIDTH pixels, each named unit has from left to
+    right its query (purple) and key (green) with their sum as a diamond, the tanh of it, v, and its place in the
+    running sum.
     """
     ink = palette(theme)
     top, rest = decomposition.order[:UNITS], decomposition.order[UNITS:]
@@ -87,8 +92,72 @@ def energy_decomposition_figure(
     layout["xaxis"] |= {"range": sum_range(values), "nticks": 5}
     layout["meta"] = {"alt": energy_decomposition_alt(decomposition), "narrowest": OPERANDS_WIDTH if operands else 300}
     hover.append(f"e = {signed(decomposition.energy, 4)}")
-    template = {"data": [*waterfall(ink), *panels], "layout": layout}
-    return filled(template, rows_values(labels) | waterfall_values(values, hover))
+    rows = rows_values(labels)
+    strip, strip_axes = _strip(decomposition, rows["height"], ink)
+    layout["yaxis"] |= {"domain": strip_axes.pop("rows")}
+    layout["margin"] |= {"b": 30}
+    template = {"data": [*waterfall(ink), *panels, *strip], "layout": layout | strip_axes}
+    height = rows["height"] + STRIP_GAP + STRIP + 22  # the margin below
+    return filled(template, rows | waterfall_values(values, hover) | {"height": height})
+
+
+def _strip(decomposition: EnergyDecomposition, height: int, ink: Palette) -> tuple[list[Spec], Spec]:
+    """Return the traces and axes of the strip of all units, and as "rows" the domain of the rows above it.
+
+    `height` is that of the figure without the strip, of which 48 pixels are margins.
+    """
+    order = np.argsort(-decomposition.contributions, kind="stable")
+    contributions = decomposition.contributions[order]
+    units = list(range(1, len(order) + 1))
+    hover = [f"{gettext('unit {k}', k=k + 1)}: {signed(decomposition.contributions[k], 4)}" for k in order]
+    bar = {
+        "type": "bar",
+        "xaxis": "x5",
+        "yaxis": "y2",
+        "x": units,
+        "offset": -0.5,
+        "width": 1,
+        "customdata": hover,
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    line = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "running",
+        "xaxis": "x5",
+        "yaxis": "y3",
+        "x": units,
+        "y": np.cumsum(contributions).tolist(),
+        "line": {"color": ink.ink, "width": 2},
+        "hovertemplate": f"{gettext('running sum')} %{{y:.3f}}<extra></extra>",
+    }
+    total = height - 48 + STRIP_GAP + STRIP
+    bottom, middle, top = (pixels / total for pixels in (0, 0.45 * STRIP, STRIP))
+    side = base_axis(ink) | {"nticks": 3, "zerolinecolor": ink.quiet, "anchor": "x5"}
+    names = {"y2": gettext("contribution"), "y3": gettext("running sum")}
+    titles = {axis: {"text": name, "font": {"size": 11, "color": ink.quiet}} for axis, name in names.items()}
+    axes = {
+        "rows": [(STRIP + STRIP_GAP) / total, 1],
+        "xaxis5": base_axis(ink)
+        | {
+            "anchor": "y2",
+            "range": [0.5, len(units) + 0.5],
+            "showgrid": False,
+            "showticklabels": False,
+            "title": {
+                "text": gettext("all units, sorted by contribution"),
+                "font": {"size": 12, "color": ink.quiet},
+                "standoff": 4,
+            },
+        },
+        "yaxis2": side | {"domain": [bottom, middle], "title": titles["y2"]},
+        "yaxis3": side | {"domain": [middle, top], "title": titles["y3"]},
+    }
+    return [
+        bar | {"name": "for", "y": np.maximum(contributions, 0).tolist(), "marker": {"color": ink.plus}},
+        bar | {"name": "against", "y": np.minimum(contributions, 0).tolist(), "marker": {"color": ink.minus}},
+        line,
+    ], axes
 
 
 def energy_decomposition_alt(decomposition: EnergyDecomposition) -> str:

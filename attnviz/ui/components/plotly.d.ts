@@ -34,6 +34,7 @@ interface Trace {
   zmin?: number;
   zmax?: number;
   xaxis?: string;
+  yaxis?: string;
 }
 
 interface Axis {

@@ -53,6 +53,22 @@ export function decomposition({ queries, keys, score, bounded, named }, step, so
 }
 
 /**
+ * Fills a trace of the strip, in which all units are sorted by their contribution.
+ * @param {Trace} trace
+ * @param {Unit[]} all
+ * @param {EnergyDecompositionWords} words
+ */
+function fillStrip(trace, all, words) {
+  const units = all.toSorted((one, other) => other.adds - one.adds || one.k - other.k);
+  let sum = 0;
+  if (trace.name === "running") trace.y = units.map(({ adds }) => sum += adds);
+  else {
+    trace.y = units.map(({ adds }) => trace.name === "for" ? Math.max(adds, 0) : Math.min(adds, 0));
+    trace.customdata = units.map(({ k, adds }) => `${fill(words.unit, { k: k + 1 })}: ${signed(adds, 4)}`);
+  }
+}
+
+/**
  * Fills the figure with the numbers of a cell.
  * @param {Figure} figure
  * @param {Cell} cell
@@ -83,7 +99,8 @@ export function fillFigure(figure, cell, data) {
   for (const amount of amounts) ends.push(ends[ends.length - 1] + amount);
   const totals = [...amounts, energy];
   for (const trace of figure.data) {
-    if (trace.name === "sum") {
+    if (trace.yaxis) fillStrip(trace, all, words);
+    else if (trace.name === "sum") {
       trace.x = totals;
       trace.customdata = [...hover, ...more, `e = ${signed(energy, 4)}`];
     } else if (trace.name === "numbers") {
