@@ -6,11 +6,10 @@ import { payloadOf } from "../payloads.js";
 import { remember } from "../stored_choice/stored_choice.js";
 import { element, fill, find, findAll, setLanguage, states, write } from "../shared.js";
 import { onMessage, sendChoice, sendPreview, viewRoot, viewState } from "../view.js";
-import { adjacentStops, goBack, goForward, onTourKey } from "./walking.js";
 
 /**
  * The modules of the card, fetched when a tour is first opened.
- * @typedef {typeof import("./parts.js") & typeof import("./places.js") & typeof import("./quiz.js")} Contents
+ * @typedef {typeof import("./parts.js") & typeof import("./places.js") & typeof import("./quiz.js") & typeof import("./walking.js")} Contents
  */
 /** @type {Contents | null} */
 let contents = null;
@@ -20,7 +19,8 @@ let contents = null;
  * @param {TourState} state
  */
 async function fetchContents(root, state) {
-  contents = { ...await import("./parts.js"), ...await import("./places.js"), ...await import("./quiz.js") };
+  const modules = [import("./parts.js"), import("./places.js"), import("./quiz.js"), import("./walking.js")];
+  contents = Object.assign({}, ...await Promise.all(modules));
   if (states.has(root)) draw(root, state);
 }
 
@@ -118,7 +118,7 @@ function writeCard(root, state, payload, stop, made) {
   if (stop.after) more.append(made.comparedBars(stop.after, words));
   if (stop.quiz) redraw();
   const back = find(root, ".back", HTMLButtonElement), next = find(root, ".next", HTMLButtonElement);
-  const { before, after } = adjacentStops(stops, stop.number);
+  const { before, after } = made.adjacentStops(stops, stop.number);
   back.disabled = before === null;
   write(next, after === null ? words.finish : words.next);
   drawDots(root, state, payload, stop);
@@ -265,7 +265,7 @@ function start(root) {
   const listening = new AbortController(), { signal } = listening;
   const redraw = () =>
     state.at !== null && state.written === undefined ? draw(root, state) : schedulePlacement(root, state);
-  document.addEventListener("keydown", (event) => onTourKey(root, state, event, goToStop), { signal });
+  document.addEventListener("keydown", (event) => contents?.onTourKey(root, state, event, goToStop), { signal });
   document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
   addEventListener("resize", redraw, { signal });
   state.resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
@@ -283,8 +283,8 @@ function start(root) {
     onMessage(root, "step", redraw),
   ];
   find(root, ".close").onclick = () => goToStop(null);
-  find(root, ".next").onclick = () => goForward(state, goToStop);
-  find(root, ".back").onclick = () => goBack(state, goToStop);
+  find(root, ".next").onclick = () => contents?.goForward(state, goToStop);
+  find(root, ".back").onclick = () => contents?.goBack(state, goToStop);
   find(root, ".astray").onclick = () => {
     const stop = state.fetched?.payload.stops[(state.at ?? 0) - 1];
     if (stop) showStop(root, state, stop);
