@@ -120,8 +120,8 @@ def growth_sentence(growth: Growth) -> str:
     """Return how many content words of the whole sentence each of the three models leaves out."""
     last = {kind: row[-1] for kind, row in zip(growth.attentions, growth.translations, strict=True)}
     return gettext(
-        "The fixed vector leaves out {fixed} of the {all} content words of the whole sentence. Dot-product "
-        "attention leaves out {general}, additive attention {additive}.",
+        "By the estimate of a better model, the fixed vector leaves out {fixed} of the {all} content words of the "
+        "whole sentence. Dot-product attention leaves out {general}, additive attention {additive}.",
         fixed=len(last["none"].omitted),
         all=len(last["none"].content),
         general=len(last["general"].omitted),

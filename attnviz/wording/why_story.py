@@ -37,8 +37,15 @@ def growth() -> TextSection:
         gettext("1. A long sentence through one vector"),
         (
             gettext(
-                "Three small models translate the same sentence. They learned from the same sentences, and differ "
-                "only in their attention. Move the slider: the models then translate only the first words."
+                "A fixed vector has the same few hundred numbers for a short sentence and for a long one. The longer "
+                "the sentence, the less room each word has. Attention keeps a vector for each word, and looks at the "
+                "words that it needs."
+            ),
+            gettext(
+                "Three small models translate the same sentence. They learned from the same sentences; only what the "
+                "decoder gets of the sentence differs. Move the slider: the models then translate only the first "
+                "words. These are often no whole sentence, which is hard for all three. Section 5 compares whole "
+                "sentences by their length."
             ),
         ),
     )

@@ -122,7 +122,7 @@ def _version(judged: JudgedTranslation) -> dict[str, Any]:
 def _legend(judge_name: str) -> list[tuple[str, str]]:
     first, second, third = map(percent, _LIMITS)
     return [
-        (gettext("Probability of a French word under {model}:", model=judge_name), ""),
+        (gettext("Probability of a French word under the better model {model}:", model=judge_name), ""),
         (gettext("at least {share}", share=first), "level-0"),
         (gettext("below {share}", share=first), "level-1"),
         (gettext("below {share}", share=second), "level-2"),
