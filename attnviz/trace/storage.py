@@ -207,13 +207,24 @@ def _decode(name: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
+def element_type(kind: Any) -> type | None:
+    """Return the element type of an array annotation such as `NDArray[np.float32]`; None for other annotations."""
+    origin = get_origin(kind)
+    if hasattr(origin, "__value__"):  # from NumPy 2.5 on, which needs Python 3.12, NDArray is a type alias
+        kind = origin.__value__[get_args(kind)]
+    if get_origin(kind) is not np.ndarray:
+        return None
+    element: type = get_args(get_args(kind)[1])[0]
+    return element
+
+
 def _fits(value: Any, kind: Any) -> bool:
     """Return whether `value` is of the type `kind`, for the types that fields of a result have."""
     origin = get_origin(kind)
     if origin is tuple:
         return isinstance(value, tuple) and all(_fits(item, get_args(kind)[0]) for item in value)
-    if origin is np.ndarray:
-        return isinstance(value, np.ndarray) and value.dtype == np.dtype(get_args(get_args(kind)[1])[0])
+    if (element := element_type(kind)) is not None:
+        return isinstance(value, np.ndarray) and value.dtype == np.dtype(element)
     if origin is Mapping:
         return isinstance(value, dict)
     if origin is UnionType:

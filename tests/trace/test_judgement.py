@@ -24,6 +24,7 @@ from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
 from attnviz.trace.decomposable_quantities import QUANTITIES, RECORDED
 from attnviz.trace.quantity import check_shapes
+from attnviz.trace.storage import element_type
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector
@@ -39,7 +40,7 @@ def judgement(tokenizer: Tokenizer) -> Judgement:
 def test_quantities_list_every_array(judgement: Judgement) -> None:
     hints = typing.get_type_hints(Judgement)
     fields = [field.name for field in dataclasses.fields(Judgement)]
-    arrays = [name for name in fields if typing.get_origin(hints[name]) is np.ndarray]
+    arrays = [name for name in fields if element_type(hints[name]) is not None]
     assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
     assert {field.name for field in dataclasses.fields(DecomposableRecomputation)} == set(QUANTITIES)
     check_shapes(judgement)

@@ -6,12 +6,14 @@ import dataclasses
 import io
 import itertools
 import pydoc
+import types
 import typing
 import unicodedata
 from itertools import product
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from attnviz.analysis.recomputation import Recomputation, recompute
 from attnviz.analysis.verification import verify
@@ -22,6 +24,7 @@ from attnviz.trace import Attention, Judgement, Seq2SeqTrace, Trace, Transformer
 from attnviz.trace.plain_equation import plain_equation
 from attnviz.trace.quantities import DERIVED, QUANTITIES, RECORDED, check_shapes, sizes
 from attnviz.trace.seq2seq_quantities import QUANTITIES as of_imports
+from attnviz.trace.storage import element_type
 from attnviz.trace.transformer_quantities import QUANTITIES as of_transformers
 from attnviz.translator import Translator
 from attnviz.wording.verification import POSITION_QUANTITIES, quantity_names
@@ -52,7 +55,7 @@ def test_arrays_have_shapes_of_the_table(
 
 def test_table_lists_every_array_of_a_trace() -> None:
     hints = typing.get_type_hints(Trace)
-    arrays = [field.name for field in dataclasses.fields(Trace) if typing.get_origin(hints[field.name]) is np.ndarray]
+    arrays = [field.name for field in dataclasses.fields(Trace) if element_type(hints[field.name]) is not None]
     assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
     assert {field.name for field in dataclasses.fields(Recomputation)} <= set(QUANTITIES)
 
@@ -119,3 +122,16 @@ def test_describe_prints_to_standard_output(translator: Translator, capsys: pyte
     trace.describe(file)
     trace.describe()
     assert capsys.readouterr().out == file.getvalue()
+
+
+def test_element_type_of_an_array_is_found_also_behind_a_type_alias() -> None:
+    """From NumPy 2.5 on, `NDArray` is an alias as PEP 695 makes it, with Python 3.12 and later."""
+
+    class Alias:
+        __value__ = NDArray
+
+    alias = types.GenericAlias(Alias, (np.float32,))
+    assert element_type(NDArray[np.float32]) is np.float32
+    assert element_type(alias) is np.float32
+    assert element_type(tuple[int, ...]) is None
+    assert element_type(int) is None

@@ -23,6 +23,7 @@ from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.trace.quantity import check_shapes
+from attnviz.trace.storage import element_type
 from attnviz.trace.transformer_quantities import ATTENTIONS, QUANTITIES, RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
@@ -46,7 +47,7 @@ def trace(tokenizer: Tokenizer) -> TransformerTrace:
 def test_quantities_list_every_array(trace: TransformerTrace) -> None:
     hints = typing.get_type_hints(TransformerTrace)
     fields = [field.name for field in dataclasses.fields(TransformerTrace)]
-    arrays = [name for name in fields if typing.get_origin(hints[name]) is np.ndarray]
+    arrays = [name for name in fields if element_type(hints[name]) is not None]
     assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
     assert {field.name for field in dataclasses.fields(TransformerRecomputation)} <= set(QUANTITIES)
     check_shapes(trace)
