@@ -209,9 +209,8 @@ def _decode(name: str, value: Any) -> Any:
 
 def element_type(kind: Any) -> type | None:
     """Return the element type of an array annotation such as `NDArray[np.float32]`; None for other annotations."""
-    origin = get_origin(kind)
-    if hasattr(origin, "__value__"):  # from NumPy 2.5 on, which needs Python 3.12, NDArray is a type alias
-        kind = origin.__value__[get_args(kind)]
+    while hasattr(alias := get_origin(kind), "__value__"):  # NDArray from NumPy 2.5 on, which needs Python 3.12
+        kind = alias.__value__[get_args(kind)]
     if get_origin(kind) is not np.ndarray:
         return None
     element: type = get_args(get_args(kind)[1])[0]

@@ -71,9 +71,9 @@ def translations_section() -> TextSection:
         gettext("2. Three translators, step by step"),
         (
             gettext(
-                "Press Play, or → and ←. The shade and the bar of an English word show its attention weight for "
-                "the piece being written. The stripes show everything that the decoder receives of the English "
-                "sentence at that step. Each stripe is one number, red below zero, blue above."
+                "Press Play below; after that, → and ← change the step. The shade and the bar of an English word show "
+                "its attention weight for the piece being written. The stripes show everything that the decoder "
+                "receives of the English sentence at that step. Each stripe is one number, red below zero, blue above."
             ),
         ),
     )

@@ -127,6 +127,8 @@ def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Ope
     expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()
     page.keyboard.press("ArrowRight")
     wait_for_stop(page, 8)
+    page.keyboard.press("ArrowRight")  # the last stop: only its button and Esc end the tour
+    expect(card).to_be_visible()
     count = answer_all(card, keys=keys)
     assert count >= 3
     expect(card.locator(".hits")).to_have_text(re.compile(rf"^Correct answers, judged by α.*: \d of {count}"))

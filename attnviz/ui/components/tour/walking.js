@@ -30,7 +30,7 @@ export function onTourKey(root, state, event, go) {
   const handledElsewhere = path.some((one) => one.matches(KEY_HANDLERS));
   if (event.key === "Escape" && (own || !handledElsewhere)) go(null);
   else if (handledElsewhere) return;
-  else if (event.key === "ArrowRight") goForward(state, go);
+  else if (event.key === "ArrowRight" && hasNext(state)) goForward(state, go);
   else if (event.key === "ArrowLeft") goBack(state, go);
   else return;
   event.preventDefault();
@@ -43,6 +43,14 @@ export function onTourKey(root, state, event, go) {
 export function goForward(state, go) {
   const payload = state.fetched?.payload;
   if (payload && state.at !== null) go(adjacentStops(payload.stops, state.at).after);
+}
+
+/**
+ * Whether a key may go forward: it does not end the tour, as the button at its last stop does.
+ * @param {TourState} state
+ */
+function hasNext({ at, fetched }) {
+  return fetched !== undefined && at !== null && adjacentStops(fetched.payload.stops, at).after !== null;
 }
 
 /**
