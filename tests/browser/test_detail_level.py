@@ -296,7 +296,7 @@ def test_each_detail_level_shows_its_parts(open_page: Opener) -> None:
     for number, picture in enumerate(("energy", "softmax", "units", "state", "candidates")):
         stages.nth(number).click()
         expect(page.locator(f".st-key-{picture} .js-plotly-plot")).to_be_visible()
-    expect(page.locator(".st-key-units")).to_contain_text("annotation: a list of 1024 numbers")
+    expect(page.locator(".st-key-stage_3")).to_contain_text("annotation: a list of 1024 numbers")
     set_detail_level(page, "Numbers")
     middle = count_parts(page)
     assert middle["equations"] == 5

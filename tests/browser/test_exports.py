@@ -20,7 +20,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator, export
 from attnviz.analysis import posterior_attention
 from attnviz.analysis.grid import FACES
-from attnviz.analysis.logit_attribution import logit_attribution
+from attnviz.analysis.logit_attribution import centred_attributions
 from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.recomputation import load_weights
 from attnviz.wording.numbers import signed
@@ -295,7 +295,7 @@ def test_lecture_page_shows_context_and_logits_in_two_languages(
     strips = page.locator("#picture-context").evaluate("(chart) => Array.from(chart.calcdata[0][0].z.at(-1))")
     assert strips == pytest.approx(trace.contexts[1].tolist(), abs=1e-6)
     total = page.locator("#picture-logit-attribution").evaluate("(chart) => chart.data[0].x.at(-1)")
-    account = logit_attribution(trace, weights, 1, trace.target_ids[1])
+    (account,) = centred_attributions(trace, weights, [(1, trace.target_ids[1])])
     assert total == pytest.approx(account.logit, abs=1e-5)
     expect(page.locator("#note-logit-attribution")).to_contain_text(signed(account.logit))
     expect(page.locator("#heatmap")).to_contain_text("H, bits")

@@ -260,8 +260,7 @@ def test_lab_is_usable_by_keyboard(open_page: Opener) -> None:
     wait_until_idle(page)
     expect(chosen_section(page)).to_have_text("Perturbation tests")
     wait_for_step(page, 2)  # the focused control handled both keys
-    page.locator(".player .skip").focus()
-    page.keyboard.press("Enter")
+    page.locator(".player .transport .next").focus()
     page.keyboard.press("ArrowRight")
     wait_for_step(page, 3)
 

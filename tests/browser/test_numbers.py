@@ -211,7 +211,13 @@ def test_click_on_the_logit_attribution_selects_a_source_piece(open_page: Opener
     )
     page.mouse.click(x, y)
     page.wait_for_function(f"(source) => {SHOWN}.source === source", arg=other)
-    assert logit_attribution.evaluate(marked) == [rows[other]]
+    page.wait_for_function(
+        f"""(row) => {{
+          const marked = ({marked})(document.querySelector(".st-key-logit-attribution .js-plotly-plot"));
+          return marked.length === 1 && marked[0] === row;
+        }}""",
+        arg=rows[other],
+    )
 
 
 def type_word(page: Page, what: str, text: str) -> None:

@@ -172,7 +172,7 @@ def test_toolbar_buttons_fit_on_two_lines_on_a_phone(open_page: Opener, lang: st
     arrow = page.locator(".st-key-more button [data-testid=stIconMaterial]").bounding_box()
     assert arrow, "Streamlit replaces the icon while the button is pressed"
     page.mouse.click(arrow["x"] + arrow["width"] / 2, arrow["y"] + arrow["height"] / 2)
-    ran = re.compile(r"beam search, width 5 · \d+\sms|recherche en faisceau, largeur 5 · \d+\sms")
+    ran = re.compile(r"beam search, width 5$|recherche en faisceau, largeur 5$")
     expect(page.locator(".st-key-ran")).to_have_text(ran)
 
 

@@ -99,10 +99,10 @@ def test_temperature_of_all_steps_by_mouse_reaches_uniform_weights(
     expect_weight(page, EUROPEAN, 1 / count - 1e-6, 1 / count + 1e-6)
     assert not what_ifs(page)
     page.mouse.up()
-    expect_uniform_weights(page, translator, "Temperature ∞ at every step")
+    expect_uniform_weights(page, translator, "Every step gets the mean of all annotations")
     assert what_ifs(page) == ["0.t.all.inf"]
     page.reload()
-    expect_uniform_weights(page, translator, "Temperature ∞ at every step")
+    expect_uniform_weights(page, translator, "Every step gets the mean of all annotations")
     page.get_by_label("all steps", exact=True).check()
     expect(page.locator(".weight_controls .heat output")).to_have_text("τ = ∞")
     slide(page, -0.1)
@@ -129,4 +129,4 @@ def test_temperature_of_all_steps_by_keyboard_reaches_uniform_weights(
     page.keyboard.press("End")
     expect(slider).to_have_attribute("aria-valuetext", "τ = ∞")
     page.keyboard.press("Enter")
-    expect_uniform_weights(page, translator, "Temperature ∞ at every step")
+    expect_uniform_weights(page, translator, "Every step gets the mean of all annotations")

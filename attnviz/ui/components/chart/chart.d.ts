@@ -34,6 +34,8 @@ interface ChartState extends FetchingState<ChartPayload> {
   sliders?: Sliders;
   /** The module for a beam search tree, where the figure is one. */
   tree?: typeof import("./tree.js");
+  /** The module for several heatmaps of the same rows and columns, where the figure has such. */
+  panels?: typeof import("./panels.js");
 }
 
 /** Bars of weights that can be dragged. */

@@ -168,7 +168,7 @@ function listenToChart(Plotly, root, chart, state) {
     const chosen = choiceAt(chart.layout.meta, point);
     if (chosen) sendChoice(root, chosen);
   });
-  if (chart.layout.meta.panels) import("./panels.js").then((module) => module.linkPanels(root, chart));
+  if (chart.layout.meta.panels) state.panels?.linkPanels(root, chart);
   else if (!chart.layout.meta.tree) reportPointing(root, chart);
   state.tree?.listenToTree(root, chart);
 }
@@ -203,6 +203,8 @@ async function draw(root, state) {
   }
   const { data, layout } = state.figure;
   if (layout.meta.tree) state.tree ??= await import("./tree.js");
+  if (layout.meta.panels) state.panels ??= await import("./panels.js");
+  if (!states.has(root)) return;
   const shapes = [...marks(layout, state, state.places), ...(layout.shapes ?? [])];
   if (same) await trackDrawing(state, Plotly.relayout(chart, { shapes }));
   else {await trackDrawing(
