@@ -62,6 +62,15 @@ def test_consequence_is_what_the_change_then_does(view: View, translator: Transl
                 assert text == done.translation
 
 
+def test_a_frozen_vector_changes_the_pieces_before_the_step(view: View) -> None:
+    """The probability is that after the pieces of the translation on display, whatever the change would write first."""
+    step = len(view.trace.target_ids) - 1
+    payload = consequence_payload(view, {"kind": "frozen", "step": step})
+    change = requested_change(view, {"kind": "frozen", "step": step})
+    held = view.translate_again(resolved(view.trace, change, held=True))  # type: ignore[misc]
+    assert percent(float(held.probabilities[step]), short=True) in payload["probability"]
+
+
 def test_a_held_translation_changes_its_probability_only(view: View) -> None:
     request = weights_request(view.trace, 2, 0, held=True)
     assert consequence_payload(view, request)["words"] == []

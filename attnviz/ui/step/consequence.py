@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from attnviz import AttnvizError
+from attnviz import AttnvizError, Trace
 from attnviz.languages import gettext
 from attnviz.trace.changes import resolved
 from attnviz.ui.page_state.view import View
@@ -48,15 +48,23 @@ def consequence_payload(view: View, request: Any) -> dict[str, Any]:
     trace, step, translate = view.trace, getattr(change, "step", None), view.translate_again
     if step is None or translate is None:
         raise AttnvizError(gettext("This change to the translation is not possible."))
-    same_words = translate(resolved(trace, change, held=True))
-    before, after = (float(np.exp(one.log_probabilities[step])) for one in (trace, same_words))
-    payload: dict[str, Any] = {
+    other = translate(resolved(trace, change, held=request.get("held") is True))
+    before, after = float(trace.probabilities[step]), _probability(other, trace, step)
+    if after is None:
+        after = float(translate(resolved(trace, change, held=True)).probabilities[step])
+    words = words_with_changes(other, trace) if other.target_ids != trace.target_ids else ()
+    return {
         "probability": probability_change_text(trace.target_pieces[step], before, after),
-        "words": [],
+        "words": [asdict(word) for word in words],
     }
-    if request.get("held") is True:
-        return payload
-    other = translate(resolved(trace, change, held=False))
-    if other.target_ids != trace.target_ids:
-        payload["words"] = [asdict(word) for word in words_with_changes(other, trace)]
-    return payload
+
+
+def _probability(other: Trace, trace: Trace, step: int) -> float | None:
+    """Return the probability in `other` of the piece that `trace` writes at 0-based `step`, after the same pieces.
+
+    None where the pieces before it differ, or where it is not among the likeliest pieces, which a trace records.
+    """
+    if other.target_ids[:step] != trace.target_ids[:step]:
+        return None
+    places = np.flatnonzero(other.top_ids[step] == trace.target_ids[step])
+    return float(other.top_probabilities[step][places[0]]) if len(places) else None

@@ -6,7 +6,7 @@ import { find, states, write } from "../shared.js";
 import { viewState } from "../view.js";
 import { changedWords } from "../changed_words.js";
 
-const REST = 40; // milliseconds without a movement, after which the hand rests
+const REST = 16; // milliseconds without a movement, after which the hand rests
 const GAP = 6; // pixels between the bar and the box below it
 const ABOVE = 30; // pixels between the bar and the box above it, for the number there
 
