@@ -9,20 +9,10 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.lessons import shipped_lessons
-from tests.conftest import SENTENCES, SHIPPED_MODEL
+from tests.commands.test_lesson import LESSON
+from tests.conftest import SHIPPED_MODEL
 from tests.ui.opening import open_page, upload
 from tests.ui.shown_payloads import mounted, payload
-
-LESSON = f"""
-attnviz-lesson: 1
-title: A lesson
-sentences:
-  - sentence: {SENTENCES[0]}
-    questions:
-      - question: Where?
-        predict: attends
-        step: 1
-"""
 
 
 @pytest.fixture(autouse=True)
