@@ -80,9 +80,10 @@ def text_box(
 ) -> str:
     """Draw a text box; return its text, which the session state has under `key`, at first `default`.
 
-    When a visitor changes it, `then` is called before the page is drawn again. Ctrl+Enter sends the text and presses
-    the request button with the key `button`; in a box with a `single_line`, Enter sends it. `height` is in pixels; by
-    default the box is as high as its text. With a `parameter`, the text is in the address (`_follow_link`).
+    When a visitor changes it, `then` is called before the page is drawn again. Enter sends the text and presses the
+    request button with the key `button`; Shift+Enter begins a line, but not in a box with a `single_line`. `height` is
+    in pixels, for a box of several lines, which Ctrl+Enter sends; by default the box is as high as its text. With a
+    `parameter`, the text is in the address (`_follow_link`).
     """
     data = {"placeholder": placeholder, "height": height, "button": button, "singleLine": single_line}
     style = _Style(label, label_visibility == "visible", help)

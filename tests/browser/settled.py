@@ -41,6 +41,12 @@ def go_to_page(page: Page, name: str) -> None:
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
+def wait_until_idle(page: Page) -> None:
+    """Wait until nothing waits for its numbers and the server has nothing more to say."""
+    page.wait_for_selector("[data-waiting]", state="detached")
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+
+
 def wait_until_still(node: Locator) -> None:
     """Wait until an element stops moving: charts drawn above it push it down."""
     node.scroll_into_view_if_needed()

@@ -15,8 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
 from tests.browser.server import READY
-from tests.browser.settled import WAIT_UNTIL_STILL
-from tests.browser.test_lab import wait_until_idle
+from tests.browser.settled import WAIT_UNTIL_STILL, wait_until_idle
 from tests.browser.texts import text_of
 from tests.browser.views import NARROW, WIDE_DARK, on_both, within
 

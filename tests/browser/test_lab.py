@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import READY
-from tests.browser.settled import wait_until_still
+from tests.browser.settled import wait_until_idle, wait_until_still
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.views import on_a_telephone, on_both
 
@@ -25,12 +25,6 @@ ATTRIBUTIONS, PERTURBATION_TESTS = (
 )
 """Selectors that match once the picture of a section is drawn."""
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
-
-
-def wait_until_idle(page: Page) -> None:
-    """Wait until nothing waits for its numbers and the server has nothing more to say."""
-    page.wait_for_selector("[data-waiting]", state="detached")
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
 
 
 def open_lab(open_page: Opener, query: str = "", ready: str = ATTRIBUTIONS) -> Page:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz import Trace
 from attnviz.translator import Translator
+from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.conftest import Opener
-from tests.browser.settled import settled
+from tests.browser.settled import settled, wait_until_idle
 from tests.browser.test_languages import switch
 from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, WIDE_DARK, open_share
 
@@ -56,18 +58,21 @@ def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Tra
     page.locator(".facts h2").click()
     page.keyboard.press("l")
     expect_on(page, TOOLBAR)
-    assert page.evaluate(LETTERS) == 1.25 * letters
-    page.wait_for_function(f"() => {HEIGHT} > {1.15 * height}")
+    window = page.viewport_size
+    assert window
+    assert page.evaluate(LETTERS) == pytest.approx(min(0.013 * window["width"], 0.023 * window["height"]))
+    page.wait_for_function(f"() => {HEIGHT} > {1.1 * height}")
     expect_step(page, 2)
     last = len(translator.translate(EXAMPLE, beam=5).target_pieces)
     for key, step in (("PageDown", 3), ("PageDown", 4), ("PageUp", 3), ("ArrowLeft", 2), ("End", last), ("Home", 1)):
         page.keyboard.press(key)
         expect_step(page, step)
     black = page.locator(".lecture .black")
-    page.keyboard.press(".")
-    expect(black).to_be_visible()
-    page.keyboard.press("PageDown")  # brings the page back, and does nothing else
-    expect(black).to_be_hidden()
+    for key in ("b", "."):
+        page.keyboard.press(key)
+        expect(black).to_be_visible()
+        page.keyboard.press("PageDown")  # brings the page back, and does nothing else
+        expect(black).to_be_hidden()
     expect_step(page, 1)
     switch(page, "fr")
     expect_on(page, TOOLBAR)
@@ -86,6 +91,35 @@ def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Tra
     page.keyboard.press("PageDown")  # the page's own again
     page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop > 0")
     expect_step(page, 1)
+
+
+def test_one_key_reveals_the_stages_in_order(open_page: Opener) -> None:
+    page = open_page("?depth=idea&lecture=1&step=2")
+    wait_until_idle(page)
+    for stage in range(1, 6):
+        page.keyboard.press("s")
+        expect(page.locator("[class*=st-key-stage_][data-chosen]")).to_be_visible()
+        expect(page.locator(f".st-key-stage_{stage}")).to_be_visible()
+        page.wait_for_url(re.compile(f"stage={stage}"))
+    page.keyboard.press("s")
+    expect(page.locator(".st-key-diagram_box")).to_be_visible()
+    page.wait_for_url(lambda url: "stage=" not in url)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1280, 720), (1024, 768)])
+def test_lecture_mode_is_one_screen(open_page: Opener, width: int, height: int) -> None:
+    page = open_page(f"?depth=idea&lecture=1&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
+    wait_until_idle(page)
+    for name in (".player .transport", ".st-key-question", ".st-key-heatmap .chart", ".st-key-diagram .drawing"):
+        box = page.locator(name).first.bounding_box()
+        assert box, name
+        assert box["y"] + box["height"] <= height, (name, box)
+        assert box["x"] + box["width"] <= width, (name, box)
+    rights = page.locator(".st-key-diagram svg").first.evaluate(
+        "svg => [...svg.querySelectorAll('text')].map(text => text.getBoundingClientRect().right)"
+    )
+    assert max(rights) <= width
 
 
 @pytest.mark.nightly

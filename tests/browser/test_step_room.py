@@ -258,6 +258,17 @@ def test_outcome_button_scrolls_to_its_stage(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
+def test_enter_on_an_outcome_moves_the_focus_into_its_stage(open_page: Opener) -> None:
+    page = open_page()
+    settled(page)
+    page.locator(".facts li button").nth(2).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-stage_3")).to_be_focused()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.st-key-stage_3') !== null")
+
+
+@pytest.mark.nightly
 def test_sticky_bar_appears_when_scrolled_down(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2&source=4", width=390, height=844)
     expect_step(page, 2)

@@ -10,6 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
+from tests.browser.settled import wait_until_idle
 from tests.browser.texts import text_of
 from tests.browser.views import on_both
 from tests.conftest import REPOSITORY
@@ -19,12 +20,6 @@ pytestmark = pytest.mark.browser
 
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 READY = ".st-key-gallery-head button.cell canvas"
-
-
-def wait_until_idle(page: Page) -> None:
-    """Wait until nothing waits for its numbers and the server has nothing more to say."""
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
-    page.wait_for_selector("[data-waiting]", state="detached")
 
 
 def open_exhibit(page: Page, name: str, *, keys: bool = False) -> None:

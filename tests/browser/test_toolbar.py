@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
-from tests.browser.settled import settled, wait_until_still
+from tests.browser.settled import settled, wait_until_idle, wait_until_still
 from tests.browser.test_accessibility import close_box
 from tests.browser.views import at_night, open_settings
 
@@ -32,6 +32,23 @@ def test_search_setting_survives_a_new_sentence_and_model(open_page: Opener) -> 
     page.locator(".st-key-model select").select_option(label="small-dot")
     expect(status).to_contain_text("small-dot (attention not guided) on")
     expect(status).to_contain_text("beam search, width 5")
+
+
+def test_enter_translates_and_shift_enter_begins_a_line(open_page: Opener) -> None:
+    page = open_page("?depth=idea")
+    wait_until_idle(page)
+    box = page.locator(".st-key-sentence textarea")
+    box.fill("We eat.")
+    box.press("Shift+Enter")
+    expect(box).to_have_value("We eat.\n")
+    expect(page.locator(".player .source")).not_to_contain_text("eat")
+    box.fill("We eat.")
+    box.press("Enter")
+    expect(page.locator(".player .source")).to_contain_text("eat")
+    expect(box).to_have_value("We eat.")
+    expect(box).not_to_be_focused()  # the arrow keys are to step
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(lambda url: "step=2" in url)
 
 
 CLASHES = """

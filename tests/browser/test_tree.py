@@ -12,8 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
-from tests.browser.settled import WAIT_UNTIL_STILL
-from tests.browser.test_lab import wait_until_idle
+from tests.browser.settled import WAIT_UNTIL_STILL, wait_until_idle
 from tests.browser.test_page import NEW, query
 from tests.browser.views import everywhere, on_both
 

@@ -11,6 +11,7 @@ from attnviz.evaluation.sentences import TABLE_3, TECHNOLOGY
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import READY
+from tests.browser.settled import wait_until_idle
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.texts import text_of
 from tests.browser.views import on_both
@@ -25,12 +26,6 @@ GROWN = ".st-key-lanes-length .lane"
 GIVEN = "Le petit chat noir dort."
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 CHARTS = ("growth_chart-length", "forced_words-why", "signals-why", "by_length-why")
-
-
-def wait_until_idle(page: Page) -> None:
-    """Wait until nothing waits for its numbers and the server has nothing more to say."""
-    page.wait_for_selector("[data-waiting]", state="detached")
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
 
 
 def open_why(open_page: Opener, query: str = "") -> Page:

@@ -42,6 +42,9 @@ export function placeForKey({ key }, place, last, keys = LINE_KEYS) {
   return key in keys ? Math.min(Math.max(place + keys[key], 0), last) : null;
 }
 
+/** Whether lecture mode is on, in which a presenter's remote control works. */
+export const isLecture = () => document.documentElement.hasAttribute("data-lecture");
+
 /**
  * The step that a key leads to from `step`, where `last` is the last; null for any other key.
  * @param {KeyboardEvent} event
@@ -49,8 +52,7 @@ export function placeForKey({ key }, place, last, keys = LINE_KEYS) {
  * @param {number} last
  */
 export function stepForKey(event, step, last) {
-  const lecture = document.documentElement.hasAttribute("data-lecture");
-  return placeForKey(event, step, last) ?? (lecture ? placeForKey(event, step, last, CLICKER_KEYS) : null);
+  return placeForKey(event, step, last) ?? (isLecture() ? placeForKey(event, step, last, CLICKER_KEYS) : null);
 }
 
 /**

@@ -20,7 +20,7 @@ def _column_name(view: View) -> str:
     return by_unit(words, pieces)
 
 
-def key_help(view: View, *, stepping_only: bool = False) -> None:
+def key_help(view: View, *, stepping_only: bool = False, has_stages: bool = False) -> None:
     """Draw the keyboard shortcuts, or only those that work on every page."""
     shortcuts = {
         "←</kbd><kbd>→": gettext("step"),
@@ -29,9 +29,10 @@ def key_help(view: View, *, stepping_only: bool = False) -> None:
         "B": gettext("attention before the word, after the word, or the difference"),
         gettext("Space"): gettext("play, pause"),
         gettext("Esc"): gettext("deselect the word and follow the largest weight"),
-        f"Ctrl</kbd><kbd>{gettext('Enter')}": gettext("translate"),
+        gettext("Enter"): gettext("translate"),
         "Tab</kbd> <kbd>←</kbd><kbd>→": gettext("another word of a sentence, or another weight of a bar"),
         "Tab</kbd> <kbd>↑</kbd><kbd>↓": gettext("another bar of weights"),
+        "S": gettext("next stage"),
         "L": gettext("lecture mode, for a projector"),
     }
     if not view.trace.attends:
@@ -40,10 +41,12 @@ def key_help(view: View, *, stepping_only: bool = False) -> None:
     if slider_labels(view.trace) is None:
         shortcuts["Tab</kbd> <kbd>←</kbd><kbd>→"] = gettext("another word of a sentence")
         shortcuts.pop("Tab</kbd> <kbd>↑</kbd><kbd>↓")
+    if not has_stages:
+        shortcuts.pop("S")
     if stepping_only or not has_posterior(view.trace):
         shortcuts.pop("B")
     if stepping_only:
-        shortcuts.pop(f"Ctrl</kbd><kbd>{gettext('Enter')}")
+        shortcuts.pop(gettext("Enter"))
     spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in shortcuts.items())
     click = (
         gettext("or click a cell, a word, a bar or a strip")

@@ -122,7 +122,7 @@ def _step_panel(view: View) -> None:
 
 def _help(view: View) -> None:
     """Draw the keyboard shortcuts and the glossary."""
-    key_help(view, stepping_only=_is_idea(view))
+    key_help(view, stepping_only=_is_idea(view), has_stages=True)
     glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
 
 

@@ -2,7 +2,7 @@
 // the rows where there is less room, and vertical on a telephone.
 
 const NAMED_FROM = 960; // pixels of width from which the rows of a horizontal sentence have names
-const COMPACT_FROM = 600; // pixels of width from which a sentence without terms is horizontal
+const COMPACT_FROM = 530; // pixels of width from which a sentence without terms is horizontal
 const GUTTER = 176; // pixels at the left of a horizontal sentence, for the names of the rows
 const COMPACT_GUTTER = 92; // the same for their symbols alone
 const RIGHT_EDGE = 14; // pixels at the right, where the backward direction of the encoder begins
@@ -29,7 +29,7 @@ export const planFor = (payload, width, measure) =>
  * @param {(text: string, letters: number) => number} measure
  */
 function columnsOf({ sources, joined }, available, measure) {
-  for (const letters of [18, 16, 14, 13]) {
+  for (const letters of [18, 16, 14, 13, 12]) {
     const widths = sources.map((text, j) => Math.max(measure(text, letters) + (joined[j + 1] ? 6 : 16), 34));
     const sum = widths.reduce((total, one) => total + one, 0);
     if (sum > available) continue;
@@ -157,14 +157,16 @@ function compactRows(top, attends) {
  */
 function compactDecoder(width, bottom, attends) {
   const left = COMPACT_GUTTER, top = bottom + 12, boxes = top + 58;
-  // The boxes and the texts between them need 520 pixels; the rest of the width is distributed.
-  const more = Math.max(0, width - left - 520);
-  const after = left + 92 + 0.25 * more, readout = after + 156 + 0.4 * more, word = readout + 140 + 0.35 * more;
+  // The boxes and the texts between them need 526 pixels, or 40 less with narrow boxes; the rest is distributed.
+  const box = width - left < 526 ? 68 : 88, more = width - left - 350 - 2 * box;
+  const after = left + 98 + 0.25 * more,
+    readout = after + 68 + box + 0.4 * more,
+    word = readout + 52 + box + 0.35 * more;
   return {
     before: { x: left, y: top, width: 64, height: 16 },
     previous: { x: left, y: top + 26, width: 64, height: 24 },
-    after: { x: after, y: boxes, width: 88, height: 18 },
-    readout: { x: readout, y: boxes, width: 88, height: 18 },
+    after: { x: after, y: boxes, width: box, height: 18 },
+    readout: { x: readout, y: boxes, width: box, height: 18 },
     word: { x: word, y: boxes - 8, width: 84, height: 34 },
     likely: [word + 90, boxes + 15],
     foils: [width - 2, boxes - 16],

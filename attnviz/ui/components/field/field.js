@@ -67,7 +67,8 @@ function edit(key, field, value, now) {
 }
 
 /**
- * A text box, which sends its text on blur, with Ctrl+Enter, and before any other request.
+ * A text box, which sends its text on blur, with Enter, and before any other request. Shift+Enter begins a line; so does
+ * Enter in a box with a height of its own, which is for several lines and sends with Ctrl+Enter.
  * @param {HTMLElement} root
  * @param {FieldPayload} data
  * @param {FieldState} field
@@ -79,6 +80,7 @@ function drawTextBox(root, data, field) {
   box.setAttribute("aria-label", data.label);
   box.style.height = data.height ? `${data.height}px` : "";
   box.rows = 1;
+  box.enterKeyHint = data.height ? "enter" : "go";
   const fit = () => {
     if (data.height || CSS.supports("field-sizing", "content")) return;
     box.style.height = "auto";
@@ -90,7 +92,8 @@ function drawTextBox(root, data, field) {
   };
   box.onchange = () => commit(data.key, field);
   box.onkeydown = (event) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey || data.singleLine)) return;
+    const sends = event.ctrlKey || event.metaKey || data.singleLine || !(data.height || event.shiftKey);
+    if (event.key !== "Enter" || event.isComposing || !sends) return;
     event.preventDefault();
     event.stopPropagation();
     commit(data.key, field);

@@ -1,7 +1,7 @@
 // Lecture mode (large text, fewer parts, black screen): switched by a key, a button or the address; it persists across
 // pages.
 
-import { isForPage } from "../keyboard.js";
+import { isForPage, isLecture } from "../keyboard.js";
 import { setParameters } from "../address.js";
 import { blurAfterClick, find, findAll, setLanguage, states, write, writeTexts } from "../shared.js";
 
@@ -9,10 +9,8 @@ const LECTURE = "lecture"; // its address parameter; also the attribute `data-le
 const OPEN = "[data-testid='stPopoverButton'][aria-expanded='true']";
 const page = document.documentElement;
 
-const isOn = () => page.hasAttribute(`data-${LECTURE}`);
-
 /** Writes into the address whether the mode is on. */
-const writeAddress = () => setParameters(LECTURE, { [LECTURE]: isOn() ? "1" : null });
+const writeAddress = () => setParameters(LECTURE, { [LECTURE]: isLecture() ? "1" : null });
 
 /**
  * @param {HTMLElement} root
@@ -43,9 +41,9 @@ function listen(root, state) {
   }, { signal, capture: true });
   window.addEventListener("keydown", (event) => { // after the page's own listeners: Escape first deselects there
     if (!isForPage(event)) return;
-    if (event.key.toLowerCase() === "l") switchMode(root, state, !isOn());
-    else if (event.key === "Escape" && isOn()) switchMode(root, state, false);
-    else if (event.key === "." && isOn()) black.hidden = false;
+    if (event.key.toLowerCase() === "l") switchMode(root, state, !isLecture());
+    else if (event.key === "Escape" && isLecture()) switchMode(root, state, false);
+    else if ([".", "b", "B"].includes(event.key) && isLecture()) black.hidden = false;
     else return;
     event.preventDefault();
   }, { signal });

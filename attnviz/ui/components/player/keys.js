@@ -1,7 +1,7 @@
 // Keyboard control of the player: steps, source pieces, playback and the views of the heatmap (faces). Also takes the
 // focus from clicked radio buttons, so that arrow keys step again.
 
-import { isForPage, isPlayKey, placeForKey, stepForKey } from "../keyboard.js";
+import { isForPage, isLecture, isPlayKey, placeForKey, stepForKey } from "../keyboard.js";
 import { find } from "../shared.js";
 import { viewRoot } from "../view.js";
 import { sourceOf } from "./mark_step.js";
@@ -75,7 +75,7 @@ export function onPlayerKey(event, state, { choose, play }, root) {
   else if (step !== null) choose({ step });
   else if (KEYS[event.key]) choose(KEYS[event.key](state));
   else if (isPlayKey(event)) play();
-  else if (event.key.toLowerCase() === "b") nextFace(root);
+  else if (event.key.toLowerCase() === "b" && !isLecture()) nextFace(root); // a remote's key for a black screen there
   else if (event.key === "Escape" && state.source !== null) choose({ source: null });
   else return;
   event.preventDefault();

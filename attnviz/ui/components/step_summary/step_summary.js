@@ -1,9 +1,10 @@
 // The summary of the current step: what it wrote, and the outcome of each of its stages, with a link that scrolls to
 // it.
 
+import { isForPage } from "../keyboard.js";
 import { payloadOf } from "../payloads.js";
 import { blurAfterClick, find, findAll, onMessages, onStop, prefersReducedMotion, states, write } from "../shared.js";
-import { onMessage, sendChoice, viewRoot, viewState } from "../view.js";
+import { listenToView, onMessage, sendChoice, viewRoot, viewState } from "../view.js";
 
 const KEEP_TIME = 30000; // milliseconds for which a visited stage is kept in the window
 const REST_TIME = 150; // milliseconds without movement, after which the page is at rest
@@ -20,7 +21,7 @@ const stageOf = (root, stage) => viewRoot(root).querySelector(`[class*="st-key-s
  * @param {HTMLElement} root
  */
 const opensInPlace = (root) =>
-  root.closest(".st-key-in_place") !== null && matchMedia("(min-width: 1180px)").matches &&
+  root.closest(".st-key-in_place") !== null && matchMedia("(min-width: 1000px)").matches &&
   !viewRoot(root).hasAttribute("data-tour");
 
 /**
@@ -88,6 +89,28 @@ function goToStage(root, stage) {
   else visitWhenDrawn(root, stage); // the page is still being built
 }
 
+/**
+ * Moves the keyboard focus to a stage further down the page.
+ * @param {HTMLElement} root
+ * @param {number} stage
+ */
+function focusStage(root, stage) {
+  const place = stageOf(root, stage);
+  if (!(place instanceof HTMLElement) || opensInPlace(root)) return;
+  place.tabIndex = -1;
+  place.focus({ preventScroll: true });
+}
+
+/**
+ * Opens the next stage; after the last, closes it, or goes to the first where all are drawn.
+ * @param {HTMLElement} root
+ */
+function nextStage(root) {
+  const buttons = findAll(root, "li button"), last = buttons.length - 1;
+  const place = buttons.findIndex((button) => button.hasAttribute("aria-current"));
+  buttons[place < last ? place + 1 : opensInPlace(root) ? last : 0]?.click();
+}
+
 /** @param {StageTitle} title */
 function entry({ number, place, title }) {
   const item = document.createElement("li");
@@ -106,6 +129,7 @@ function entry({ number, place, title }) {
     sendChoice(root, { stage: closes ? null : number });
     if (closes) mark(root, null);
     else goToStage(root, number);
+    if (event.detail === 0 && document.activeElement === button) focusStage(root, number); // pressed with the keyboard
     blurAfterClick(event);
   };
   item.append(button);
@@ -165,6 +189,14 @@ function start(root) {
   onMessages(root, state, ["step"], () => show(root, state));
   onStop(state, onMessage(root, "shown", () => place(root, state)));
   onStop(state, onMessage(root, "visit", ({ detail }) => goToStage(root, detail)));
+  onStop(
+    state,
+    listenToView(root, (event) => {
+      if (event.key.toLowerCase() !== "s" || !isForPage(event) || viewRoot(root).hasAttribute("data-tour")) return;
+      event.preventDefault();
+      nextStage(root);
+    }, {}),
+  );
   return state;
 }
 

@@ -1,0 +1,201 @@
+// The card of the tour: contents, highlight and place of the current stop. Fetched when a tour is first opened.
+
+import { sendRequest } from "../outbox/outbox.js";
+import { element, fill, find, findAll, setLanguage, states, write } from "../shared.js";
+import { sendChoice, sendPreview, viewRoot, viewState } from "../view.js";
+import { comparedBars, energySliders, sentenceElement } from "./parts.js";
+import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer, togglePopover } from "./places.js";
+import { answersOf, isAsking, quizBox } from "./quiz.js";
+import { adjacentStops } from "./walking.js";
+
+export { goBack, goForward, onTourKey } from "./walking.js";
+
+/**
+ * Draws a stop of the tour.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ * @param {TourPayload} payload
+ */
+export function drawCard(root, state, payload) {
+  const card = find(root, ".card"), stop = stopOf(state);
+  if (!stop) return;
+  setLanguage(payload.language);
+  viewRoot(root).dataset.tour = keyOf(stop.place);
+  viewRoot(root).toggleAttribute("data-quiz", isAsking(stop, payload.identity));
+  card.classList.toggle("asking", isAsking(stop, payload.identity));
+  togglePopover(find(root, ".light"), true);
+  togglePopover(card, true);
+  const name = JSON.stringify([payload.identity, payload.language, state.at]);
+  if (state.written !== name) {
+    const began = state.written === undefined, held = cardHasFocus(root);
+    state.written = name;
+    writeCard(root, state, payload, stop);
+    showStop(root, state, stop);
+    if (began || (held && !cardHasFocus(root))) card.focus({ preventScroll: true });
+  }
+  schedulePlacement(root, state);
+}
+
+/**
+ * The current stop, where its payload has arrived.
+ * @param {TourState} state
+ */
+const stopOf = (state) => state.fetched?.payload.stops[(state.at ?? 0) - 1];
+
+/**
+ * Hides the card after the tour, and restores scroll position and focus.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ */
+export function hideCard(root, state) {
+  const { scrolled, focused } = state, back = cardHasFocus(root);
+  resetBars(root);
+  Object.assign(state, { written: undefined, scrolled: null, focused: null });
+  viewRoot(root).toggleAttribute("data-quiz", false);
+  for (const above of [find(root, ".card"), find(root, ".light")]) togglePopover(above, false);
+  if (scrolled !== null) scrollContainer().scrollTo({ top: scrolled });
+  if (!back) return;
+  const button = document.querySelector(".st-key-tour_button button");
+  const target = focused?.isConnected && focused !== document.body ? focused : button;
+  if (target instanceof HTMLElement) target.focus({ preventScroll: true });
+}
+
+/** @param {HTMLElement} root */
+function cardHasFocus(root) {
+  const { activeElement } = /** @type {ShadowRoot | Document} */ (root.getRootNode());
+  return activeElement !== null && find(root, ".card").contains(activeElement);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ * @param {TourPayload} payload
+ * @param {TourStop} stop
+ */
+function writeCard(root, state, payload, stop) {
+  const { words, stops, identity } = payload;
+  for (const one of findAll(root, "[data-say]")) write(one, words[one.dataset.say ?? ""]);
+  for (const one of findAll(root, "[data-label]")) one.setAttribute("aria-label", words[one.dataset.label ?? ""]);
+  write(find(root, ".count"), fill(words.count, { n: stop.number, count: stops.length }));
+  write(find(root, "h2"), stop.title);
+  find(root, ".texts").replaceChildren(...stop.texts.map((spans) => sentenceElement(spans)));
+  find(root, ".body").scrollTop = 0;
+  const more = find(root, ".more"),
+    redraw = () => {
+      if (!stop.quiz) return;
+      const within = more.contains(/** @type {ShadowRoot} */ (root.getRootNode()).activeElement);
+      more.replaceChildren(quizBox(stop.quiz, identity, redraw, () => openNextPage(root)));
+      const next = more.querySelector("button.onward, .word[tabindex='0']:enabled, .quiz > .plain");
+      if (within && next instanceof HTMLElement) next.focus();
+      find(root, ".texts").hidden = answersOf(identity).answers.length > 0;
+      write(find(root, ".tour-keys"), isAsking(stop, identity) ? words.own : words.keys);
+      drawCard(root, state, payload);
+    };
+  resetBars(root);
+  more.replaceChildren();
+  find(root, ".texts").hidden = false;
+  write(find(root, ".tour-keys"), words.keys);
+  if (stop.pull) more.append(energySliders(root, stop.pull, stop.step, words));
+  if (stop.after) more.append(comparedBars(stop.after, words));
+  if (stop.quiz) redraw();
+  const back = find(root, ".back", HTMLButtonElement), next = find(root, ".next", HTMLButtonElement);
+  const { before, after } = adjacentStops(stops, stop.number);
+  back.disabled = before === null;
+  write(next, after === null ? words.finish : words.next);
+  drawDots(root, payload, stop);
+}
+
+/**
+ * Resets the page's bars if they follow the sliders of the card.
+ * @param {HTMLElement} root
+ */
+function resetBars(root) {
+  if (root.querySelector(".pull > .plain:not([hidden])")) sendPreview(root, null);
+}
+
+/**
+ * Draws a button for each stop.
+ * @param {HTMLElement} root
+ * @param {TourPayload} payload
+ * @param {TourStop} stop
+ */
+function drawDots(root, { words, stops }, stop) {
+  find(root, ".dots").replaceChildren(...stops.map(({ number: n, title, missing }) => {
+    const dot = element("button", missing ? "dot missing" : "dot");
+    dot.type = "button";
+    dot.title = fill(words.stop, { n, title });
+    dot.setAttribute("aria-label", dot.title);
+    if (n === stop.number) dot.setAttribute("aria-current", "step");
+    dot.onclick = () => sendChoice(root, { tour: n });
+    return dot;
+  }));
+}
+
+/**
+ * Makes the page show the step of the stop, and its part in the window.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ * @param {TourStop} stop
+ */
+function showStop(root, state, stop) {
+  state.scrolled ??= scrollContainer().scrollTop;
+  if (viewState(root).step !== stop.step || viewState(root).source !== null) {
+    sendChoice(root, { step: stop.step, source: null });
+  }
+  scrollWhenDrawn(root, state, stop, 40);
+}
+
+/**
+ * Makes the page show the current stop again; after the page has grown, only in the window.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ * @param {{ step: boolean }} what
+ */
+export function showAgain(root, state, { step }) {
+  const stop = stopOf(state);
+  if (!stop || state.written === undefined) return;
+  if (step) showStop(root, state, stop);
+  else scrollWhenDrawn(root, state, stop, 0);
+}
+
+/**
+ * Scrolls to the part of a stop as soon as the page has drawn it.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ * @param {TourStop} stop
+ * @param {number} tries
+ */
+function scrollWhenDrawn(root, state, stop, tries) {
+  if (state.at !== stop.number || !stop.place) return;
+  const area = areaOf(root, stop.place);
+  if (area) {
+    bringIntoSight(root, area);
+    schedulePlacement(root, state);
+  } else if (tries > 0) setTimeout(() => scrollWhenDrawn(root, state, stop, tries - 1), 100);
+}
+
+/**
+ * Ends the tour, and opens the next page.
+ * @param {HTMLElement} root
+ */
+function openNextPage(root) {
+  sendChoice(root, { tour: null });
+  sendRequest("page", "why");
+}
+
+/**
+ * Positions highlight and card, at most once per animation frame.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ */
+export function schedulePlacement(root, state) {
+  if (state.frame) return;
+  state.frame = requestAnimationFrame(() => {
+    state.frame = 0;
+    const payload = state.fetched?.payload, stop = stopOf(state);
+    if (!states.has(root) || !payload || !stop) return;
+    const isQuiz = isAsking(stop, payload.identity);
+    placeCard(root, isQuiz ? null : areaOf(root, stop.place), isQuiz);
+    find(root, ".astray").hidden = viewState(root).step === stop.step || Boolean(stop.quiz);
+  });
+}
