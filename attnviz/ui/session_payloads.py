@@ -67,13 +67,16 @@ def register_payload(
     return f"{register_content(view.key(key), f'{view.identity} {name}', make_of)}?{{{follows}}}"
 
 
-def register_content(key: str, name: str, make: Callable[[Mapping[str, str]], Any]) -> str:
+def register_content(
+    key: str, name: str, make: Callable[[Mapping[str, str]], Any], *, in_every_language: bool = False
+) -> str:
     """Register `make`, which returns a payload for the parameters of its address, and return the address without them.
 
-    `key` distinguishes it from other payloads on the page, `name` the data that it is made from.
+    `key` distinguishes it from other payloads on the page, `name` the data that it is made from. A payload
+    `in_every_language` keeps its address when the language changes.
     """
     payloads: dict[str, Payload] = st.session_state.setdefault(_PAYLOADS, {})
-    full_name, previous = f"{name} {language()}", payloads.get(key)
+    full_name, previous = name if in_every_language else f"{name} {language()}", payloads.get(key)
     secret = previous.secret if previous is not None and previous.name == full_name else secrets.token_urlsafe(12)
     payloads[key] = _BY_SECRET[secret] = Payload(make, language(), full_name, secret)
     return f"{ADDRESS_PREFIX}/{secret}"

@@ -204,6 +204,15 @@ def test_app_opens_a_lesson_as_a_locked_sequence(open_page: Opener) -> None:
     expect(page.locator(".st-key-sentence")).to_have_count(0)
     assert page.frames[-1].evaluate("origin") == "null"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect(lesson.locator("#languages button")).to_have_count(0)
+    entries = page.evaluate("history.length")
+    page.locator(".st-key-lang button", has_text="FR").click()
+    expect(lesson.locator("html")).to_have_attribute("lang", "fr")
+    expect(lesson.locator("#verdict .hit")).to_be_visible()
+    page.wait_for_url(re.compile("lang=fr"))
+    assert page.evaluate("history.length") == entries, "the frame adds no entry"
+    page.locator(".st-key-lang button", has_text="EN").click()
+    expect(lesson.locator("html")).to_have_attribute("lang", "en")
     page.locator(".st-key-leave_lesson button").click()
     page.wait_for_selector(".st-key-heatmap .js-plotly-plot .ytick")
     assert "lesson=" not in page.url

@@ -325,8 +325,14 @@ form.addEventListener("submit", (event) => {
 });
 previous.onclick = () => void goTo(place - 1);
 next.onclick = () => isOpen() && void goTo(place + 1);
-addLanguageButtons(payload.names, setLanguage);
-setLanguage(language);
+if (window.parent === window) addLanguageButtons(payload.names, setLanguage);
+/** Follows the fragment of the address: in a frame, the page around it chooses the language. */
+const followFragment = () => {
+  const code = location.hash.slice(1);
+  setLanguage(code in payload.names ? code : language);
+};
+window.addEventListener("hashchange", followFragment);
+followFragment();
 darkTheme.addEventListener("change", paint);
 window.addEventListener("beforeunload", (event) => {
   if (answers.size && !saved) event.preventDefault(); // the answers are in this page only

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.export.lesson import lesson_html
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext
 from attnviz.lessons import Lesson, LessonSentence, parse_lesson, read_lesson, shipped_lessons
 from attnviz.lessons.models import folder_of_model
 from attnviz.lru_cache import LRUCache
@@ -78,15 +78,16 @@ def lesson_view(opened: OpenLesson) -> None:
         with st.container(key="problem"):
             st.text(str(error))
     else:
-        lesson_frame(register_content(LESSON, str(hash(page)), lambda _: page), str(lesson.title))
+        at = register_content(LESSON, str(hash(page)), lambda _: page, in_every_language=True)
+        lesson_frame(at, str(lesson.title))
     parameters: address.Parameters = {LESSON: opened.name or None}
     address.set_page_address(session, f"lesson {opened.name}", parameters | language_address())
 
 
 def _page(lesson: Lesson) -> HtmlPage:
-    """Return the page of a lesson; raise AttnvizError where it does not fit its translations."""
+    """Return the page of a lesson in all its languages; raise AttnvizError where it does not fit its translations."""
     traces = {id(sentence): _translation(sentence) for sentence in lesson.sentences}
-    key = (repr(lesson), language(), *(trace.fingerprint for trace in traces.values()))
+    key = (repr(lesson), *(trace.fingerprint for trace in traces.values()))
     with TURNS.released():
         return _PAGES.get(
             key, lambda: HtmlPage(lesson_html(lesson, lambda one: (traces[id(one)], weights_of(traces[id(one)]))))
