@@ -1,4 +1,4 @@
-"""`AttnvizError`, the error class whose messages are written for users."""
+"""`AttnvizError`, the error class whose messages are written for users, and `MissingFontWarning`."""
 
 
 class AttnvizError(Exception):
@@ -7,3 +7,7 @@ class AttnvizError(Exception):
     The message says what is wrong and what to do. The page and the command line display it as it is; any other
     exception is a bug of the program.
     """
+
+
+class MissingFontWarning(UserWarning):
+    """No font of this machine has some characters of a picture, which has boxes in their place."""

@@ -10,6 +10,7 @@ import argparse
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -73,7 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser(arguments).parse_args(arguments)
     try:
         register_scorers(options)
-        options.run(options)
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            options.run(options)
         sys.stdout.flush()
     except AttnvizError as error:
         print(f"attnviz: {error}", file=sys.stderr)
@@ -86,6 +89,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"attnviz: {interrupt}", file=sys.stderr)
         return 130
     return 0
+
+
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning as one sentence, without the line of the program."""
+    print(f"attnviz: {message}", file=sys.stderr)
 
 
 def register_scorers(options: argparse.Namespace) -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
 import shutil
 import threading
+import warnings
 from collections.abc import Coroutine
 from concurrent.futures import Future
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 import plotly.graph_objects as go
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, MissingFontWarning
+
+_Result = TypeVar("_Result")
 
 ImageFormat = Literal["png", "svg", "pdf"]
 
@@ -28,14 +34,19 @@ TIMEOUT = 120.0
 CLOSING_TIMEOUT = 5.0
 """Seconds after which a browser that was asked to close is ended."""
 
+_GLYPHS = Path(__file__).parents[1] / "figures" / "glyphs.js"
+_MOST_NAMED = 20
+"""Largest number of characters without a font that the warning names."""
+
 _OTHER_FORMATS = "Files that end in .html, .tex, .csv and .json need no browser."
 
 
 def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
     """Return `figure`, which must have a width and a height, as the content of a file of `image_format`.
 
-    Works offline: Plotly's script is the installed package's, and MathJax, which no label needs, is left out. Raise
-    AttnvizError, saying what to do, where Kaleido or a browser is missing, or the browser fails.
+    Works offline: Plotly's script is the installed package's, and MathJax, which no label needs, is left out. Warn
+    (MissingFontWarning) where no font of this machine has a character. Raise AttnvizError, saying what to do, where
+    Kaleido or a browser is missing, or the browser fails.
     """
     try:
         import kaleido
@@ -51,7 +62,7 @@ def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
     }
     browser = find_browser()
     try:
-        return _with_timeout(
+        content, missing = _with_timeout(
             _drawn(kaleido.Kaleido(path=browser, mathjax=False), figure, {"format": image_format, **size})
         )
     except Exception as error:  # report every failure of the browser in one sentence
@@ -59,26 +70,51 @@ def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
             f"The browser {browser} could not draw the figure ({type(error).__name__}). Name another browser in "
             f"the environment variable {BROWSER_VARIABLE}. {_OTHER_FORMATS}"
         ) from error
+    if missing:
+        named = " ".join(missing[:_MOST_NAMED]) + (" …" if len(missing) > _MOST_NAMED else "")
+        warnings.warn(
+            f"No font on this machine has these characters, and the picture has boxes in their place: {named}. "
+            "Install a font that has them, for instance one of the Noto fonts.",
+            MissingFontWarning,
+            stacklevel=2,
+        )
+    return content
 
 
-async def _drawn(renderer: Any, figure: go.Figure, options: dict[str, Any]) -> bytes:
-    """Return `figure` as drawn by `renderer`, a `kaleido.Kaleido`, which opens a browser for it and closes it."""
+async def _drawn(renderer: Any, figure: go.Figure, options: dict[str, Any]) -> tuple[bytes, str]:
+    """Return `figure` as drawn by `renderer`, and its characters without a font.
+
+    `renderer` is a `kaleido.Kaleido`, which opens a browser for it and closes it.
+    """
     await renderer.open()
     try:
-        return bytes(await renderer.calc_fig(figure, opts=options))
+        return bytes(await renderer.calc_fig(figure, opts=options)), await _missing_characters(renderer, figure)
     finally:
         # Choreographer 1.4 waits forever where the browser's answer to being closed arrives together with its end: it
         # takes the end for the beginning of another message. Cancelled, it ends the browser and cleans up.
         await asyncio.wait_for(renderer.close(), CLOSING_TIMEOUT)
 
 
-def _with_timeout(drawing: Coroutine[Any, Any, bytes]) -> bytes:
+async def _missing_characters(renderer: Any, figure: go.Figure) -> str:
+    """Return the characters of `figure` that no font of the browser's machine has."""
+    text = "".join(sorted({*json.dumps(json.loads(figure.to_json()), ensure_ascii=False)}))
+    if text.isascii():
+        return ""
+    script = re.sub("^export ", "", _GLYPHS.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    tab = await renderer.create_tab("")
+    answer = await tab.send_command(
+        "Runtime.evaluate", {"expression": f"{script}\nmissingCharacters({json.dumps(text)})", "returnByValue": True}
+    )
+    return str(answer["result"]["result"]["value"])
+
+
+def _with_timeout(drawing: Coroutine[Any, Any, _Result]) -> _Result:
     """Return the result of `drawing`; raise TimeoutError after `TIMEOUT` seconds.
 
     Kaleido 1.5 waits forever for a browser that has died while starting. It runs in a thread of its own that nothing
     waits for, since it cannot be cancelled there.
     """
-    result: Future[bytes] = Future()
+    result: Future[_Result] = Future()
 
     def run() -> None:
         try:

@@ -195,6 +195,19 @@ def test_failed_chart_export_shows_an_error(
     expect(row.locator("p")).to_have_text("")
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("code", ["en", "fr"])
+def test_picture_with_characters_that_no_font_has_says_so(
+    open_page: Opener, code: str, snapshot: SnapshotAssertion
+) -> None:
+    page = open_page(f"?lang={code}&sentence=We+eat+\u2fe0+here.")
+    open_share(page)
+    row = page.locator(".picture").first
+    row.get_by_role("button", name=re.compile("PNG$")).click()
+    expect(row.get_by_role("alert")).to_contain_text("\u2fe0")
+    assert text_of(row.get_by_role("alert")) == snapshot
+
+
 def test_files_of_the_whole_translation_match_the_exporters(open_page: Opener, tmp_path: Path) -> None:
     page = open_page("?step=2")
     open_downloads(page)

@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,10 @@ from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.posterior import posterior_words
 from attnviz.analysis.recomputation import load_weights
 from attnviz.browser_programs import PLOTLY
+from attnviz.errors import MissingFontWarning
 from attnviz.export import FigureOptions, images, save
 from attnviz.export.files import heading
-from attnviz.export.images import BROWSER_VARIABLE, find_browser, image
+from attnviz.export.images import BROWSER_VARIABLE, ImageFormat, find_browser, image
 from attnviz.export.offline_page import difference
 from attnviz.export.sheet import shortened_to_fit, translation_sheet
 from attnviz.export.tikz import escape
@@ -48,6 +50,8 @@ from tests.figures import synthetic
 from tests.snapshots import plain
 
 HARD = "A_b # $5 100% {x} \\foo ~ ^ & -- ,, '' \" < | ` ?` !` \u5b57 \U0001f600 #1 \\\\ ^^M don't </script><!--"
+WITHOUT_FONT = "\u2fe0"
+"""A character that Unicode has not assigned."""
 ACCENTS = "L'élève a reçu « ça » naïf ÿ Œuvre Ňž ș où €12 …"
 
 
@@ -363,6 +367,25 @@ def test_image_export_is_refused_without_a_browser(
     with pytest.raises(AttnvizError) as error:
         find_browser()
     assert str(error.value) == snapshot(name="none installed")
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf"])
+def test_image_export_names_characters_without_a_font(ending: ImageFormat, trace: Trace) -> None:
+    figure = for_print(figures.heatmap(trace))
+    image(figure, ending)  # every font has the letters of French: no warning, which would be an error
+    figure.update_layout(title={"text": f"été {WITHOUT_FONT} é"})
+    with pytest.warns(MissingFontWarning, match=f": {WITHOUT_FONT}[.] "):
+        image(figure, ending)
+
+
+def test_command_prints_the_warning_about_fonts_as_a_sentence(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    path, output = tmp_path / "one.json", tmp_path / "x.png"
+    tokens = {"source": ["a", f"b{WITHOUT_FONT}"], "target": ["c"], "attention": [[0.5, 0.5]]}
+    path.write_text(json.dumps(tokens), encoding="utf-8")
+    command = [sys.executable, "-m", "attnviz", "attention", str(path), "-o", str(output)]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
+    assert done.stderr.splitlines()[-1] == snapshot
+    assert output.exists()
 
 
 def test_image_export_is_refused_without_kaleido(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:

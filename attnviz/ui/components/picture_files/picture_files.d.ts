@@ -19,11 +19,15 @@ interface Picture {
   drawing?: PageDrawing;
 }
 
-/** Messages: which pictures these are, that there are none, that they are being drawn, and that saving one failed. */
+/**
+ * Messages: which pictures these are, that there are none, that they are being drawn, that characters have no font, and
+ * that saving one failed.
+ */
 interface PictureWords {
   of: string;
   none: string;
   drawing: string;
+  boxes: string;
   failed: string;
 }
 

@@ -1,11 +1,13 @@
 // Buttons that save the figures of a view as PNG, SVG and CSV files, made in the browser.
 
+import { missingCharacters } from "../../../figures/glyphs.js";
 import { fetchJson } from "../payloads.js";
-import { find, plotlyLibrary, write } from "../shared.js";
+import { fill, find, plotlyLibrary, write } from "../shared.js";
 import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
 
 const PNG_SCALE = 3; // pixels of a PNG per pixel of the figure
+const MOST_NAMED = 20; // characters without a font that a message names
 const FONT_FAMILY = "Source Sans";
 const SVG_ADDRESS = "data:image/svg+xml,"; // beginning of an SVG data URL
 
@@ -128,11 +130,17 @@ function entry(picture, words) {
     button.type = "button";
     button.textContent = format.toUpperCase();
     button.setAttribute("aria-label", `${picture.title}, ${format.toUpperCase()}`);
-    button.onclick = () => {
+    button.onclick = async () => {
       problem.textContent = "";
-      save(button, picture, format).catch(() => {
+      try {
+        await save(button, picture, format);
+        const missing = format === "png" ? missingCharacters((await svgOf(picture)).text) : "";
+        if (missing) {
+          problem.textContent = fill(words.boxes, { characters: [...missing].slice(0, MOST_NAMED).join(" ") });
+        }
+      } catch {
         problem.textContent = words.failed;
-      });
+      }
     };
     row.append(button);
   }

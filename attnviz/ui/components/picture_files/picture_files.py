@@ -70,6 +70,10 @@ def _words() -> dict[str, str]:
         "of": gettext("These are the pictures that the page shows."),
         "none": gettext("There is no picture to save."),
         "drawing": gettext("Drawing…"),
+        "boxes": gettext(
+            "Your computer has no font with these characters: {characters}. The picture has boxes in their place.",
+            characters="{characters}",
+        ),
         "failed": gettext("Your browser could not make this file. Try again; if it fails again, reload the page."),
     }
 

@@ -6,9 +6,9 @@ import { sendChoice, sendPreview, viewRoot, viewState } from "../view.js";
 import { comparedBars, energySliders, sentenceElement } from "./parts.js";
 import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer, togglePopover } from "./places.js";
 import { answersOf, isAsking, quizBox } from "./quiz.js";
-import { adjacentStops } from "./walking.js";
+import { adjacentStops, goBack, goForward, onTourKey } from "./walking.js";
 
-export { goBack, goForward, onTourKey } from "./walking.js";
+export { goBack, goForward, onTourKey };
 
 /**
  * Draws a stop of the tour.
