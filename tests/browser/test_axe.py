@@ -10,9 +10,9 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page
 
-from attnviz.ui.page_state.detail_level import DETAIL_LEVELS
+from attnviz.ui.page_state.detail_level import DETAIL_LEVELS, DetailLevel
 from tests.browser.server import READY
-from tests.browser.views import EXAMPLE, at_night
+from tests.browser.views import EXAMPLE
 
 pytestmark = pytest.mark.browser
 
@@ -45,20 +45,30 @@ def violations(page: Page) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("path", READY_OF)
-@pytest.mark.parametrize(
-    ("lang", "window"),
-    [
-        ("en", {}),
-        at_night("fr", {"dark": True}),
-        at_night("en", {"width": 390, "height": 844}),
-        at_night("fr", {"width": 768, "height": 1024}),
-    ],
-    ids=["en", "fr-dark", "en-phone", "fr-tablet"],
-)
-def test_axe_finds_nothing_serious(open_page: Opener, path: str, lang: str, window: dict[str, Any]) -> None:
-    for level in DETAIL_LEVELS:
-        query = f"?sentence={quote(EXAMPLE)}&depth={level}&lang={lang}"
-        page = open_page(query, path=path, ready=READY_OF[path], **window)
-        assert violations(page) == [], level
-        page.close()
+WINDOWS: dict[str, tuple[str, dict[str, Any]]] = {
+    "en": ("en", {}),
+    "fr-dark": ("fr", {"dark": True}),
+    "en-phone": ("en", {"width": 390, "height": 844}),
+    "fr-tablet": ("fr", {"width": 768, "height": 1024}),
+}
+"""Language and window by name. With each push, the first is looked at, at the level that shows most."""
+CASES = [
+    pytest.param(
+        path,
+        level,
+        *window,
+        id=f"{path or 'translate'}-{level}-{name}",
+        marks=() if name == "en" and level in ("everything", "" if path else "idea") else pytest.mark.nightly,
+    )
+    for name, window in WINDOWS.items()
+    for path in READY_OF
+    for level in DETAIL_LEVELS
+]
+
+
+@pytest.mark.parametrize(("path", "level", "lang", "window"), CASES)
+def test_axe_finds_nothing_serious(
+    open_page: Opener, path: str, level: DetailLevel, lang: str, window: dict[str, Any]
+) -> None:
+    page = open_page(f"?sentence={quote(EXAMPLE)}&depth={level}&lang={lang}", path=path, ready=READY_OF[path], **window)
+    assert violations(page) == []
