@@ -187,7 +187,7 @@ def step_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
             share=share,
         )
     return gettext(
-        "The largest weight is that of {name}: {share}. In the form before, it was {before}.",
+        "The largest weight is that of {name}: {share}. Its weight in the form before was {before}.",
         name=name,
         share=share,
         before=percent(float(former.weights[step, best])),

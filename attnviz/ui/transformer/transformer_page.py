@@ -124,7 +124,7 @@ def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_nam
     """Draw an exhibit with its text, its tables and its downloads, in the room of its view."""
     name = _as_exhibit_name(exhibit_name)
     st.session_state[_SHOWN_TRACES] = view.trace, request.view.trace
-    with st.container(key="exhibit"):  # the row scrolls to it: see components/attention_row
+    with st.container(key=f"exhibit_{exhibit_name}"):  # the row scrolls to it: see components/attention_row
         text_section(transformer_page.story(name))
     exhibit.draw(view, request, theme_name())
     if EQUATION_LINES[name]:

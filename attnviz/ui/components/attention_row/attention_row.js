@@ -169,7 +169,7 @@ function paint(root, state) {
   if (drawn === state.drawn) return;
   state.drawn = drawn;
   paintTable(root, state.numbers[options.form], step, words);
-  write(find(root, "caption"), fill(words.caption, { piece: target.name, model: form.model }));
+  write(find(root, "caption span"), fill(words.caption, { piece: target.name, model: form.model }));
   write(find(root, ".change"), form.text);
   write(find(root, ".numbers"), form.sentences[step]);
   const buttons = findAll(root, ".words button");
@@ -205,7 +205,7 @@ function toggleExhibit(root, { payload, opened }) {
     if (handled < request) return;
     end();
     const behavior = prefersReducedMotion() ? "auto" : "smooth";
-    document.querySelector(".st-key-exhibit")?.scrollIntoView({ block: "start", behavior });
+    document.querySelector(`.st-key-exhibit_${exhibit}`)?.scrollIntoView({ block: "start", behavior });
   });
 }
 
