@@ -214,7 +214,8 @@ function storeSelection(node) {
   // A step needs its sentence: the default sentence of the page may change.
   if (view.sentence && chosen) Object.assign(sentence, view.sentence);
   const main = view.main === null ? {} : mainAddressParameters(view.main);
-  setParameters(owner, { ...main, ...sentence, ...view.own, ...own }, now.tour ? `tour ${now.tour.stop}` : options.form);
+  const place = now.tour ? `tour ${now.tour.stop}` : options.form;
+  setParameters(owner, { ...main, ...sentence, ...view.own, ...own }, place);
 }
 
 /**

@@ -64,9 +64,10 @@ function build(root, state, payload) {
   state.drawn = "";
   setLanguage(payload.language);
   writeTexts(root, words);
-  find(root, ".words").replaceChildren(...targets.flatMap(({ text, space }, step) => {
+  find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
     const button = element("button", "", text);
     button.type = "button";
+    if (!text.trim()) button.setAttribute("aria-label", name);
     button.onclick = (click) => {
       sendChoice(root, { step });
       blurAfterClick(click);
