@@ -1,7 +1,7 @@
 """Texts and equations of the page *To the transformer*: what each exhibit changes, why, and at what cost.
 
-An exhibit is a tab of the page. The equations mark changed lines: the score in the first three exhibits, and the
-weighted sum in the second and third. The last exhibit has no equations.
+An exhibit is behind the row of weights at the top of the page. The equations mark changed lines: the score in the first
+three exhibits, and the weighted sum in the second and third. The last exhibit has no equations.
 """
 
 from __future__ import annotations
@@ -87,12 +87,11 @@ def note(exhibit: Rung) -> str:
 
 
 def exhibit_titles() -> dict[str, str]:
-    """Return the titles of the exhibits."""
+    """Return the titles of the exhibits behind the row."""
     return {
-        "dot": gettext("1. Dot product"),
-        "pair": gettext("2. No recurrence"),
-        "heads": gettext("3. Heads and layers"),
-        "answers": gettext("4. All five"),
+        "dot": gettext("Additive and general"),
+        "pair": gettext("No recurrence"),
+        "heads": gettext("Heads and layers"),
     }
 
 
@@ -102,17 +101,9 @@ def opening() -> TextSection:
         gettext("To the transformer"),
         (
             gettext(
-                "A recurrent model reads word by word, and passes a list of numbers from each word to the next. "
-                "A transformer has no recurrence, only attention. In training, a transformer reads all words of "
-                "a sentence at the same time, which suits graphics cards. Every word can attend to every other "
-                "word directly. Several heads, each with its own attention, can look for several things at once. "
-                "The third tab shows how a transformer translates your sentence."
-            ),
-            gettext(
-                "Three changes lead from the attention of 2014 to the transformer. First, another formula says "
-                "how well two words fit. Next comes a model without recurrence, which judges translations but "
-                "does not write any. The transformer comes last. The last tab shows all translators side by "
-                "side, with their scores. Every model works on your sentence."
+                "A few changes to one formula lead from the attention of 2014 to the transformer. The row below shows "
+                "how much one French word attends to each English word. Choose the five forms one after the other: "
+                "each changes one part of the formula."
             ),
         ),
     )
@@ -125,7 +116,7 @@ def story(exhibit: Rung) -> TextSection:
 
 def _dot_section() -> TextSection:
     return TextSection(
-        gettext("1. From additive to dot-product attention"),
+        gettext("From additive to dot-product attention"),
         (
             gettext(
                 "One formula changes: the one that says how well a word fits the decoder state. Word and state "
@@ -145,7 +136,7 @@ def _dot_section() -> TextSection:
 
 def _pair_section() -> TextSection:
     return TextSection(
-        gettext("2. Attention without recurrence"),
+        gettext("Attention without recurrence"),
         (
             gettext(
                 "What changes: to compute a word, the model needs no result from the word before. Each piece is "
@@ -166,7 +157,7 @@ def _pair_section() -> TextSection:
 
 def _heads_section() -> TextSection:
     return TextSection(
-        gettext("3. Scaled dot products, heads and layers"),
+        gettext("Scaled dot products, heads and layers"),
         (
             gettext(
                 "Vaswani et al. (2017) replaced recurrence by attention. English words look at each other; "
@@ -193,14 +184,14 @@ def _heads_section() -> TextSection:
 
 def _answers_section() -> TextSection:
     return TextSection(
-        gettext("4. All five models, side by side"),
+        gettext("All five models, side by side"),
         (
             gettext(
                 "Five models translate your sentence: one with a fixed vector, one with dot products, one with "
                 "additive attention, a transformer, and en-fr, the large additive model. The four small models "
                 "had the same data, number of updates and vocabulary; en-fr is larger and was trained far "
-                "longer. The detector of tab 2 does not translate, so it is not one of the five models. BLEU, 0 "
-                "to 100, measures how many runs of words a translation shares with a human translation."
+                "longer. The model without recurrence does not translate, so it is not among them. "
+                "BLEU, 0 to 100, measures how many runs of words a translation shares with a human translation."
             ),
         ),
     )

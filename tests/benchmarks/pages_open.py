@@ -1,7 +1,7 @@
 """Benchmark of switching pages: `python -m tests.benchmarks.pages_open`.
 
-The server and the browser are warm: every page has been open once. A turn clicks from one page to the next, and up the
-ladder of *To the transformer* from one rung to the next, as a visitor does, and waits for what makes it useful: a thing
+The server and the browser are warm: every page has been open once. A turn clicks from one page to the next, and opens
+and closes an exhibit of *To the transformer*, as a visitor does, and waits for what makes it useful: a thing
 that can be pressed, and the first picture, drawn.
 Times are from the click to the frame in which both are there, medians of several turns; beside them the largest, and
 the processor time that the server took until then. At most 2.5 s, with the machine at rest, is what is aimed at. The
@@ -43,23 +43,26 @@ class Destination:
     """Where the name stands."""
 
 
-_RUNGS = "[class*=st-key-rung-]"
-_FIRST_RUNG = ".st-key-energy_decomposition_additive-energies .js-plotly-plot .ytick"
+_ROW = ".attention-row td"
+_COMPARISON = ".st-key-compare_models"
 DESTINATIONS = (
     Destination("Why attention?", ".st-key-why_sentence textarea", ".st-key-lanes-why >>> .beside > *"),
     Destination(
         "How it learns", "[class*=st-key-timeline] >>> .play", ".st-key-heatmap_1-learns .js-plotly-plot .ytick"
     ),
-    Destination("To the transformer", f"{_RUNGS} button", _FIRST_RUNG),
-    Destination("2. No recurrence", ".st-key-swap_button button", ".st-key-heatmap-two .js-plotly-plot .ytick", _RUNGS),
-    Destination("3. Heads and layers", ".st-key-gallery-head >>> .cell", ".st-key-gallery-head >>> canvas", _RUNGS),
-    Destination("4. All five", ".st-key-lanes-answers >>> .next", ".st-key-lanes-answers >>> .beside > *", _RUNGS),
-    Destination("1. Dot product", f"{_RUNGS} button", _FIRST_RUNG, _RUNGS),  # the next turn begins on it
+    Destination("To the transformer", "[class*=st-key-form-] button", _ROW),
+    Destination(
+        "Compare all five models",
+        ".st-key-lanes-answers >>> .next",
+        ".st-key-lanes-answers >>> .beside > *",
+        _COMPARISON,
+    ),
+    Destination("Close the comparison", "[class*=st-key-form-] button", _ROW, _COMPARISON),  # the next turn begins so
     Destination("Lab", "[class*=st-key-player] >>> .next", ".st-key-section_panel .js-plotly-plot .main-svg"),
     Destination("Corpus", ".st-key-corpus_sample button", ".st-key-corpus_opening"),
     Destination("Translate", "[class*=st-key-player] >>> .next", READY),
 )
-"""In the order in which they are gone to. The second rung needs a detector among the models."""
+"""In the order in which they are gone to."""
 
 
 @dataclass(frozen=True)

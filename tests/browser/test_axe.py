@@ -23,7 +23,7 @@ READY_OF = {
     "": READY,
     "why": ".st-key-lanes-why .lane canvas",
     "learns": "[class*='st-key-heatmap_1'] .js-plotly-plot .ytick",
-    "transformer": ".st-key-player-energies .source .word",
+    "transformer": ".attention-row td",
     "lab": ".st-key-attributions .js-plotly-plot .ytick",
     "corpus": ".st-key-corpus_sample button",
 }

@@ -22,14 +22,17 @@ SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 READY = ".st-key-gallery-head button.cell canvas"
 
 
-def open_exhibit(page: Page, name: str, *, keys: bool = False) -> None:
-    """Open an exhibit, by keys or by the mouse."""
+def open_exhibit(page: Page, form: str, *, keys: bool = False) -> None:
+    """Open the exhibit behind a form of attention, by keys or by the mouse."""
+    page.locator(".st-key-form-energies").get_by_role("radio", name=form, exact=True).click()
+    button = page.locator(".attention-row .exhibit")
+    expect(button).to_have_attribute("aria-expanded", "false")
     if keys:
-        page.locator(".st-key-rung").get_by_role("radio", name=name).focus()
+        button.focus()
         page.keyboard.press("Enter")
     else:
-        page.locator(".st-key-rung").get_by_text(name, exact=True).click()
-    expect(page.locator(".st-key-rung [aria-checked='true']")).to_have_text(name)
+        button.click()
+    expect(button).to_have_attribute("aria-expanded", "true")
     wait_until_idle(page)
 
 
@@ -58,7 +61,7 @@ def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: 
     expect(page.locator("button.cell[aria-checked='true']")).to_be_focused()
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("ArrowRight")
-    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "1")
+    expect(page.locator(".st-key-room-head")).to_have_attribute("data-step", "1")
     expect(page).to_have_url(re.compile("step-head=2"))
 
     # By the mouse: a head of the encoder, whose sentence asks itself.
@@ -72,7 +75,7 @@ def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: 
         expect(page.locator(f".st-key-stage_{stage}-head .katex").first).to_be_visible()
         expect(page.locator(f".st-key-stage_{stage}-head .js-plotly-plot")).to_be_visible()
 
-    open_exhibit(page, "1. Dot product")
+    open_exhibit(page, "General")
     boxes = page.locator(".energy-decomposition-box")
     expect(boxes).to_have_count(2)
     for box in boxes.all():  # charts outside the window are drawn later
@@ -80,12 +83,14 @@ def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: 
         expect(box.locator(".js-plotly-plot")).to_be_visible(timeout=60_000)
     assert_fits_the_window(page)
     assert faint(page, more_than=30) == []
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
-    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", "1")
+    expect(page.locator(".st-key-room-energies")).to_have_attribute("data-step", "1")
     expect(page.locator(".energy-decomposition-box h3").first).to_contain_text("step 2")
     expect(page.locator(".energy-decomposition-box h3").last).to_contain_text("step 2")
 
-    open_exhibit(page, "2. No recurrence", keys=keys)
+    open_exhibit(page, "Dot product", keys=keys)
     if (REPOSITORY / "models" / "detector").exists():
         expect(page.locator(".st-key-heatmap-two .js-plotly-plot")).to_be_visible()
         assert_fits_the_window(page)
@@ -102,17 +107,17 @@ def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: 
         wait_until_idle(page)
         assert without_numbers(text_of(page.locator(".st-key-bag-two p"))) == snapshot
     else:
-        expect(page.locator(".st-key-transformer_problem")).to_be_visible()
+        expect(page.locator(".st-key-transformer_problem_exhibit")).to_be_visible()
 
-    open_exhibit(page, "1. Dot product")
-    page.wait_for_url(lambda url: "rung=" not in url)
-    wait_until_idle(page)  # and has entered the history
-    open_exhibit(page, "4. All five", keys=keys)
+    open_exhibit(page, "Additive", keys=keys)
+    page.wait_for_url(re.compile("rung=dot"))  # and has entered the history
+    page.get_by_role("button", name="Compare all five models").click()
     page.wait_for_url(re.compile("rung=answers"))
     expect(page.locator(".lane")).to_have_count(5)
     assert_fits_the_window(page)
     assert faint(page, more_than=30) == []
     if keys:
+        page.locator(".lanes .next").focus()
         page.keyboard.press("End")
     else:
         slider = page.locator(".lanes .at")
@@ -120,6 +125,7 @@ def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: 
     expect(page.locator(".lane .target").last).to_contain_text("</s>")
 
     page.go_back()
-    expect(page.locator(".st-key-rung [aria-checked='true']")).to_have_text("1. Dot product")
+    page.wait_for_url(re.compile("rung=dot"))
+    expect(page.locator(".st-key-exhibit_dot h2")).to_be_visible()
     wait_until_idle(page)
     assert_fits_the_window(page)

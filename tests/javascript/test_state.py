@@ -38,10 +38,10 @@ const view = stage.root();
 """
 
 
-def server_payload(seed: int, sentence: str | None = "A dog.") -> dict[str, Any]:
+def server_payload(seed: int, sentence: str | None = "A dog.", forms: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the payload of a translation that the server sends to the browser."""
     session: dict[Any, Any] = {}
-    view = View(MAIN, synthetic.trace(seed=seed))
+    view = View(MAIN, synthetic.trace(seed=seed), forms=forms)
     set_page_address(session, view.identity, {"sentence": sentence})
     return view_payload(session, view, tour=True) | {"family": f"sentence {seed // 10}"}
 
@@ -127,6 +127,25 @@ def test_end_of_the_tour_restores_the_view(tmp_path: Path, steps: list[int]) -> 
     for name in ("step", "chosen", "word", "tour"):
         assert after[name] == before[name]
     assert after["query"] == before["query"]
+
+
+def test_each_form_has_its_own_history_entry_which_a_reload_keeps(tmp_path: Path) -> None:
+    first, chosen, again, reloaded, back = run_in_deno(
+        tmp_path,
+        """const choose = (form) => { change(view, { options: { form } }); note(view); };
+        show(view, one); address.writeAddress(); note(view); choose("general"); choose("general");
+        closeView(view); address.setParameters({}, { x: "1" });  // mounted in another order
+        const next = stage.root(); show(next, one); address.writeAddress(); note(next);
+        stage.go(-1); note(next);
+        """,
+        payloads=(server_payload(0, forms=("additive", "general")), server_payload(10)),
+    )
+    assert [one["query"].get("form") for one in (first, chosen, again, reloaded, back)] == [
+        None,
+        *["general"] * 3,
+        None,
+    ]
+    assert [one["entries"] - first["entries"] for one in (chosen, again, reloaded)] == [1, 1, 1]
 
 
 def test_page_parameters_are_removed_on_leaving_and_restored_on_return(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from tests.conftest import REPOSITORY, ModelFactory
 from tests.detectors import random_detector
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
-from tests.ui.fields import field, set_field
+from tests.ui.fields import ask, field, set_field
 from tests.ui.shown_payloads import (
     address,
     all_payloads,
@@ -182,7 +182,7 @@ def test_exhibit_reports_its_missing_model(page: Run, folder: Path, snapshot: Sn
     shutil.rmtree(folder / TRANSFORMER_MODEL)
     app = page(rung="heads")
     assert not app.exception
-    assert panel_texts(app, "transformer_problem") == snapshot
+    assert panel_texts(app, "transformer_problem_exhibit") == snapshot
 
 
 def test_bad_input_is_reported_and_the_gallery_stays(page: Run) -> None:
@@ -202,7 +202,7 @@ def test_heads_have_tables_and_labels_in_the_language_of_the_page(page: Run) -> 
 
 
 def test_two_energies_of_one_cell_are_shown_side_by_side_and_verified(page: Run) -> None:
-    app = page(**{"step-energies": "3", "source-energies": "2"})
+    app = page(rung="dot", **{"step-energies": "3", "source-energies": "2"})
     assert not app.exception
     additive, dot = [fetched(one["at"]) for one in mounted(app, "energy_decomposition")]
     assert (additive["bounded"], dot["bounded"]) == (True, False)
@@ -215,7 +215,7 @@ def test_two_energies_of_one_cell_are_shown_side_by_side_and_verified(page: Run)
 
 
 def test_energy_figures_have_tables(page: Run) -> None:
-    app = page()
+    app = page(rung="dot")
     app.session_state["tables-energies"] = True
     app.run()
     assert not app.exception
@@ -240,9 +240,10 @@ def test_lecture_page_has_the_current_exhibit(page: Run, detector: Path, rung: s
 @pytest.mark.parametrize("name", [ADDITIVE_MODEL, GENERAL_MODEL])
 def test_first_exhibit_needs_both_models(page: Run, folder: Path, name: str, snapshot: SnapshotAssertion) -> None:
     shutil.rmtree(folder / name)
-    app = page()
+    app = page(rung="dot")
     assert not app.exception
-    assert panel_texts(app, "transformer_problem") == snapshot
+    assert not mounted(app, "attention_row")
+    assert panel_texts(app, "transformer_problem_row") == snapshot
 
 
 def test_models_with_different_tokenizers_have_no_common_cells(
@@ -250,9 +251,10 @@ def test_models_with_different_tokenizers_have_no_common_cells(
 ) -> None:
     coarse = Tokenizer.train(["Two dogs play in the snow. x y z"], 25)
     save_model(folder / GENERAL_MODEL, make_network("general", vocabulary_size=len(coarse)), coarse)
-    app = page()
+    app = page(rung="dot")
     assert not app.exception
-    assert panel_texts(app, "transformer_problem") == snapshot
+    assert not mounted(app, "attention_row")
+    assert panel_texts(app, "transformer_problem_row") == snapshot
 
 
 def test_five_translations_are_shown_side_by_side_and_verified(
@@ -324,7 +326,7 @@ def detector(folder: Path, tokenizer: Tokenizer) -> Path:
 def test_exhibit_reports_a_missing_detector(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(rung="pair")
     assert not app.exception
-    assert panel_texts(app, "transformer_problem") == snapshot
+    assert panel_texts(app, "transformer_problem_exhibit") == snapshot
 
 
 def test_pair_is_judged_with_all_its_numbers(page: Run, detector: Path) -> None:
@@ -400,14 +402,27 @@ def test_one_word_cannot_be_swapped(page: Run, detector: Path) -> None:
 
 def test_exhibits_can_be_visited_in_any_order(page: Run, detector: Path) -> None:
     app = page(**{"step-energies": "2"})
-    for name in ("pair", "heads", "answers", "dot", "heads", "dot"):
-        set_field(app, "rung", name)
+    for name in ("pair", "heads", "answers", "dot", "heads", "", "dot", "nine"):
+        ask(app, "rung", name)
+        app.run()
         assert not app.exception
-        assert address(app).get("rung") == (None if name == "dot" else name)
+        assert len(mounted(app, "attention_row")) == 1
+        assert mounted(app, "attention_row")[0]["opened"] == address(app).get("rung", "")
+        assert address(app).get("rung") == (name if name not in ("", "nine") else None)
         assert ("head" in address(app)) == (name == "heads")
 
 
-def test_invalid_exhibit_falls_back_to_the_first(page: Run) -> None:
+def test_comparison_of_all_models_opens_and_closes(page: Run) -> None:
+    app = page()
+    for name in ("answers", None):
+        app.button(key="compare_models").click().run()
+        assert not app.exception
+        assert address(app).get("rung") == name
+        assert len(mounted(app, "side_by_side")) == (name is not None)
+
+
+def test_invalid_exhibit_opens_none(page: Run) -> None:
     app = page(rung="nine")
     assert not app.exception
     assert "rung" not in address(app)
+    assert not mounted(app, "player")

@@ -77,7 +77,7 @@ export function writeAddress() {
   cancelWrite();
   if (entryName === null || followRequest) return;
   const address = addressOfAll(), previousEntry = currentEntry();
-  const name = [entryName, ...suffixes.values()].join(" ").trim();
+  const name = [entryName, ...suffixes.values()].filter(Boolean).join(" ");
   const others = previousEntry?.attnvizEntry === name ? previousEntry.views : {};
   const views = { ...others, ...Object.fromEntries(identities.values()) };
   const state = { attnvizEntry: name, views };

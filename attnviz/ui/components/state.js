@@ -203,7 +203,7 @@ export function change(node, choice) {
  * @param {Element} node
  */
 function storeSelection(node) {
-  const { now, view, owner } = viewState(node);
+  const { now, view, owner, options } = viewState(node);
   if (!now || !view) return;
   storedSelections.set(view.id, { identity: view.identity, family: view.family, selection: { ...now } });
   setIdentity(owner, view.id, view.identity);
@@ -214,7 +214,8 @@ function storeSelection(node) {
   // A step needs its sentence: the default sentence of the page may change.
   if (view.sentence && chosen) Object.assign(sentence, view.sentence);
   const main = view.main === null ? {} : mainAddressParameters(view.main);
-  setParameters(owner, { ...main, ...sentence, ...view.own, ...own }, now.tour ? `tour ${now.tour.stop}` : "");
+  const place = now.tour ? `tour ${now.tour.stop}` : options.form;
+  setParameters(owner, { ...main, ...sentence, ...view.own, ...own }, place);
 }
 
 /**

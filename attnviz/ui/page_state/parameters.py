@@ -77,6 +77,7 @@ VIEW_PARAMETERS = (
     Parameter("tour", "browser", "name", lambda _: range(1, STOPS + 1)),
     Parameter("order", "browser", "choice", lambda _: ORDERS),
     *(_option(name, values) for name, values in OPTIONS.items()),
+    Parameter("form", "browser", "option", lambda view: view.forms),
     Parameter("heads", "server", "choice"),
     Parameter("what_ifs", "server", "text"),
     Parameter("what_if", "server", "name"),
@@ -87,7 +88,8 @@ VIEW_PARAMETERS = (
 
 def browser_parameters(view: View) -> list[dict[str, Any]]:
     """Return the browser's parameters of `view` as JSON: see `ViewParameter` in `components/types.d.ts`."""
-    return [_as_json(parameter, view) for parameter in VIEW_PARAMETERS if parameter.owner == "browser"]
+    own = (parameter for parameter in VIEW_PARAMETERS if parameter.owner == "browser")
+    return [_as_json(parameter, view) for parameter in own if parameter.kind != "option" or parameter.offered(view)]
 
 
 def _as_json(parameter: Parameter, view: View) -> dict[str, Any]:

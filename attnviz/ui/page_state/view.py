@@ -50,6 +50,8 @@ class View:
     """0-based step at which the view opens."""
     translate_again: Callable[[Resolved], Trace] | None = None
     """Translates the sentence with interventions; None if the view cannot have what-ifs."""
+    forms: tuple[str, ...] = ()
+    """Forms of attention that the visitor chooses from, each with its own history entry; empty for most views."""
     step_count: int | None = None
     """Number of steps; None for those of the decoder."""
 

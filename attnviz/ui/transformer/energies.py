@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from attnviz import AttnvizError, Trace
+from attnviz import Trace
 from attnviz.analysis.multiplications import Multiplications, count_multiplications
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.multiplications import work_figure, work_table
@@ -16,21 +16,15 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition
 from attnviz.ui.components.equation.equation import equation, inline_equation
+from attnviz.ui.components.player.player import player
 from attnviz.ui.components.verification_badge.verification_badge import verification
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import weights_of
-from attnviz.ui.shared_payloads import address, show_traces
-from attnviz.ui.step.step_controls import step_controls
+from attnviz.ui.shared_payloads import address
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.transformer.exhibit import (
-    ADDITIVE_MODEL,
-    GENERAL_MODEL,
-    Exhibit,
-    ExhibitSelection,
-    SentenceRequest,
-    missing_models_reason,
-)
+from attnviz.ui.transformer.attention_row import VIEW_ID, energy_traces, make_view
+from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.wording.multiplications import work_equation, work_sentence
 from attnviz.wording.verification import not_verified_text
 from attnviz.wording.why import attention_name, short_name
@@ -38,37 +32,10 @@ from attnviz.wording.why import attention_name, short_name
 _FIGURES = ("energy-decomposition", "softmax")
 
 
-def _make_view(request: SentenceRequest) -> View:
-    if reason := missing_models_reason(ADDITIVE_MODEL, GENERAL_MODEL):
-        raise AttnvizError(reason)
-    additive, dot = _both_traces(request)
-    if additive.target_pieces != dot.target_pieces or additive.source_pieces != dot.source_pieces:
-        raise AttnvizError(
-            gettext(
-                "Models {one} and {other} split these sentences into different pieces, so their energies cannot "
-                "be compared. Use models with the same tokenizer.",
-                one=ADDITIVE_MODEL,
-                other=GENERAL_MODEL,
-            )
-        )
-    return View(EXHIBIT.view_id, additive)
-
-
-def _both_traces(request: SentenceRequest) -> tuple[Trace, Trace]:
-    """Return both models force-decoded with the additive model's translation; raise AttnvizError on bad input."""
-    translation = request.trace_by(ADDITIVE_MODEL).translation
-    if not translation.strip():
-        raise AttnvizError(
-            gettext("The translation for forced decoding is empty. Try another sentence or translation.")
-        )
-    models = (ADDITIVE_MODEL, GENERAL_MODEL)
-    additive, general = show_traces(EXHIBIT.view_id, *(request.trace_by(model, translation) for model in models))
-    return additive, general
-
-
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
-    traces = _both_traces(request)
-    step_controls(view)
+    traces = energy_traces(request)
+    with st.container(key=view.key("player_box")):
+        player(view)
     for trace, column in zip(traces, st.columns(2, gap="large"), strict=True):
         with column:
             _energy_column(view, trace, theme)
@@ -122,7 +89,7 @@ def _work_payload(_costs: dict[str, Multiplications], identity: str, theme: Them
 
 
 def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
-    traces = _both_traces(request)
+    traces = energy_traces(request)
     for trace in traces:
         subject = Subject(trace, selection.step, weights_of(trace), selection.source)
         for name in _FIGURES:
@@ -146,4 +113,4 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
     )
 
 
-EXHIBIT = Exhibit(_make_view, _draw, _pictures, "energies")
+EXHIBIT = Exhibit(make_view, _draw, _pictures, VIEW_ID)

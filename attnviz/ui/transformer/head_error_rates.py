@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from attnviz.analysis.heads import OpenHead, heads_of
 from attnviz.installed_models import installed_models
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import stamp
+from attnviz.trace import TransformerTrace
 from attnviz.ui.resources import weights_digest_of
 
 FILE = "heads.csv"
@@ -43,6 +45,15 @@ def head_errors(trace: Any) -> HeadErrors | None:
         return _read(str(folder), stamp(str(folder), FILE), digest)
     except (OSError, ValueError, KeyError):
         return None
+
+
+def best_head(trace: TransformerTrace) -> OpenHead:
+    """Return the cross-attention head with the lowest alignment error rate; the first if the rates are unknown."""
+    heads, errors = heads_of(trace, "cross"), head_errors(trace)
+    rates = errors.rates if errors else {}
+    if {(head.layer, head.head) for head in heads} != set(rates):
+        return heads[0]
+    return min(heads, key=lambda head: rates[head.layer, head.head])
 
 
 @cached_in(LRUCache(1 << 18, size=size_of))

@@ -39,7 +39,7 @@ from attnviz.ui.transformer.exhibit import (
     SentenceRequest,
     missing_models_reason,
 )
-from attnviz.ui.transformer.head_error_rates import HeadErrors, head_errors
+from attnviz.ui.transformer.head_error_rates import HeadErrors, best_head, head_errors
 from attnviz.wording.numbers import decimal
 from attnviz.wording.opened_head import (
     STAGES,
@@ -63,22 +63,13 @@ def _make_view(request: SentenceRequest) -> View:
     trace = request.trace_by(TRANSFORMER_MODEL)
     handle({HEAD: _store_head_name})
     opened_head = named_head(trace, str(st.session_state.get(HEAD) or link().get(HEAD)))
-    opened_head = opened_head or heads_of(trace, "cross")[_best_head(trace)]
+    opened_head = opened_head or best_head(trace)
     st.session_state[HEAD] = opened_head.name
     return View(EXHIBIT.view_id, opened_head)
 
 
 def _store_head_name(name: object) -> None:
     st.session_state[HEAD] = str(name)
-
-
-def _best_head(trace: TransformerTrace) -> int:
-    """Return the index of the cross-attention head with the lowest error rate, which is opened first; 0 if unknown."""
-    errors = head_errors(trace)
-    if errors is None:
-        return 0
-    names = [(head.layer, head.head) for head in heads_of(trace, "cross")]
-    return names.index(min(errors.rates, key=errors.rates.__getitem__)) if set(names) == set(errors.rates) else 0
 
 
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # noqa: ARG001  same signature as the others

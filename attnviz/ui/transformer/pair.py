@@ -62,9 +62,9 @@ def _make_view(request: SentenceRequest) -> View:
     if folder is None:
         raise AttnvizError(
             gettext(
-                "This tab needs a detector: a model that says whether one sentence translates another. None is "
-                "installed. Train a detector with attnviz train --architecture decomposable and put its folder in the "
-                "folder of the models, for example as models/detector."
+                "This part of the page needs a detector: a model that says whether one sentence translates another. "
+                "None is installed. Train a detector with attnviz train --architecture decomposable and put its folder "
+                "in the folder of the models, for example as models/detector."
             )
         )
     return View(

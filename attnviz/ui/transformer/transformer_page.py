@@ -1,11 +1,12 @@
-"""Draw the page *To the transformer* below its sentence (current exhibit, downloads), with the table of exhibits.
+"""Draw the page *To the transformer* below its sentence: the row of weights and the exhibit that is open.
 
-The server computes the current exhibit only.
+The server computes this exhibit only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import get_args
 
 import pandas as pd
@@ -18,11 +19,12 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.equation.equation import inline_equation
 from attnviz.ui.components.picture_files.picture_files import PictureFile
-from attnviz.ui.fields import segmented_control
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
+from attnviz.ui.page_state.link_problems import note_if_invalid
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.requests import handle, request_button
 from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import references, text_section
@@ -34,14 +36,14 @@ from attnviz.ui.toolbar.downloads import (
     picture_file,
     story_pictures,
 )
-from attnviz.ui.transformer import energies, five_models, heads, pair
+from attnviz.ui.transformer import attention_row, energies, five_models, heads, pair
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.transformer.word_swap import SWAP, chosen_swap
 from attnviz.wording import transformer_page
-from attnviz.wording.transformer_page import EQUATION_LINES, Rung, exhibit_equation, exhibit_titles
+from attnviz.wording.transformer_page import EQUATION_LINES, Rung, exhibit_equation
 
 EXHIBIT_NAME = "rung"
-"""Session state key and address parameter of the current exhibit, called a rung on the page."""
+"""Session state key and address parameter of the open exhibit, and name of the request to open or close one."""
 EXHIBITS: Mapping[str, Exhibit] = {
     "dot": energies.EXHIBIT,
     "pair": pair.EXHIBIT,
@@ -49,39 +51,88 @@ EXHIBITS: Mapping[str, Exhibit] = {
     "answers": five_models.EXHIBIT,
 }
 """By their names in the address, in the order of the page."""
-_CHOICES = (heads.HEAD, SWAP)
+_CHOICES = (EXHIBIT_NAME, heads.HEAD, SWAP)
 _SHOWN_TRACES = "transformer_on_show"
 """Session state key of the shown traces: payloads are available while the session holds them."""
 
 
 def transformer_view(request: SentenceRequest) -> None:
-    """Draw the chosen exhibit for the sentence of `request`."""
+    """Draw the row of weights for the sentence of `request`, and below it the exhibit that is open."""
+    exhibit_name = _open_exhibit_name()
+    exhibit = EXHIBITS.get(exhibit_name)
+    row_place, exhibit_place = st.container(), st.container()
+    with row_place, st.spinner(gettext("Translating…")):
+        row, row_problem = _made(attention_row.make_view, request)
+    view, problem = row, ""
+    if exhibit and exhibit.view_id != attention_row.VIEW_ID:
+        with exhibit_place, st.spinner(gettext("Translating…")):
+            view, problem = _made(exhibit.make_view, request)
+    if provider := row or view:  # before the row is drawn, which sends the address
+        _write_address(provider, request, exhibit_name)
+    with row_place:
+        _problem(row_problem, "row")
+        if row:
+            with st.container(key=row.key("room")):  # the browser stores the view's state here: see components/view.js
+                attention_row.draw(row, request, theme_name(), exhibit_name)
+                if exhibit and view is row:
+                    _exhibit(row, exhibit, request, exhibit_name)
+    with exhibit_place:
+        _problem(problem, "exhibit")
+        if exhibit and view and view is not row:
+            with st.container(key=view.key("room")):
+                _exhibit(view, exhibit, request, exhibit_name)
+    with st.container(horizontal=True, vertical_alignment="center", key="transformer_foot"):
+        is_open = exhibit_name == "answers"
+        label = gettext("Close the comparison") if is_open else gettext("Compare all five models")
+        request_button(label, partial(_store_exhibit_name, "" if is_open else "answers"), key="compare_models")
+        if provider:
+            copy_link(provider)
+    references(transformer_page.REFERENCES)
+
+
+def _open_exhibit_name() -> str:
+    """Return the name of the open exhibit, empty where none is, after following the link and the requests."""
     session = st.session_state
     for name in _CHOICES:
-        session.setdefault(name, link().get(name))
-    exhibit_name = _chosen_exhibit()
-    exhibit = EXHIBITS[exhibit_name]
-    text_section(transformer_page.story(_as_exhibit_name(exhibit_name)))
+        if name not in session:
+            session[name] = link().get(name)
+            if name == EXHIBIT_NAME:
+                note_if_invalid(session, name, session[name], tuple(EXHIBITS))
+    handle({EXHIBIT_NAME: _store_exhibit_name})
+    return str(session[EXHIBIT_NAME]) if session[EXHIBIT_NAME] in EXHIBITS else ""
+
+
+def _store_exhibit_name(name: object) -> None:
+    st.session_state[EXHIBIT_NAME] = name if name in EXHIBITS else None
+
+
+def _made(make_view: Callable[[SentenceRequest], View], request: SentenceRequest) -> tuple[View | None, str]:
+    """Return the view that `make_view` makes, or None and the reason why it cannot."""
     try:
-        with st.spinner(gettext("Translating…")):
-            view = exhibit.make_view(request)
+        return make_view(request), ""
     except AttnvizError as error:
-        with st.container(key="transformer_problem"):
-            st.text(str(error))
-        return
-    session[_SHOWN_TRACES] = view.trace, request.view.trace
-    _write_address(view, request, exhibit_name)
-    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
-        exhibit.draw(view, request, theme_name())
-        if EQUATION_LINES[_as_exhibit_name(exhibit_name)]:
-            with st.container(key=view.key("ladder")):
-                st.html(f'<h2 class="section">{gettext("The change as a formula")}</h2>')
-                inline_equation(view, exhibit_equation(_as_exhibit_name(exhibit_name), theme_name()), "ladder")
-        _tables(view, exhibit, request)
-    with st.container(horizontal=True, vertical_alignment="center", key="transformer_foot"):
-        _downloads(view, exhibit, request, _as_exhibit_name(exhibit_name))
-        copy_link(view)
-    references(transformer_page.REFERENCES)
+        return None, str(error)
+
+
+def _problem(text: str, name: str) -> None:
+    if text:
+        with st.container(key=f"transformer_problem_{name}"):
+            st.text(text)
+
+
+def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: str) -> None:
+    """Draw an exhibit with its text, its tables and its downloads, in the room of its view."""
+    name = _as_exhibit_name(exhibit_name)
+    st.session_state[_SHOWN_TRACES] = view.trace, request.view.trace
+    with st.container(key=f"exhibit_{exhibit_name}"):  # the row scrolls to it: see components/attention_row
+        text_section(transformer_page.story(name))
+    exhibit.draw(view, request, theme_name())
+    if EQUATION_LINES[name]:
+        with st.container(key=view.key("ladder")):
+            st.html(f'<h2 class="section">{gettext("The change as a formula")}</h2>')
+            inline_equation(view, exhibit_equation(name, theme_name()), "ladder")
+    _tables(view, exhibit, request)
+    _downloads(view, exhibit, request, name)
 
 
 def forget_transformer(session: Session) -> None:
@@ -92,30 +143,18 @@ def forget_transformer(session: Session) -> None:
         address.forget_view(session, exhibit.view_id)
 
 
-def _chosen_exhibit() -> str:
-    """Draw the choice of the exhibit; return its name."""
-    names = {name: title for name, title in exhibit_titles().items() if name in EXHIBITS}
-    return segmented_control(
-        gettext("Rung"),
-        names,
-        key=EXHIBIT_NAME,
-        default=next(iter(names)),
-        label_visibility="collapsed",
-        parameter=EXHIBIT_NAME,
-    )
-
-
 def _as_exhibit_name(name: str) -> Rung:
     return next(literal for literal in get_args(Rung) if literal == name)
 
 
 def _write_address(view: View, request: SentenceRequest, exhibit_name: str) -> None:
-    """Write the parameters of the other pages' view and of this page into the address."""
+    """Write the parameters of the other pages' view and of this page into the address, which `view` provides."""
     session = st.session_state
     address.add_parameters(session, address.own_parameters(session, request.view))
     address.add_parameters(
         session,
         {
+            EXHIBIT_NAME: exhibit_name or None,
             heads.HEAD: session[heads.HEAD] if exhibit_name == "heads" else None,
             pair.FRENCH: pair.french_in_address(request) if exhibit_name == "pair" else None,
             SWAP: session.get(SWAP) if exhibit_name == "pair" else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attnviz.ui.shared_payloads import Maker
-from attnviz.ui.transformer import five_models, head_payloads
+from attnviz.ui.transformer import attention_row, five_models, head_payloads
 
-MAKERS: Mapping[str, Maker] = {**head_payloads.MAKERS, **five_models.MAKERS}
+MAKERS: Mapping[str, Maker] = {**attention_row.MAKERS, **head_payloads.MAKERS, **five_models.MAKERS}
 """By the payload names in addresses."""

@@ -1,0 +1,67 @@
+"""Forms of attention from additive attention to several heads: scores and weights of one translation in each form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.heads import OpenHead
+from attnviz.trace import FloatArray, Trace
+
+Form = Literal["additive", "general", "product", "scaled", "heads"]
+"""Names of the forms, in the order of the page *To the transformer*."""
+FORMS: tuple[Form, ...] = get_args(Form)
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionForm:
+    """Attention of every step to the source pieces in one form."""
+
+    weights: FloatArray
+    """alpha_ij, (Ty, Tx); rows sum to 1. With several heads, their mean."""
+    scores: FloatArray | None = None
+    """e_ij, whose softmax over j is alpha_ij, (Ty, Tx); None with several heads."""
+    heads: FloatArray | None = None
+    """Weights of each head, (H, Ty, Tx); None with a single distribution."""
+
+
+def attention_forms(additive: Trace, general: Trace, head: OpenHead | None) -> dict[Form, AttentionForm]:
+    """Return the forms of translations with the same pieces; without a `head`, those of recurrent models only.
+
+    `head` is a cross-attention head with scores q_i . k_j / sqrt(d). "product" leaves out the division by sqrt(d), and
+    "heads" has all heads of its layer.
+    """
+    forms: dict[Form, AttentionForm] = {
+        "additive": AttentionForm(additive.alignment, additive.energies),
+        "general": AttentionForm(general.alignment, general.energies),
+    }
+    if head is None:
+        return forms
+    products = head.queries.astype(np.float64) @ head.keys.astype(np.float64).T
+    heads = head.trace.cross_weights[head.layer]
+    return forms | {
+        "product": AttentionForm(_softmax(products), products.astype(np.float32)),
+        "scaled": AttentionForm(head.weights, head.scores),
+        "heads": AttentionForm(heads.mean(axis=0), heads=heads),
+    }
+
+
+def _softmax(scores: NDArray[np.float64]) -> FloatArray:
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights: FloatArray = (powers / powers.sum(axis=1, keepdims=True)).astype(np.float32)
+    return weights
+
+
+def instructive_step(forms: Mapping[Form, AttentionForm]) -> int:
+    """Return the 0-based step at which the forms differ most in their largest weight.
+
+    Steps at which all forms have their largest weight at the same source piece come first.
+    """
+    weights = np.stack([form.weights for form in forms.values()])
+    strongest, largest = weights.argmax(axis=2), weights.max(axis=2)
+    agree = (strongest == strongest[0]).all(axis=0)
+    return int((largest.max(axis=0) - largest.min(axis=0) + agree).argmax())

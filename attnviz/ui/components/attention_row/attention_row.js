@@ -1,0 +1,248 @@
+// One row of attention weights, in the chosen form of attention. Its cells fade from one form to the next (page of
+// *To the transformer*). The payload has all forms, so that a choice asks nothing of the server.
+
+import { isForPage, stepForKey } from "../keyboard.js";
+import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
+import { payloadOf } from "../payloads.js";
+import {
+  blurAfterClick,
+  drawSoon,
+  element,
+  fill,
+  find,
+  findAll,
+  makeOneTabStop,
+  makeScrollable,
+  number,
+  onMessages,
+  onStop,
+  percent,
+  prefersReducedMotion,
+  setLanguage,
+  states,
+  unpackRows,
+  write,
+  writeTexts,
+} from "../shared.js";
+import { listenToView, sendChoice, viewState } from "../view.js";
+
+/**
+ * Unpacks the numbers of a form.
+ * @param {RowForm} form
+ * @param {number} width
+ * @returns {RowNumbers}
+ */
+const unpacked = ({ weights, scores, heads }, width) => ({
+  weights: unpackRows(weights, width),
+  scores: scores ? unpackRows(scores, width) : null,
+  heads: heads.map((head) => unpackRows(head, width)),
+});
+
+/**
+ * A row of the table with a heading and an empty cell for each English piece.
+ * @param {string} kind
+ * @param {string} heading
+ * @param {number} count
+ */
+function tableRow(kind, heading, count) {
+  const row = element("tr", kind), name = element("th", "", heading);
+  name.scope = "row";
+  row.append(name, ...Array.from({ length: count }, () => element("td", "")));
+  return row;
+}
+
+/**
+ * Builds the French sentence and the table for a new payload.
+ * @param {HTMLElement} root
+ * @param {RowState} state
+ * @param {RowPayload} payload
+ */
+function build(root, state, payload) {
+  const { sources, targets, forms, words } = payload, count = sources.length;
+  state.payload = payload;
+  state.numbers = Object.fromEntries(Object.entries(forms).map(([name, form]) => [name, unpacked(form, count)]));
+  state.drawn = "";
+  setLanguage(payload.language);
+  writeTexts(root, words);
+  find(root, ".words").replaceChildren(...targets.flatMap(({ text, space, name }, step) => {
+    const button = element("button", "", text);
+    button.type = "button";
+    if (!text.trim()) button.setAttribute("aria-label", name);
+    button.onclick = (click) => {
+      sendChoice(root, { step });
+      blurAfterClick(click);
+    };
+    return [...(space ? [" "] : []), button];
+  }));
+  const names = element("tr", ""), corner = element("th", "", words.english);
+  corner.scope = "row";
+  names.append(
+    corner,
+    ...sources.map((source) => {
+      const name = element("th", "", source);
+      Object.assign(name, { scope: "col", lang: "en" });
+      return name;
+    }),
+  );
+  find(root, "thead").replaceChildren(names);
+  const heads = Math.max(...Object.values(state.numbers).map((numbers) => numbers.heads.length));
+  find(root, "tbody").replaceChildren(
+    tableRow("scores", words.score, count),
+    ...Array.from({ length: heads }, (_, k) => tableRow("head", fill(words.head, { n: k + 1 }), count)),
+    tableRow("weights", words.weight, count),
+  );
+}
+
+const BRIGHT = 0.46; // above this weight, black text has more contrast than white text
+
+/**
+ * Shades the cells of a row by weights, from black, 0, to white, 1, as the heatmap; writes the weights in them.
+ * @param {HTMLElement} row
+ * @param {Float32Array} weights
+ */
+function shade(row, weights) {
+  const strongest = weights.indexOf(Math.max(...weights));
+  findAll(row, "td").forEach((cell, k) => {
+    const grey = Math.round(255 * weights[k]);
+    cell.style.backgroundColor = `rgb(${grey} ${grey} ${grey})`;
+    cell.style.color = weights[k] > BRIGHT ? "black" : "white";
+    write(cell, percent(weights[k]));
+    cell.classList.toggle("strongest", k === strongest);
+  });
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {RowNumbers} numbers
+ * @param {number} step
+ * @param {Words} words
+ */
+function paintTable(root, { weights, scores, heads }, step, words) {
+  const scoreRow = find(root, ".scores");
+  scoreRow.hidden = !scores;
+  findAll(scoreRow, "td").forEach((cell, j) => write(cell, scores ? number(scores[step][j], 1) : ""));
+  findAll(root, ".head").forEach((row, k) => {
+    row.hidden = !heads[k];
+    if (heads[k]) shade(row, heads[k][step]);
+  });
+  const row = find(root, ".weights");
+  write(find(row, "th"), heads.length ? words.mean : words.weight);
+  shade(row, weights[step]);
+  const box = find(root, ".scroll"), cell = find(row, ".strongest");
+  makeScrollable(box);
+  if (box.hasAttribute("data-scrolls")) box.scrollLeft = cell.offsetLeft - (box.clientWidth - cell.offsetWidth) / 2;
+}
+
+/**
+ * Typesets the equation of a form.
+ * @param {HTMLElement} root
+ * @param {RowState} state
+ * @param {string} latex
+ * @param {string} address
+ */
+async function typeset(root, state, latex, address) {
+  if (state.latex === latex) return;
+  state.latex = latex;
+  const place = find(root, ".math");
+  try {
+    await import(new URL(address, document.baseURI).href);
+  } catch {
+    write(place, latex); // unrendered, until another form is chosen
+    return;
+  }
+  if (state.latex !== latex || !states.has(root)) return;
+  window.katex?.render(latex, place, { displayMode: true, throwOnError: false });
+  findAll(place, ".katex-display").forEach(makeScrollable);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {RowState} state
+ */
+function paint(root, state) {
+  const { step, options } = viewState(root), { payload, opened } = state;
+  const form = payload?.forms[options.form], target = payload?.targets[step ?? -1];
+  if (!payload || !form || !target || step === null) return;
+  const { words } = payload, isOpen = opened === form.exhibit;
+  write(find(root, ".exhibit"), isOpen ? words.close : fill(words.open, { title: form.title }));
+  find(root, ".exhibit").setAttribute("aria-expanded", String(isOpen));
+  const drawn = `${options.form} ${step}`;
+  if (drawn === state.drawn) return;
+  state.drawn = drawn;
+  paintTable(root, state.numbers[options.form], step, words);
+  write(find(root, "caption span"), fill(words.caption, { piece: target.name, model: form.model }));
+  write(find(root, ".change"), form.text);
+  write(find(root, ".numbers"), form.sentences[step]);
+  const buttons = findAll(root, ".words button");
+  buttons.forEach((button, k) => {
+    if (k === step) button.setAttribute("aria-current", "step");
+    else button.removeAttribute("aria-current");
+  });
+  makeOneTabStop(buttons, buttons[step]);
+  typeset(root, state, form.latex, payload.katex);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {RowState} state
+ */
+function draw(root, state) {
+  const payload = payloadOf(root, state, draw);
+  if (!payload) return;
+  if (payload !== state.payload) build(root, state, payload);
+  paint(root, state);
+}
+
+/**
+ * Opens the exhibit behind the chosen form, or closes it.
+ * @param {HTMLElement} root
+ * @param {RowState} state
+ */
+function toggleExhibit(root, { payload, opened }) {
+  const { exhibit } = payload?.forms[viewState(root).options.form] ?? {};
+  if (!exhibit) return;
+  const request = sendRequest("rung", opened === exhibit ? "" : exhibit);
+  const end = onAcknowledged((handled) => {
+    if (handled < request) return;
+    end();
+    const behavior = prefersReducedMotion() ? "auto" : "smooth";
+    document.querySelector(`.st-key-exhibit_${exhibit}`)?.scrollIntoView({ block: "start", behavior });
+  });
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {RowState} state
+ * @param {KeyboardEvent} event
+ */
+function onKey(root, { payload }, event) {
+  const { step } = viewState(root);
+  if (!payload || step === null || !isForPage(event)) return;
+  const next = stepForKey(event, step, payload.targets.length - 1);
+  if (next === null) return;
+  event.preventDefault();
+  sendChoice(root, { step: next });
+}
+
+/**
+ * @param {HTMLElement} root
+ * @returns {RowState}
+ */
+function start(root) {
+  const begun = { isText: true, payload: null, numbers: {}, opened: "", drawn: "", latex: "" };
+  const state = /** @type {RowState} */ (/** @type {Partial<RowState>} */ (begun));
+  onMessages(root, state, ["step", "options"], () => drawSoon(root, state, draw));
+  onStop(state, listenToView(root, (event) => onKey(root, state, event), {}));
+  find(root, ".exhibit").onclick = () => toggleExhibit(root, state);
+  return state;
+}
+
+/** @param {Mounted<PayloadAddress & { opened: string }>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".attention-row");
+  /** @type {RowState} */
+  const state = states.get(root) ?? start(root);
+  Object.assign(state, { data, opened: data.opened });
+  drawSoon(root, state, draw);
+  return state.stop;
+}

@@ -1,0 +1,135 @@
+"""Top of *To the transformer*: one row of attention weights, which the visitor takes from form to form of attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.attention_forms import AttentionForm, Form, attention_forms, instructive_step
+from attnviz.analysis.heads import OpenHead, named_head
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.ui.components.attention_row.attention_row import attention_row, row_payload
+from attnviz.ui.components.view_state.view_state import view_state
+from attnviz.ui.display_options import option_segments
+from attnviz.ui.page_state.view import View
+from attnviz.ui.shared_payloads import (
+    Maker,
+    PayloadRequest,
+    UnknownPayloadError,
+    address,
+    show_traces,
+    shown_trace,
+)
+from attnviz.ui.transformer.exhibit import (
+    ADDITIVE_MODEL,
+    GENERAL_MODEL,
+    TRANSFORMER_MODEL,
+    SentenceRequest,
+    missing_models_reason,
+)
+from attnviz.ui.transformer.head_error_rates import best_head
+from attnviz.wording.attention_forms import FormSources, form_names
+
+VIEW_ID = "energies"
+"""Id of the view of the row, which the first exhibit shares: it has the same step."""
+
+
+def make_view(request: SentenceRequest) -> View:
+    """Return the view of the row; raise AttnvizError with a sentence if it cannot be drawn."""
+    sources = _sources(request)
+    forms = _forms(sources)
+    return View(VIEW_ID, sources.additive, first_step=instructive_step(forms), forms=tuple(forms))
+
+
+def energy_traces(request: SentenceRequest) -> tuple[Trace, Trace]:
+    """Return both recurrent models force-decoded with the additive model's translation.
+
+    Raise AttnvizError where that is impossible.
+    """
+    if reason := missing_models_reason(ADDITIVE_MODEL, GENERAL_MODEL):
+        raise AttnvizError(reason)
+    translation = _translation(request)
+    additive, general = show_traces(
+        VIEW_ID, *(request.trace_by(model, translation) for model in (ADDITIVE_MODEL, GENERAL_MODEL))
+    )
+    if not _have_same_pieces(additive, general):
+        raise AttnvizError(_other_pieces_text(GENERAL_MODEL))
+    return additive, general
+
+
+def _other_pieces_text(other: str) -> str:
+    return gettext(
+        "Models {one} and {other} split these sentences into different pieces, so their energies cannot be compared. "
+        "Use models with the same tokenizer.",
+        one=ADDITIVE_MODEL,
+        other=other,
+    )
+
+
+def _translation(request: SentenceRequest) -> str:
+    """Return the French sentence that all models are forced to write: the additive model's translation."""
+    translation = str(request.trace_by(ADDITIVE_MODEL).translation)
+    if not translation.strip():
+        raise AttnvizError(
+            gettext("The translation for forced decoding is empty. Try another sentence or translation.")
+        )
+    return translation
+
+
+def _have_same_pieces(one: Any, other: Any) -> bool:
+    return bool(one.target_pieces == other.target_pieces and one.source_pieces == other.source_pieces)
+
+
+def _sources(request: SentenceRequest) -> FormSources:
+    """Return the translations of the row; without the transformer's where it is missing or has other pieces."""
+    additive, general = energy_traces(request)
+    if missing_models_reason(TRANSFORMER_MODEL):
+        return FormSources(additive, general, None)
+    transformer: Any
+    (transformer,) = show_traces("heads_of_row", request.trace_by(TRANSFORMER_MODEL, _translation(request)))
+    head = best_head(transformer) if _have_same_pieces(additive, transformer) else None
+    return FormSources(additive, general, head)
+
+
+def _forms(sources: FormSources) -> dict[Form, AttentionForm]:
+    return attention_forms(sources.additive, sources.general, sources.head)
+
+
+def draw(view: View, request: SentenceRequest, theme: ThemeName, opened: str) -> None:
+    """Draw the choice of the form, and the row; `opened` is the name of the exhibit that is open, or empty."""
+    view_state(view)
+    names: dict[str, str] = {form: name for form, name in form_names().items() if form in view.forms}
+    option_segments(view, "form", gettext("Form of attention"), names)
+    sources = _sources(request)
+    attention_row(view, _payload_address(sources, theme), opened)
+    if sources.head is None:
+        st.text(missing_models_reason(TRANSFORMER_MODEL) or _other_pieces_text(TRANSFORMER_MODEL))
+
+
+def _payload_address(sources: FormSources, theme: ThemeName) -> str:
+    parts = [sources.general.fingerprint]
+    if sources.head:
+        parts += [sources.head.trace.fingerprint, sources.head.name]
+    return address(sources.additive, "attention-row", theme, every=True, part="_".join(parts))
+
+
+def _payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of all forms and steps; the part names the other translations and the head."""
+    general, transformer, head = (*request.part.split("_"), "", "")[:3]
+    sources = FormSources(request.trace, shown_trace(general), _named_head(transformer, head))
+    if sources.general is None or bool(transformer) != bool(sources.head):
+        raise UnknownPayloadError("attention-row")
+    return row_payload(_forms(sources), sources, request.theme)
+
+
+def _named_head(fingerprint: str, name: str) -> OpenHead | None:
+    trace = shown_trace(fingerprint)
+    return named_head(trace, name) if trace is not None else None
+
+
+MAKERS: Mapping[str, Maker] = {"attention-row": _payload}
+"""By the payload names in addresses."""

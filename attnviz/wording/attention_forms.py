@@ -1,0 +1,204 @@
+"""Texts of the row of weights on *To the transformer*: name, equation and sentences of each form of attention."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.analysis.attention_forms import AttentionForm, Form
+from attnviz.analysis.heads import OpenHead
+from attnviz.analysis.multiplications import count_multiplications
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName, palette
+from attnviz.trace import Trace
+from attnviz.trace.additive_energy import additive_energy, query_and_key
+from attnviz.trace.parts import FloatArray
+from attnviz.wording.labels import quoted_name
+from attnviz.wording.latex import aligned, coloured
+from attnviz.wording.numbers import decimal, percent, thousands
+from attnviz.wording.transformer_page import Rung
+
+FORM_EXHIBITS: Mapping[Form, Rung] = {
+    "additive": "dot",
+    "general": "dot",
+    "product": "pair",
+    "scaled": "heads",
+    "heads": "heads",
+}
+"""The exhibit behind each form."""
+
+
+@dataclass(frozen=True)
+class FormSources:
+    """The translations that the forms are computed from."""
+
+    additive: Trace
+    general: Trace
+    head: OpenHead | None
+    """Cross-attention head of the transformer; None where the transformer is not installed."""
+
+
+def form_names() -> dict[Form, str]:
+    """Return the names of the forms."""
+    return {
+        "additive": gettext("Additive"),
+        "general": gettext("General"),
+        "product": gettext("Dot product"),
+        "scaled": gettext("Scaled"),
+        "heads": gettext("Heads"),
+    }
+
+
+def form_model(form: Form, sources: FormSources) -> str:
+    """Return the model and, in a transformer, the head or layer that a form's weights are from."""
+    if form in ("additive", "general") or sources.head is None:
+        return (sources.additive if form == "additive" else sources.general).model
+    model, layer = sources.head.model, sources.head.layer + 1
+    if form == "heads":
+        return gettext("{model}, layer {layer}", model=model, layer=layer)
+    return gettext("{model}, layer {layer}, head {head}", model=model, layer=layer, head=sources.head.head + 1)
+
+
+def form_equation(form: Form, sources: FormSources, theme: ThemeName) -> str:
+    """Return the score and the weight of a form in LaTeX, with the part that changed since the previous form marked."""
+    ink = palette(theme).context
+
+    def changed(body: str) -> str:
+        return coloured(ink, rf"\underbrace{{{body}}}_{{\text{{{gettext('changed')}}}}}")
+
+    if form == "heads":
+        index = coloured(ink, "(n)")
+        return aligned(
+            rf"e_{{ij}}^{{{index}}} &= q_i^{{{index}\top}} k_j^{{{index}}} \big/ \sqrt{{d}}, \quad "
+            + changed(rf"n = 1, \ldots, {_head_count(sources)}"),
+            rf"\alpha_{{ij}}^{{{index}}} &= \operatorname{{softmax}}_j(e_{{ij}}^{{{index}}})",
+        )
+    score = {
+        "additive": additive_energy(query_and_key()),
+        "general": changed(r"s_{i-1}^\top P\, h_j"),
+        "product": changed(r"q_i^\top k_j") + r", \quad q_i = W_Q\, x_i, \quad k_j = W_K\, m_j",
+        "scaled": r"q_i^\top k_j" + changed(r"\big/ \sqrt{d}"),
+    }[form]
+    return aligned(rf"e_{{ij}} &= {score}", r"\alpha_{ij} &= \operatorname{softmax}_j(e_{ij})")
+
+
+def form_text(form: Form, sources: FormSources) -> str:
+    """Return what a form changes, and why."""
+    return {
+        "additive": _additive_text,
+        "general": _general_text,
+        "product": _product_text,
+        "scaled": _scaled_text,
+        "heads": _heads_text,
+    }[form](sources)
+
+
+def _additive_text(_: FormSources) -> str:
+    return gettext(
+        "A small network gives each English word a score e (Bahdanau et al. 2014). It adds two lists of numbers, "
+        "made from the decoder state s and the word’s annotation h. Then it applies tanh and adds up the results "
+        "with learned weights v."
+    )
+
+
+def _general_text(sources: FormSources) -> str:
+    additive, general = (
+        count_multiplications(trace.config, len(trace.source_pieces), len(trace.target_pieces)).total
+        for trace in (sources.additive, sources.general)
+    )
+    return gettext(
+        "The small network is gone (Luong et al. 2015). A learned matrix P makes the annotation h as long as the "
+        "state s. The score is the sum of their products, number by number. That takes {general} multiplications "
+        "for this sentence instead of {additive}.",
+        general=thousands(general),
+        additive=thousands(additive),
+    )
+
+
+def _product_text(_: FormSources) -> str:
+    return gettext(
+        "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word. Another matrix "
+        "makes a key k from each English word; the score is the dot product of q and k. Without a recurrent state, "
+        "training can compute all queries at once. This head was trained with the division of the next form; here "
+        "it is left out."
+    )
+
+
+def _scaled_text(sources: FormSources) -> str:
+    length = sources.head.keys.shape[1] if sources.head else 0
+    return gettext(
+        "Each score is divided by √d = {root}, where d = {length} is the length of q and k. Longer lists have more "
+        "products to add up, so their scores are larger. Large scores give nearly all weight to one word, and "
+        "training then hardly changes the weights.",
+        root=decimal(math.sqrt(length), 0 if math.isqrt(length) ** 2 == length else 2),
+        length=length,
+    )
+
+
+def _heads_text(sources: FormSources) -> str:
+    return gettext(
+        "A layer has several heads, here {count}. Each head n has its own matrices, so it can look for something "
+        "else. The last row is the mean of the heads. The transformer does not use this mean: it keeps the sum of "
+        "each head and joins the sums.",
+        count=_head_count(sources),
+    )
+
+
+def _head_count(sources: FormSources) -> int:
+    return int(sources.head.trace.cross_weights.shape[1]) if sources.head else 0
+
+
+def step_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: FormSources, step: int) -> str:
+    """Return the numbers of a form at 0-based `step`, compared with those of the previous form."""
+    pieces, now = sources.additive.source_pieces, forms[form]
+    best = int(now.weights[step].argmax())
+    name, share = quoted_name(pieces[best]), percent(float(now.weights[step, best]))
+    if form == "additive" and now.scores is not None:
+        return gettext(
+            "The largest score is that of {name}: {score}. The softmax turns all scores into weights, which add up to "
+            "{whole}. The weight of {name} is {share}.",
+            name=name,
+            score=decimal(float(now.scores[step, best])),
+            whole=percent(1.0),
+            share=share,
+        )
+    if now.heads is not None:
+        listed = [
+            gettext("head {number} to {name}, {share}", number=number, name=name_of, share=share_of)
+            for number, (name_of, share_of) in enumerate((_strongest(pieces, head[step]) for head in now.heads), 1)
+        ]
+        return gettext(
+            "Each head gives its largest weight: {heads}. The largest weight in the mean is that of {name}: {share}.",
+            heads="; ".join(listed),
+            name=name,
+            share=share,
+        )
+    former = forms[_previous(form)]
+    if form == "scaled" and now.scores is not None and former.scores is not None:
+        return gettext(
+            "The largest score was {former} and is now {score}. The weight of {name} was {before} and is now {share}.",
+            former=decimal(float(former.scores[step, best])),
+            score=decimal(float(now.scores[step, best])),
+            name=name,
+            before=percent(float(former.weights[step, best])),
+            share=share,
+        )
+    return gettext(
+        "The largest weight is that of {name}: {share}. Its weight in the form before was {before}.",
+        name=name,
+        share=share,
+        before=percent(float(former.weights[step, best])),
+    )
+
+
+def _previous(form: Form) -> Form:
+    order = list(form_names())
+    return order[order.index(form) - 1]
+
+
+def _strongest(pieces: tuple[str, ...], weights: FloatArray) -> tuple[str, str]:
+    best = int(np.argmax(weights))
+    return quoted_name(pieces[best]), percent(float(weights[best]))

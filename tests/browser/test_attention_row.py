@@ -1,0 +1,178 @@
+"""Row of weights on *To the transformer*: five forms by mouse and keyboard, Back, reload, and the exhibits behind."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.browser.conftest import Opener
+from tests.browser.contrast import faint
+from tests.browser.test_axe import violations
+from tests.browser.views import on_both
+
+pytestmark = pytest.mark.browser
+
+SENTENCE = "sentence=Two+dogs+play+in+the+snow."
+READY = ".attention-row .weights td"
+FORMS = {
+    "Additive": "additive",
+    "General": "general",
+    "Dot product": "product",
+    "Scaled": "scaled",
+    "Heads": "heads",
+}
+EXHIBITS = {"General": "dot", "Dot product": "pair", "Heads": "heads"}
+FADING = "document.getAnimations().filter(({ effect }) => effect.target.closest?.('.attention-row .weights')).length"
+"""How many cells are fading."""
+SHADES = """(cells) => cells.map((cell) => [
+  Number(getComputedStyle(cell).backgroundColor.match(/\\d+/)[0]) / 255, parseInt(cell.textContent) / 100,
+])"""
+
+
+def form_button(page: Page, name: str) -> Locator:
+    return page.locator(".st-key-form-energies").get_by_role("radio", name=name, exact=True)
+
+
+def cells(page: Page) -> Locator:
+    """Return the cells of the row of weights."""
+    return page.locator(READY)
+
+
+def wait_until_idle(page: Page) -> None:
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    page.wait_for_selector("[data-waiting]", state="detached")
+
+
+def assert_form(page: Page, name: str) -> None:
+    """Check that everything shows the form: button, address, numbers in the cells, and their shades."""
+    expect(form_button(page, name)).to_have_attribute("aria-checked", "true")
+    default = name == "Additive"
+    page.wait_for_url(lambda url: ("form-energies=" not in url) if default else f"form-energies={FORMS[name]}" in url)
+    expect(page.locator(".attention-row .head:visible")).to_have_count(4 if name == "Heads" else 0)
+    expect(page.locator(".attention-row .scores")).to_be_visible(visible=name != "Heads")
+    assert sum(share for _, share in cells(page).evaluate_all(SHADES)) == pytest.approx(1, abs=0.05)
+    marks = page.locator(".attention-row .katex-html .mord.text", has_text="changed")
+    expect(marks).to_have_count(0 if default else 1)
+
+
+@on_both
+def test_five_forms_change_the_row_and_ask_nothing_of_the_server(open_page: Opener) -> None:
+    page = open_page(f"?{SENTENCE}", path="transformer", ready=READY)
+    wait_until_idle(page)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
+    page.evaluate(
+        """() => { const send = WebSocket.prototype.send; window.sent = 0;
+        WebSocket.prototype.send = function (...given) { window.sent += 1; return send.apply(this, given); }; }"""
+    )
+    texts = []
+    for name in FORMS:
+        form_button(page, name).click()
+        assert_form(page, name)
+        texts.append([page.locator(f".attention-row .{part}").inner_text() for part in ("numbers", "change")])
+        page.wait_for_function(f"() => {FADING} === 0")
+        for grey, share in cells(page).evaluate_all(SHADES):
+            assert grey == pytest.approx(share, abs=0.01)
+        assert faint(page, more_than=5, within=".attention-row") == []
+        assert violations(page) == []
+    assert len({str(one) for one in texts}) == 5
+    assert page.evaluate("window.sent") == 0
+    assert [url for url in sent if "attnviz" in url and "katex" not in url] == []
+
+    page.go_back()
+    assert_form(page, "Scaled")
+    page.go_back()
+    assert_form(page, "Dot product")
+    wait_until_idle(page)
+    page.reload()
+    page.wait_for_selector(READY)
+    assert_form(page, "Dot product")
+    wait_until_idle(page)
+    page.go_back()
+    assert_form(page, "General")
+    page.go_forward()
+    assert_form(page, "Dot product")
+    assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
+
+
+def test_forms_and_words_are_one_tab_stop_each(open_page: Opener) -> None:
+    page = open_page(f"?{SENTENCE}", path="transformer", ready=READY)
+    wait_until_idle(page)
+    form_button(page, "Additive").focus()
+    for name in list(FORMS)[1:]:
+        page.keyboard.press("ArrowRight")
+        expect(form_button(page, name)).to_be_focused()
+        assert_form(page, name)
+    page.keyboard.press("ArrowRight")  # round to the first
+    assert_form(page, "Additive")
+    page.keyboard.press("Tab")
+    word = page.locator(".attention-row .words [aria-current]")
+    expect(word).to_be_focused()
+    before = word.inner_text()
+    page.keyboard.press("End")
+    expect(word).to_have_text("</s>")
+    expect(word).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(word).to_have_text(".")
+    expect(page.locator(".attention-row caption")).to_contain_text("a full stop")
+    assert before != "."
+    page.keyboard.press("Tab")
+    expect(page.locator(".attention-row .exhibit")).to_be_focused()
+
+
+def test_each_exhibit_opens_behind_its_form_and_closes(open_page: Opener) -> None:
+    page = open_page(f"?{SENTENCE}", path="transformer", ready=READY)
+    wait_until_idle(page)
+    button, exhibit = page.locator(".attention-row .exhibit"), page.locator("[class*='st-key-exhibit_']")
+    expect(exhibit).to_have_count(0)
+    for name, rung in EXHIBITS.items():
+        form_button(page, name).click()
+        expect(button).to_have_attribute("aria-expanded", "false")
+        button.click()
+        page.wait_for_url(re.compile(f"rung={rung}"))
+        expect(button).to_have_attribute("aria-expanded", "true")
+        expect(page.locator(f".st-key-exhibit_{rung} h2")).to_be_in_viewport()
+        wait_until_idle(page)
+        expect(exhibit).to_have_count(1)
+        assert_form(page, name)
+    button.click()
+    expect(exhibit).to_have_count(0)
+    page.wait_for_url(lambda url: "rung=" not in url)
+    page.go_back()
+    page.wait_for_url(re.compile("rung=heads"))
+    expect(exhibit).to_have_count(1)
+    assert_form(page, "Heads")
+
+
+def test_first_exhibit_and_the_row_show_the_same_step(open_page: Opener) -> None:
+    page = open_page(f"?{SENTENCE}&rung=dot&step-energies=2&form-energies=general", path="transformer", ready=READY)
+    wait_until_idle(page)
+    assert_form(page, "General")
+    word = page.locator(".attention-row .words [aria-current]")
+    expect(word).to_have_text(page.locator(".player .target [aria-current]").first.inner_text())
+    page.keyboard.press("ArrowRight")  # one step, though both listen to keys
+    page.wait_for_url(re.compile("step-energies=3"))
+    expect(word).to_have_text(page.locator(".player .target [aria-current]").first.inner_text())
+
+
+def test_cells_fade_from_form_to_form_unless_motion_is_reduced(open_page: Opener) -> None:
+    for motion in (True, False):
+        page = open_page(f"?{SENTENCE}", path="transformer", ready=READY, motion=motion)
+        wait_until_idle(page)
+        form_button(page, "Dot product").click()
+        assert (page.evaluate(FADING) > 0) == motion
+        page.close()
+
+
+def test_row_is_written_without_katex(open_page: Opener) -> None:
+    page = open_page(f"?{SENTENCE}", path="why", ready=".st-key-why_sentence textarea")
+
+    def refuse(route: Route) -> None:
+        route.abort()
+
+    page.route(re.compile("katex"), refuse)
+    page.locator('.page-links a[data-page="transformer"]').click()
+    page.wait_for_selector(READY)
+    expect(page.locator(".attention-row .math")).to_contain_text("softmax")
