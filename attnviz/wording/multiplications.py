@@ -1,4 +1,4 @@
-"""How many multiplications the energies of a sentence take, additive or dot-product: formulas and a sentence."""
+"""How many multiplications the energies of a sentence take, additive or general: formulas and a sentence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def work_equation(
         rf"&= 2 \cdot {state_size} \cdot {key_size} \cdot {source} + {state_size} \cdot {key_size} \cdot {target}",
         rf"&\quad + {key_size} \cdot {source} \cdot {target}",
         rf"&= {_number(additive.total)}",
-        rf"\text{{{gettext('dot product')}}} &= 2n n\, T_x + n\, T_x T_y",
+        rf"\text{{{gettext('general')}}} &= 2n n\, T_x + n\, T_x T_y",
         rf"&= 2 \cdot {state_size} \cdot {state_size} \cdot {source} + {state_size} \cdot {source} \cdot {target}",
         rf"&= {_number(dot.total)}",
     )
@@ -34,9 +34,9 @@ def work_sentence(additive: Multiplications, dot: Multiplications) -> str:
     """Return what general attention saves, and where."""
     return gettext(
         "All energies of this sentence take {additive} multiplications with additive attention, or {dot} with "
-        "dot products. The dot product uses the state directly as its query, which saves {queries} "
-        "multiplications. The dot product needs no tanh, while the additive energy needs {tanh}. With dot "
-        "products, the energies of a step are a single product of a matrix and a vector.",
+        "general attention. General attention uses the state directly as its query, which saves {queries} "
+        "multiplications. It needs no tanh, while the additive energy needs {tanh}. With it, the energies of a "
+        "step are a single product of a matrix and a vector.",
         additive=thousands(additive.total),
         dot=thousands(dot.total),
         queries=thousands(additive.queries),

@@ -84,8 +84,8 @@ def additive() -> ScorerTexts:
 def general() -> ScorerTexts:
     """Return the texts of Luong's *general* attention, e = s . P h."""
     return ScorerTexts(
-        gettext("Dot-product attention"),
-        gettext("dot product"),
+        gettext("General attention"),
+        gettext("general"),
         Terms(key="P"),
         _product_lines("P\\,{annotation}"),
         _fit_note(),
@@ -107,8 +107,8 @@ def general() -> ScorerTexts:
 def dot() -> ScorerTexts:
     """Return the texts of Luong's *dot* attention, e = s . h."""
     return ScorerTexts(
-        gettext("Plain dot-product attention"),
-        gettext("plain dot product"),
+        gettext("Dot-product attention"),
+        gettext("dot product"),
         Terms(),
         _product_lines("{annotation}"),
         gettext(

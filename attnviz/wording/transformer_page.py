@@ -116,7 +116,7 @@ def story(exhibit: Rung) -> TextSection:
 
 def _dot_section() -> TextSection:
     return TextSection(
-        gettext("From additive to dot-product attention"),
+        gettext("From additive to general attention"),
         (
             gettext(
                 "One formula changes: the one that says how well a word fits the decoder state. Word and state "
@@ -187,8 +187,8 @@ def _answers_section() -> TextSection:
         gettext("All five models, side by side"),
         (
             gettext(
-                "Five models translate your sentence: one with a fixed vector, one with dot products, one with "
-                "additive attention, a transformer, and en-fr, the large additive model. The four small models "
+                "Five models translate your sentence: one with a fixed vector, one with general attention, one "
+                "with additive attention, a transformer, and en-fr, the large additive model. The four small models "
                 "had the same data, number of updates and vocabulary; en-fr is larger and was trained far "
                 "longer. The model without recurrence does not translate, so it is not among them. "
                 "BLEU, 0 to 100, measures how many runs of words a translation shares with a human translation."

@@ -121,7 +121,7 @@ def growth_sentence(growth: Growth) -> str:
     last = {kind: row[-1] for kind, row in zip(growth.attentions, growth.translations, strict=True)}
     return gettext(
         "By the estimate of a better model, the fixed vector leaves out {fixed} of the {all} content words of the "
-        "whole sentence. Dot-product attention leaves out {general}, additive attention {additive}.",
+        "whole sentence. General attention leaves out {general}, additive attention {additive}.",
         fixed=len(last["none"].omitted),
         all=len(last["none"].content),
         general=len(last["general"].omitted),

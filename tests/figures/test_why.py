@@ -113,7 +113,7 @@ def test_signal_panels_draw_the_medians_of_both_paths(forced_models: ForcedModel
             assert line.xaxis == f"x{place + 1 if place else ''}"
     assert [note.text for note in figure.layout.annotations[1:]] == [
         "One fixed vector",
-        "Dot-product attention",
+        "General attention",
         "Additive attention",
     ]
     with pytest.raises(ValueError, match="a panel needs"):

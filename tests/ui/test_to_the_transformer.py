@@ -220,7 +220,7 @@ def test_energy_figures_have_tables(page: Run) -> None:
     app.run()
     assert not app.exception
     assert len(tables_of(app)) == 5
-    assert [row[0] for row in tables_of(app)[-1]["rows"]] == ["additive", "dot product"]
+    assert [row[0] for row in tables_of(app)[-1]["rows"]] == ["additive", "general"]
 
 
 @pytest.mark.parametrize(("rung", "pictures"), [("dot", 5), ("pair", 4), ("heads", 7), ("answers", 4)])
