@@ -52,7 +52,7 @@ def sentence_growth_figure(growth: Growth, *, theme: ThemeName = "light") -> go.
         },
         "yaxis": base_axis(ink)
         | {
-            "range": [0, 102],
+            "range": [-3, 103],
             "tickvals": [0, 25, 50, 75, 100],
             "zeroline": False,
             "title": {"text": gettext("left out, %"), "font": {"size": 12, "color": ink.quiet}},
