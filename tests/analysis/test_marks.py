@@ -11,7 +11,7 @@ import pytest
 from attnviz import Trace, Translator
 from attnviz.analysis.findings import Finding, Kind, findings_of
 from attnviz.analysis.findings.branches import branches_at
-from attnviz.analysis.findings.marks import LITTLE_WORD_PROBABILITY, marks_of, passing_step, runner_up
+from attnviz.analysis.findings.marks import LITTLE_WORD_PROBABILITY, MOST_UNSURE, marks_of, passing_step, runner_up
 from attnviz.text import EOS
 from attnviz.trace import Hypothesis
 from attnviz.trace.changes import ExcludeSource, WriteWords, resolved
@@ -102,6 +102,16 @@ def test_branches_have_other_words_in_the_same_place() -> None:
     assert found == [("chien", False), ("", False)]
     assert [one.words for one in branches_at(trace.words(), hypotheses, 3)] == ["mange"]
     assert branches_at(trace.words(), hypotheses[:1], 1) == []
+
+
+def test_only_the_least_likely_words_are_marked(translator: Translator[Trace]) -> None:
+    trace = translator.translate("The little black cat sleeps on the big red chair.", beam=2)  # by random weights
+    products = [float(np.prod(trace.probabilities[list(group)])) for group in trace.words().target_groups]
+    unsure = [mark.finding for mark in marks_of(trace) if not mark.strong]
+    assert len(unsure) <= MOST_UNSURE
+    assert [finding.target for finding in unsure] == sorted(finding.target or 0 for finding in unsure)
+    for finding in unsure:
+        assert finding.value == pytest.approx(products[finding.target or 0])
 
 
 def test_findings_stay_as_they_are(shipped: Translator[Trace]) -> None:

@@ -48,7 +48,7 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         _heading(
-            gettext("This step with other weights"),
+            gettext("Would this step write the same word with other weights?"),
             gettext(
                 "Above the English pieces, the left side shows the weights that each test tries. A dash marks "
                 "the step’s own weight. The right side shows how much each test changes the probabilities of all "

@@ -42,14 +42,19 @@ def _payloads(
     has_form: bool,
     is_listed: bool,
 ) -> list[dict[str, Any]]:
-    asked = question(_trace)
-    judged = [_trace.words().target.index(asked.word)] if asked and asked.is_mistake else []
-    marks = marks_of(_trace, judged, every_omission=is_listed)
+    marks = shown_marks(_trace, every_omission=is_listed)
     return [
         mark_payload(_trace, mark, can_change=can_change, has_form=has_form)
         | {"struck": is_listed and mark.finding.kind is Kind.OMITTED}
         for mark in marks
     ]
+
+
+def shown_marks(trace: Record, *, every_omission: bool = False) -> list[Mark]:
+    """Return the marks of a translation, with the word that the question of an example calls a mistake."""
+    asked = question(trace)
+    judged = [trace.words().target.index(asked.word)] if asked and asked.is_mistake else []
+    return marks_of(trace, judged, every_omission=every_omission)
 
 
 def mark_payload(trace: Record, mark: Mark, *, can_change: bool, has_form: bool) -> dict[str, Any]:
