@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
 from attnviz.languages import gettext
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace
 
 DEFAULT_SENTENCE = "The green house at the end of the street is very old."
 """Default sentence: whole words, and an adjective and its noun that change places."""
@@ -54,9 +54,11 @@ class Question:
     """French word at whose step the page opens."""
     other: str
     """French word to compare it with."""
+    is_mistake: bool = False
+    """Whether `word` is wrong, as a person judged."""
 
 
-def question(trace: Trace) -> Question | None:
+def question(trace: Record) -> Question | None:
     """Return the question about the translation of an example; None for others, and for a model without attention."""
     if not (trace.translated and trace.attends):
         return None
@@ -110,6 +112,7 @@ def question(trace: Trace) -> Question | None:
             ),
             "banque",
             "rivière",
+            is_mistake=True,
         ),
     }.get((trace.source_text, trace.translation))
 

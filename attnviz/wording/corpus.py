@@ -35,6 +35,7 @@ def measure_names() -> dict[str, str]:
 def preset_names() -> dict[str, str]:
     """Return the names of the filter presets, which find likely errors."""
     return {
+        "wrong": gettext("Where it goes wrong"),
         "all": gettext("All pairs"),
         "omitted": gettext("Possible omissions"),
         "repeated": gettext("Repetitions"),
@@ -47,6 +48,10 @@ def preset_names() -> dict[str, str]:
 def preset_caption(preset: str) -> str:
     """Return what a filter preset shows."""
     return {
+        "wrong": gettext(
+            "Pairs with a likely error of any kind. Those that the model finds least likely (by log p per word) come "
+            "first."
+        ),
         "all": gettext("Every pair, in the order of the file."),
         "omitted": gettext(
             "Pairs with English words that get almost no attention, sorted from the least attention upwards."

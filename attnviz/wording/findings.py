@@ -42,7 +42,8 @@ def finding_sentence(trace: Readable, finding: Finding) -> str:
     }[finding.kind](trace, finding)
 
 
-def _source_words(trace: Readable, finding: Finding) -> str:
+def quoted_source_words(trace: Readable, finding: Finding) -> str:
+    """Return the source words of a finding in quotation marks."""
     first = finding.source or 0
     pieces = [j for group in trace.words().source_groups[first : (finding.last or first) + 1] for j in group]
     return quote(shorten(join_pieces(trace.source_surfaces[j] for j in pieces), 60))
@@ -53,7 +54,7 @@ def _target_word(trace: Readable, finding: Finding) -> str:
 
 
 def _omitted(trace: Readable, finding: Finding) -> str:
-    source = _source_words(trace, finding)
+    source = quoted_source_words(trace, finding)
     if finding.last is None:
         return gettext(
             "{source} got hardly any attention, {value:.2f} in all: was it left out of the translation?",
@@ -68,7 +69,7 @@ def _omitted(trace: Readable, finding: Finding) -> str:
 
 
 def _overused(trace: Readable, finding: Finding) -> str:
-    values = {"source": _source_words(trace, finding), "value": finding.value}
+    values = {"source": quoted_source_words(trace, finding), "value": finding.value}
     if finding.strong:
         return gettext(
             "The attention on {source} adds up to {value:.1f} over all steps. This attention comes from words of "
@@ -84,7 +85,7 @@ def _repeated(trace: Readable, finding: Finding) -> str:
         return gettext("{target} was written {count} times, the last two times close together.", **values)
     return gettext(
         "{target} was written {count} times; each time, the model looked most at {source}.",
-        source=_source_words(trace, finding),
+        source=quoted_source_words(trace, finding),
         **values,
     )
 
@@ -100,7 +101,7 @@ def _uniform(trace: Readable, finding: Finding) -> str:
 def _collapsed(trace: Readable, finding: Finding) -> str:
     return gettext(
         "{source} got {share} of all attention, so the alignment shows little more than this one column.",
-        source=_source_words(trace, finding),
+        source=quoted_source_words(trace, finding),
         share=percent(finding.value),
     )
 

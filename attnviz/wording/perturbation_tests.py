@@ -45,58 +45,63 @@ def outcome(real: PerturbedStep, perturbed: PerturbedStep, spelling: Spelling) -
 
 
 def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) -> str:
-    """Return how far the word of a step depends on its attention."""
-    name, count = quoted_name(spelling(tests.real.piece_id)), len(tests.permuted)
-    same_word = sum(perturbed.piece_id == tests.real.piece_id for perturbed in tests.permuted)
-    parts = [
-        ngettext(
-            "In {all} random shuffles of this step’s weights, the model writes {name} {count} time. The "
-            "probabilities change by a median of {change} (total variation).",
-            "In {all} random shuffles of this step’s weights, the model writes {name} {count} times. The "
-            "probabilities change by a median of {change} (total variation).",
-            same_word,
-            all=count,
-            name=name,
-            change=decimal(tests.change_when_permuted),
-        )
-    ]
-    for perturbed, condition in (
-        (tests.uniform, gettext("With uniform weights")),
-        (tests.without_strongest, gettext("Without the strongest piece")),
-    ):
-        parts.append(
-            gettext(
-                "{trial}, the model {outcome}.", trial=condition, outcome=_written_text(tests.real, perturbed, spelling)
+    """Return how each test changes the probability of the step's likeliest piece, without tests that do not change it.
+
+    Where none changes it, say that once.
+    """
+    piece, count = tests.real.piece_id, len(tests.permuted)
+    name, before = quoted_name(spelling(piece)), float(tests.real.probabilities[piece])
+    shuffled_median = float(np.median([perturbed.probabilities[piece] for perturbed in tests.permuted]))
+    moved = percent(0.5 * float(np.abs(tests.adversary.weights - tests.real.weights).sum()))
+    trials: list[tuple[str, float, PerturbedStep | None]] = [
+        (gettext("In the median of {count} shuffles", count=count), shuffled_median, None),
+        *(
+            (condition, float(perturbed.probabilities[piece]), perturbed)
+            for perturbed, condition in (
+                (tests.uniform, gettext("With uniform weights")),
+                (tests.without_strongest, gettext("Without the strongest piece")),
+                (tests.adversary, gettext("With {moved} of the attention moved by a search", moved=moved)),
             )
+        ),
+    ]
+    sentences = []
+    for trial, after, perturbed in trials:
+        if change := _change_text(name, before, after):
+            sentences.append(gettext("{trial}, {change}.", trial=trial, change=change))
+        if perturbed is not None and perturbed.piece_id != piece:
+            other, p = quoted_name(spelling(perturbed.piece_id)), float(perturbed.probabilities[perturbed.piece_id])
+            sentences.append(gettext("The model then writes {other} ({p}).", other=other, p=percent(p)))
+    if not sentences:
+        sentences.append(
+            gettext("None of these tests changes the probability of {name}, {p}.", name=name, p=percent(before))
         )
-    parts.append(
-        gettext(
-            "A search for very different attention weights moved {moved} of the attention to other pieces, but "
-            "changed the probabilities by no more than {change}.",
-            moved=percent(0.5 * float(np.abs(tests.adversary.weights - tests.real.weights).sum())),
-            change=decimal(tests.adversary.total_variation, 3),
+    dependence = tests.change_when_permuted
+    if dependence < SMALL_CHANGE:
+        sentences.append(
+            gettext("So this word depends little on attention, and more on the state and the previous words.")
         )
-    )
-    change = tests.change_when_permuted
-    if change < SMALL_CHANGE:
-        parts.append(gettext("So this word depends little on attention, and more on the state and the previous words."))
-    elif change >= LARGE_CHANGE:
-        parts.append(gettext("So this word depends strongly on attention."))
-    return " ".join(parts)
+    elif dependence >= LARGE_CHANGE:
+        sentences.append(gettext("So this word depends strongly on attention."))
+    return " ".join(sentences)
+
+
+def _change_text(name: str, before: float, after: float) -> str:
+    """Return how a probability changes, as “verte”: 88 % → 10 %; empty where it stays the same."""
+    was, becomes = percent(before, short=True), percent(after, short=True)
+    if was == becomes:
+        return ""
+    return gettext("{piece}: {before} → {after}", piece=name, before=was, after=becomes)
 
 
 def best_sentence(best: PerturbedStep, real: PerturbedStep, piece_id: int, trace: Trace, spelling: Spelling) -> str:
-    """Return the attention that makes a piece likeliest, and the gain in probability."""
-    name, most = _capital(quoted_name(spelling(piece_id))), int(best.weights.argmax())
-    before, p = (percent(float(step.probabilities[piece_id])) for step in (real, best))
-    if p == before:
-        return gettext("{name} cannot become more probable than {p}, whatever the attention.", name=name, p=p)
+    """Return the attention that makes a piece likeliest, and the gain in probability; empty where it gains nothing."""
+    before, after = (float(step.probabilities[piece_id]) for step in (real, best))
+    change, most = _change_text(quoted_name(spelling(piece_id)), before, after), int(best.weights.argmax())
+    if not change:
+        return ""
     return gettext(
-        "{name} would reach its highest probability, {p} instead of {before}, if attention put {share} of the "
-        "weight on {source}.",
-        name=name,
-        p=p,
-        before=before,
+        "At most, {change}, with {share} of the weight on {source}.",
+        change=change,
         share=percent(float(best.weights[most])),
         source=quoted_name(trace.source_pieces[most]),
     )
@@ -152,20 +157,6 @@ def perturbation_tests_caveat() -> str:
         "more than articles and prepositions do (Moradi et al. 2019). Even if a word depends on attention, "
         "attention does not explain the word: an annotation carries information from the whole sentence."
     )
-
-
-def _written_text(real: PerturbedStep, perturbed: PerturbedStep, spelling: Spelling) -> str:
-    values = {
-        "name": quoted_name(spelling(perturbed.piece_id)),
-        "p": percent(float(perturbed.probabilities[perturbed.piece_id])),
-    }
-    if perturbed.piece_id == real.piece_id:
-        return gettext("still writes {name} ({p})", **values)
-    return gettext("writes {name} ({p})", **values)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 REFERENCES = (

@@ -26,6 +26,8 @@ from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import decimal, percent, significant
 
 WordKind = Literal["same", "other", "gone"]
+SpacedWords = Sequence[tuple[str, bool]]
+"""Words, each with whether a space precedes it."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,11 @@ def words_with_changes(trace: Trace, first: Trace) -> Iterator[Word]:
 
     A word of `first` that is missing between two that stayed is among them.
     """
-    words, first_words = _spaced_words(trace), _spaced_words(first)
+    yield from changed_words(_spaced_words(trace), _spaced_words(first))
+
+
+def changed_words(words: SpacedWords, first_words: SpacedWords) -> Iterator[Word]:
+    """Yield `words`, compared with `first_words`; both have for each word whether a space precedes it."""
     matcher = SequenceMatcher(None, [text for text, _ in first_words], [text for text, _ in words], autojunk=False)
     for kind, i, end, j, last in matcher.get_opcodes():
         if kind == "delete":
@@ -164,7 +170,7 @@ def words_with_changes(trace: Trace, first: Trace) -> Iterator[Word]:
             yield from (Word(text, "same" if kind == "equal" else "other", space) for text, space in words[j:last])
 
 
-def _spaced_words(trace: Trace) -> Sequence[tuple[str, bool]]:
+def _spaced_words(trace: Trace) -> SpacedWords:
     """Return the words of a translation without `</s>`, each with whether a space precedes it."""
     words = zip(trace.words().target, trace.words().target_groups, strict=True)
     spaced: list[tuple[str, bool]] = []

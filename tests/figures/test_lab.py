@@ -13,6 +13,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator, analysis, figures
+from attnviz.analysis.perturbation_tests import PerturbationTests
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import set_language
@@ -193,14 +194,17 @@ def test_sentences_contain_the_numbers(lab: Lab, snapshot: SnapshotAssertion) ->
     tau = analysis.agreement(lab.attribution_methods, STEP).tau[np.triu_indices(6, 1)].mean()
     assert decimal(tau) in at_step
     perturbation = perturbation_tests_sentence(lab.perturbation_tests, lab.spelling)
-    kept = sum(trial.piece_id == lab.perturbation_tests.real.piece_id for trial in lab.perturbation_tests.permuted)
-    assert str(kept) in re.findall(r"\d+", perturbation)
+    real = lab.perturbation_tests.real
+    for trial in (lab.perturbation_tests.uniform, lab.perturbation_tests.without_strongest):
+        before, after = (percent(float(one.probabilities[real.piece_id]), short=True) for one in (real, trial))
+        assert (f"{before} → {after}" in perturbation) == (before != after)
     best = best_sentence(lab.best, lab.perturbation_tests.real, lab.trace.target_ids[STEP], lab.trace, lab.spelling)
     piece = lab.trace.target_ids[STEP]
     if percent(float(lab.best.probabilities[piece])) != percent(
         float(lab.perturbation_tests.real.probabilities[piece])
     ):
         assert best.endswith(f"{quoted_name(lab.trace.source_pieces[int(lab.best.weights.argmax())])}.")
+        assert f"→ {percent(float(lab.best.probabilities[piece]), short=True)}" in best
     shuffled = shuffled_sentence(lab.shuffled)
     assert re.findall(r"\d+", shuffled)[:2] == [str(steps), str((lab.shuffled.kept > 0.5).sum())]
     minimal_changes = [minimal_change_sentence(lab.minimal_change, step, lab.spelling) for step in range(steps)]
@@ -221,9 +225,17 @@ def test_sentences_contain_the_numbers(lab: Lab, snapshot: SnapshotAssertion) ->
 
 def test_attention_that_raises_no_probability_is_not_called_better(lab: Lab) -> None:
     real, piece = lab.perturbation_tests.real, lab.trace.target_ids[STEP]
-    sentence = best_sentence(real, real, piece, lab.trace, lab.spelling)
-    assert sentence.count("%") == 1
-    assert percent(float(real.probabilities[piece])) in sentence
+    assert best_sentence(real, real, piece, lab.trace, lab.spelling) == ""
+
+
+def test_tests_that_change_nothing_are_left_out(lab: Lab) -> None:
+    real = lab.perturbation_tests.real
+    name, p = quoted_name(lab.spelling(real.piece_id)), percent(float(real.probabilities[real.piece_id]))
+    same = PerturbationTests(STEP, real, real, (real,), real, real)
+    sentence = perturbation_tests_sentence(same, lab.spelling)
+    assert "→" not in sentence
+    assert name in sentence
+    assert p in sentence
 
 
 def test_alt_texts_are_translated_into_french(lab: Lab) -> None:

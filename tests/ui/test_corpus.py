@@ -30,6 +30,7 @@ from attnviz.ui.corpus.corpus_choices import brush_of, brush_text
 from attnviz.ui.corpus.jobs import MOST_MEGABYTES, MOST_UNPACKED, begin, job_of
 from attnviz.ui.corpus.table import (
     COPIED,
+    ERRORS,
     PRESETS,
     UNLIKELY,
     Brush,
@@ -78,12 +79,29 @@ def wait_until_job_ends(identity: str) -> None:
     raise AssertionError("the job has not ended after a minute")
 
 
+def test_the_page_opens_where_the_sample_goes_wrong(corpus: Run) -> None:
+    app = corpus()
+    wait_until_job_ends(app.session_state["corpus_table"])
+    app.run()
+    assert not app.exception
+    assert address(app)["show"] == "wrong"
+    listed = app.dataframe[0].value
+    assert 0 < len(listed) < 200
+    assert list(listed["log_probability_per_word"]) == sorted(listed["log_probability_per_word"])
+    shown = set(listed["number"])
+    for error in ERRORS:
+        set_field(app, "corpus_show", error)
+        shown -= set(app.dataframe[0].value["number"]) if app.dataframe else set()
+    assert not shown, "each has an error of some kind"
+
+
 def test_the_sample_is_measured_and_listed(corpus: Run) -> None:
     app = corpus()
     app.button(key="corpus_sample").click().run()
     identity = app.session_state["corpus_table"]
     wait_until_job_ends(identity)
     app.run()
+    set_field(app, "corpus_show", "all")
     assert not app.exception
     lines = SAMPLE.read_text(encoding="utf-8").splitlines()
     listed = app.dataframe[0].value
@@ -148,6 +166,7 @@ def test_search_matches_source_or_target_and_reports_no_match(corpus: Run, snaps
     app.button(key="corpus_sample").click().run()
     wait_until_job_ends(app.session_state["corpus_table"])
     app.run()
+    set_field(app, "corpus_show", "all")
     set_field(app, "corpus_find", "GARE")
     assert set(app.dataframe[0].value["target"]) == {"Où est la gare ?"}
     absent = "nowhere to be found"
@@ -326,7 +345,6 @@ def test_damaged_server_table_is_reported(corpus: Run, tables_folder: Path, snap
 
 def test_table_box_switches_tables_and_clears_their_filters(corpus: Run, tables_folder: Path) -> None:
     app = corpus()
-    assert not app.dataframe
     for name in ("plain", "drawn", "plain"):
         app.session_state["corpus_brush"], app.session_state["corpus_part"] = "0_9_-99_0", "2"
         set_field(app, "corpus_table", name)
@@ -414,8 +432,7 @@ def test_rows_match_preset_brush_and_sort_order(
     unlikely = sorted(
         row["log_probability_per_word"] for row in whole.to_pylist() if row["log_probability_per_word"] is not None
     )
-    matches_preset = {
-        "all": bool,
+    matches = {
         "omitted": lambda row: (row["omitted"] or 0) > 0,
         "repeated": lambda row: (row["repeated"] or 0) > 0,
         "unsure": lambda row: (
@@ -424,7 +441,8 @@ def test_rows_match_preset_brush_and_sort_order(
         ),
         "copied": lambda row: row["copied_share"] is not None and row["copied_share"] >= COPIED,
         "drifted": lambda row: (row["drifted"] or 0) > 0,
-    }[preset]
+    }
+    matches_preset = {"all": bool, "wrong": lambda row: any(matches[error](row) for error in ERRORS), **matches}[preset]
     expected = [
         row["number"]
         for row in whole.to_pylist()

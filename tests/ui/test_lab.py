@@ -11,6 +11,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
+from attnviz.analysis.findings import Finding, Kind
+from attnviz.analysis.findings.marks import Mark
 from attnviz.analysis.perturbation_tests import PerturbationTests
 from attnviz.analysis.recomputation import Weights
 from attnviz.checkpoint import save_model
@@ -22,6 +24,7 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.lab import cached_analyses
 from attnviz.ui.lab.lab_page import SECTIONS
 from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.pages import lab as lab_script
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
 from attnviz.wording.perturbation_tests import REFERENCES
@@ -39,6 +42,25 @@ ANALYSIS_PAYLOADS = (
     "minimal-change",
 )
 """Payloads of the attributions, the perturbation tests and the minimal change."""
+
+
+@pytest.fixture(autouse=True)
+def _no_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ignore marks: the random model of these tests makes mistakes everywhere, at which the lab would open."""
+    monkeypatch.setattr(lab_script, "shown_marks", lambda _: [])
+
+
+def test_lab_opens_with_the_question_at_a_mistake(lab: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    marks = [Mark(Finding(Kind.REPEATED, 2.0, target=k, strong=strong), k, 0) for k, strong in ((1, False), (3, True))]
+    monkeypatch.setattr(lab_script, "shown_marks", lambda _: marks)
+    app = lab(sentence="Two dogs play in the snow.")
+    assert not app.exception
+    assert selected(app).step == 3
+    assert field(app, "section")["value"] == "perturbation-tests"
+    set_field(app, "section", "attributions")
+    assert address(app)["section"] == "attributions"
+    linked = lab(sentence="Two dogs play in the snow.", step="2")
+    assert selected(linked).step == 1
 
 
 @pytest.mark.parametrize("section", SECTIONS)

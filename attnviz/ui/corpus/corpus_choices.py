@@ -62,9 +62,10 @@ def key(name: str) -> str:
 def read_linked_choices(session: Session, linked: Mapping[str, str], overwrite: bool) -> None:
     """Set each unset choice from the link; with `overwrite`, each choice. Invalid values become defaults.
 
-    A link without a table never overwrites.
+    A link without a table never overwrites; the page then opens where the translations go wrong.
     """
-    for name, default in _DEFAULTS.items():
+    opening = _DEFAULTS | ({} if linked.get(TABLE) else {PRESET: "wrong"})
+    for name, default in opening.items():
         if session.get(key(name)) is None or (overwrite and linked.get(TABLE)):
             value = linked.get(name, default)[:_MAX_LENGTH]
             session[key(name)] = value if value in _VALID_VALUES.get(name, (value,)) else default
@@ -81,6 +82,12 @@ def current_choice(session: Mapping[Any, Any]) -> Choice:
         y=session[key(Y)],
         brush=brush_of(session[key(BRUSH)]),
     )
+
+
+def show_pairs(preset: str) -> None:
+    """Show the pairs of a predefined filter, without a region."""
+    st.session_state[key(PRESET)] = preset
+    clear_brush()
 
 
 def clear_brush() -> None:

@@ -13,9 +13,10 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
+from attnviz.ui.components.kept_scroll.kept_scroll import keep_scroll
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.corpus import corpus_choices, table
-from attnviz.ui.corpus.corpus_choices import clear_brush, key
+from attnviz.ui.corpus.corpus_choices import clear_brush, key, show_pairs
 from attnviz.ui.corpus.corpus_plot import plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, begin_attention, job_of
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
@@ -49,6 +50,8 @@ OpenAttention = Callable[[str, AttentionRecords, int, table.Pair], None]
 
 def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) -> None:
     """Draw the page; new tables are measured by the model in the folder `model`."""
+    if not st.session_state[key(corpus_choices.TABLE)] and not st.session_state.get(_UPLOAD_ERROR):
+        _begin_sample(model)
     job = _current_job()
     running = job is not None and not job.ended  # read once: the job may end at any moment
     if job is not None and not running:
@@ -140,24 +143,24 @@ def _table_sources(model: str) -> None:
             {other: gettext("A table on this server"), **{name: name for name in offered}},
             key=key(corpus_choices.TABLE),
             default=other,
-            then=clear_brush,
+            then=partial(show_pairs, "all"),
             label_visibility="collapsed",
             width=300,
         )
 
 
 def _begin_sample(model: str) -> None:
-    _begin(model, SAMPLE.name, SAMPLE.read_bytes(), SAMPLE_LINKS.read_bytes())
+    _begin(model, SAMPLE.name, SAMPLE.read_bytes(), SAMPLE_LINKS.read_bytes(), preset="wrong")
 
 
-def _begin(model: str, name: str, content: bytes, gold: bytes | None = None) -> None:
-    """Measure a file and make its table the current one."""
+def _begin(model: str, name: str, content: bytes, gold: bytes | None = None, *, preset: str = "all") -> None:
+    """Measure a file and make its table the current one, with the pairs of a predefined filter."""
     try:
         job = begin(name, content, model, gold)
     except AttnvizError as error:
         _store_error(str(error))
         return
-    _select_table(job.identity)
+    _select_table(job.identity, preset)
 
 
 def _begin_attention(name: str, content: bytes) -> None:
@@ -169,7 +172,8 @@ def _begin_attention(name: str, content: bytes) -> None:
 def _begin_score(gold_name: str, gold: bytes) -> None:
     """Measure the attention file of the session again, with error rates against gold links."""
     name, content = st.session_state[_UPLOAD]
-    _select_table(begin_attention(name, content, gold_name, gold).identity)
+    preset = st.session_state[key(corpus_choices.PRESET)]
+    _select_table(begin_attention(name, content, gold_name, gold).identity, preset)
 
 
 def _store_error(message: str) -> None:
@@ -177,11 +181,11 @@ def _store_error(message: str) -> None:
     st.session_state[_UPLOAD_ERROR] = message, st.session_state[key(corpus_choices.TABLE)]
 
 
-def _select_table(identity: str) -> None:
-    """Make another table current, unfiltered."""
+def _select_table(identity: str, preset: str = "all") -> None:
+    """Make another table current, with the pairs of a predefined filter."""
     st.session_state.pop(_UPLOAD_ERROR, None)
     st.session_state[key(corpus_choices.TABLE)] = identity
-    clear_brush()
+    show_pairs(preset)
 
 
 def _show_error(message: str) -> None:
@@ -260,7 +264,7 @@ def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:
             gettext("Show me"),
             presets,
             key=key(corpus_choices.PRESET),
-            default="all",
+            default="wrong",
             label_visibility="collapsed",
         )
         st.html(f'<p class="reading">{preset_caption(preset)}</p>')
@@ -357,15 +361,20 @@ def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[st
         if name in known
     ]
     columns = list(dict.fromkeys(["number", "source", "target", *axes_and_order, *known]))
-    event = st.dataframe(
-        shown.select(columns),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"corpus_rows_{part}_{session.get(_OPENED, 0)}",  # a new key after each opened pair clears the selection
-        height=min(520, 38 + 35 * len(shown)),
-        column_config=_columns(names),
-    )
+    with st.container(key="corpus_list"):
+        event = st.dataframe(
+            shown.select(columns),
+            hide_index=True,
+            on_select="rerun",
+            selection_mode="single-row",
+            # A new key after each opened pair clears the selection.
+            key=f"corpus_rows_{part}_{session.get(_OPENED, 0)}",
+            height=min(520, 38 + 35 * len(shown)),
+            column_config=_columns(names),
+        )
+        keep_scroll(
+            "corpus_list", repr((session[key(corpus_choices.TABLE)], corpus_choices.current_choice(session), part))
+        )
     st.caption(
         gettext(
             "Tick the box at the start of a row to see its pair step by step; your browser’s Back button returns "

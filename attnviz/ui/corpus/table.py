@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from attnviz.corpora import MEASURES, SCHEMA
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 
-PRESETS = ("all", "omitted", "repeated", "unsure", "copied", "drifted")
-"""Names of the predefined filters."""
+ERRORS = ("omitted", "repeated", "unsure", "copied", "drifted")
+"""Names of the predefined filters that each find one kind of likely error."""
+PRESETS = ("wrong", "all", *ERRORS)
+"""Names of the predefined filters; "wrong" shows the pairs of all ERRORS."""
 UNLIKELY = 0.1
 """Quantile of the log probability per word up to which the preset "unsure" shows pairs."""
 COPIED = 0.5
@@ -27,6 +30,7 @@ _LATER = ("unlinked", "many_to_one", "drifted")
 """Measures that tables of version 0.2 lack."""
 _COLUMNS = ("number", "source", "target", *(measure.name for measure in MEASURES))
 _PRESET_ORDERS: dict[str, tuple[str, str]] = {
+    "wrong": ("log_probability_per_word", "ascending"),
     "all": ("number", "ascending"),
     "omitted": ("least_coverage", "ascending"),
     "repeated": ("repeated", "descending"),
@@ -166,6 +170,9 @@ def listed_rows(matching: Any, choice: Choice) -> SortedRows:
 
 
 def _preset_mask(table: Any, preset: str) -> Any:
+    if preset == "wrong":
+        masks = (pc.fill_null(_preset_mask(table, error), False) for error in ERRORS)
+        return reduce(pc.or_, masks)
     if preset in ("omitted", "repeated", "drifted"):
         return pc.greater(table[preset], 0)
     if preset == "unsure":

@@ -92,8 +92,11 @@ SECTIONS: Mapping[str, Section] = {
 
 
 @st.fragment
-def lab_page(view: View, *, requested: bool = False) -> None:
-    """Draw the lab of `view`; if its translation was `requested`, show how it was computed."""
+def lab_page(view: View, *, requested: bool = False, has_mistake: bool = False) -> None:
+    """Draw the lab of `view`; if its translation was `requested`, show how it was computed.
+
+    Where it `has_mistake`, the lab opens with the question whether other weights would have changed it.
+    """
     begin_fragment()
     (trace,) = show_traces(view.key("lab"), view.trace)
     view = replace(view, trace=trace)
@@ -102,7 +105,7 @@ def lab_page(view: View, *, requested: bool = False) -> None:
             text_section(TextSection(gettext("Lab"), (_introduction(),)))
         sentences = st.container(key=view.key("sentences"))
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
-            chosen = _chosen_section()
+            chosen = _chosen_section(has_mistake)
             section = SECTIONS[chosen]
             files = st.container(width="content")
             if requested:
@@ -129,9 +132,10 @@ def _introduction() -> str:
     )
 
 
-def _chosen_section() -> str:
+def _chosen_section(has_mistake: bool) -> str:
     """Draw the choice of the section; return its name."""
-    first, titles = next(iter(SECTIONS)), {name: section.title() for name, section in SECTIONS.items()}
+    first = "perturbation-tests" if has_mistake else next(iter(SECTIONS))
+    titles = {name: section.title() for name, section in SECTIONS.items()}
     return segmented_control(
         gettext("Section"),
         titles,

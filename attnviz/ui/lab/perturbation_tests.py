@@ -48,7 +48,7 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         _heading(
-            gettext("This step with other weights"),
+            gettext("Would this step write the same word with other weights?"),
             gettext(
                 "Above the English pieces, the left side shows the weights that each test tries. A dash marks "
                 "the step’s own weight. The right side shows how much each test changes the probabilities of all "
@@ -123,11 +123,12 @@ def perturbation_tests_payload(width: int, request: PayloadRequest) -> dict[str,
         raise UnknownPayloadError("perturbation-tests")
     word = trace.target_ids[step] if request.word is None else request.word
     tests, best, spelling = perturbation_tests_of(trace, step), best_attention_of(trace, step, word), spelling_of(trace)
-    sentence = (
-        f"{perturbation_tests_sentence(tests, spelling)} {best_sentence(best, tests.real, word, trace, spelling)}"
+    sentences = (
+        perturbation_tests_sentence(tests, spelling),
+        best_sentence(best, tests.real, word, trace, spelling),
     )
     figure = perturbation_tests_figure(trace, tests, spelling, best, theme=request.theme, width=width)
-    return steady_payload(figure.to_json(), {step: ("", sentence)})
+    return steady_payload(figure.to_json(), {step: ("", " ".join(filter(None, sentences)))})
 
 
 def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:

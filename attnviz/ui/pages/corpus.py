@@ -12,8 +12,8 @@ from attnviz.ui.corpus.corpus_choices import read_linked_choices
 from attnviz.ui.corpus.corpus_page import corpus_page
 from attnviz.ui.corpus.table import Pair
 from attnviz.ui.link import link
-from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold import set_gold
+from attnviz.ui.page_state.listed_pair import open_listed_pair
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import current_request
 from attnviz.ui.toolbar.translation import forget_link
@@ -31,7 +31,7 @@ def _draw() -> None:
 def _open_pair(pair: Pair) -> None:
     """Show a pair on the first page, force-decoded, with its gold links."""
     forget_link()
-    inputs.set_request(st.session_state, pair.source, pair.target)
+    open_listed_pair(st.session_state, pair.source, pair.target)
     if pair.gold:
         set_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
     go_to("")

@@ -8,6 +8,7 @@ from attnviz.ui.components.player.player import SentencePair, player
 from attnviz.ui.components.view_state.view_state import view_state
 from attnviz.ui.components.what_ifs.what_ifs import what_if_cards
 from attnviz.ui.page_state.view import View
+from attnviz.ui.step.marks import view_marks
 
 
 def step_controls(view: View, pair: SentencePair | None = None, *, tour: bool = False) -> None:
@@ -19,4 +20,4 @@ def step_controls(view: View, pair: SentencePair | None = None, *, tour: bool = 
     what_if_cards(view)
     view_state(view, tour=tour)
     with player_box:
-        player(view, pair)
+        player(view, view_marks(view), pair)

@@ -15,6 +15,7 @@ from attnviz.languages import LANGUAGES, gettext
 from attnviz.lessons import shipped_lessons
 from attnviz.text import SPACE
 from attnviz.trace import Attention
+from attnviz.ui.chrome import go_to
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.language import LANGUAGE, language_address
 from attnviz.ui.link import link
@@ -22,6 +23,7 @@ from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL, DETAIL_LEVELS, forget_detail_level
 from attnviz.ui.page_state.gold import open_gold
 from attnviz.ui.page_state.link_problems import read_link
+from attnviz.ui.page_state.listed_pair import is_listed_pair
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.requests import handle, request_button
@@ -248,6 +250,8 @@ def _notice(trace: Trace, translation: str) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(gettext("Forced decoding: the decoder writes a given translation."), width="content")
                 request_button(gettext("Clear"), partial(inputs.drop_target, st.session_state), key="clear")
+                if is_listed_pair(st.session_state):
+                    request_button(gettext("Back to the list"), partial(go_to, "corpus"), key="back_to_list")
             unseen = tokenizer.unknown_characters(translation) if tokenizer else ()
             if unseen:
                 st.text(

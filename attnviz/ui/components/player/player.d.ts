@@ -18,6 +18,30 @@ interface TargetWord extends PlayerWord {
   steps: number[];
 }
 
+/** A line of the card of a mark; its button chooses something or requests a what-if. */
+interface MarkLine {
+  name: string;
+  text: string;
+  words: ChangedWord[];
+  button?: string;
+  choice?: Choice;
+  whatIf?: WhatIf;
+}
+
+/** Words that are likely wrong, from the `first` to the `last`, and why. */
+interface Mark {
+  line: "source" | "target";
+  first: number;
+  last: number;
+  kind: string;
+  strong: boolean;
+  /** Whether its words are always struck through, and not only while its card is open. */
+  struck: boolean;
+  label: string;
+  title: string;
+  lines: MarkLine[];
+}
+
 interface PlayerPayload {
   identity: string;
   language: string;
@@ -36,6 +60,7 @@ interface PlayerPayload {
   written: boolean;
   /** Whether the end mark is always seen. */
   marksEnd: boolean;
+  marks: Mark[];
   words: Words;
 }
 

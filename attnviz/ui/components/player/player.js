@@ -114,6 +114,7 @@ export default function ({ data, parentElement }) {
     state.pause();
     buildSentences(root, data, state.choose);
   }
+  if (data.marks.length) import("./why.js").then((module) => module.drawMarks(root, data.marks));
   showSelection(root, state);
   return state.stop;
 }

@@ -5,6 +5,7 @@ The browser changes the step itself, so that figures follow a key at once; the s
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,10 +37,14 @@ class SentencePair:
     """Whether the second sentence is written step by step; otherwise it is complete from the beginning."""
 
 
-def player(view: View, pair: SentencePair | None = None) -> None:
-    """Draw both sentences with the current step and source piece marked, and the controls."""
+def player(view: View, marks: Sequence[Mapping[str, Any]] = (), pair: SentencePair | None = None) -> None:
+    """Draw both sentences with the current step and source piece marked, and the controls.
+
+    Words that are likely wrong have `marks` (`ui.step.marks`).
+    """
     payload = _payload(view.trace, view.identity, pair, language())
-    component("player")(key=view.key("player"), data=payload | {"marksEnd": view.shows("numbers")})
+    shown = {"marksEnd": view.shows("numbers"), "marks": marks}
+    component("player")(key=view.key("player"), data=payload | shown)
 
 
 @cached_for_all

@@ -66,12 +66,19 @@ export function showCard(root, box, term, { name, sentence, drawing, stage }, cl
   }
   box.append(text);
   if (!box.matches(":popover-open")) box.showPopover();
-  const place = () => {
-    const at = term.getBoundingClientRect(), { offsetWidth, offsetHeight } = box;
-    const below = at.bottom + GAP + offsetHeight < innerHeight;
-    box.style.left = `${Math.max(GAP, Math.min(at.left, innerWidth - offsetWidth - GAP))}px`;
-    box.style.top = `${below ? at.bottom + GAP : Math.max(GAP, at.top - GAP - offsetHeight)}px`;
-  };
+  const place = () => placeBeside(box, term);
   place();
   return place;
+}
+
+/**
+ * Places a box with a fixed position below an element or, where it does not fit, above it.
+ * @param {HTMLElement} box
+ * @param {HTMLElement} other
+ */
+export function placeBeside(box, other) {
+  const at = other.getBoundingClientRect(), { offsetWidth, offsetHeight } = box;
+  const below = at.bottom + GAP + offsetHeight < innerHeight;
+  box.style.left = `${Math.max(GAP, Math.min(at.left, innerWidth - offsetWidth - GAP))}px`;
+  box.style.top = `${below ? at.bottom + GAP : Math.max(GAP, at.top - GAP - offsetHeight)}px`;
 }

@@ -1,0 +1,43 @@
+// Scrolls a list, and the page, back to where they were when the visitor pressed something in the list, such as a row that
+// opened another page.
+
+import { findAll } from "../shared.js";
+
+/** By the name of the list. @type {Map<string, { list: number, page: number }>} */
+const places = new Map();
+
+/** @param {HTMLElement} box */
+const scrolling = (box) =>
+  findAll(box, "*").find((node) =>
+    node.scrollHeight > node.clientHeight && ["auto", "scroll"].includes(getComputedStyle(node).overflowY)
+  );
+
+/** @param {Mounted<{ container: string, name: string }>} mounted */
+export default function ({ data: { container, name } }) {
+  const [box] = findAll(document, `.st-key-${container}`), [page] = findAll(document, "[data-testid='stMain']");
+  if (!box || !page) return undefined;
+  const listening = new AbortController(), { signal } = listening;
+  const left = places.get(name);
+  const restore = () => {
+    const list = scrolling(box);
+    if (!left || (left.list && !(list && list.scrollHeight - list.clientHeight >= left.list))) return;
+    if (list) list.scrollTop = left.list;
+    page.scrollTop = left.page;
+    places.delete(name);
+    drawing.disconnect();
+  };
+  const drawing = new MutationObserver(restore); // the table is drawn later
+  if (left) {
+    drawing.observe(box, { attributes: true, childList: true, subtree: true });
+    restore();
+  }
+  const keep = () => {
+    drawing.disconnect();
+    places.set(name, { list: scrolling(box)?.scrollTop ?? 0, page: page.scrollTop });
+  };
+  for (const press of ["pointerdown", "keydown"]) box.addEventListener(press, keep, { signal, capture: true });
+  return () => {
+    drawing.disconnect();
+    listening.abort();
+  };
+}

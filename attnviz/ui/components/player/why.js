@@ -1,0 +1,107 @@
+// Marks on words that are likely wrong, and the card that each opens: where the step attended, the runner-up, another
+// branch of the search, and what would have to change. Everything in it was sent with the sentences.
+
+import { changedWords } from "../changed_words.js";
+import { element, find, findAll } from "../shared.js";
+import { placeBeside } from "../terms/card.js";
+import { send, sendChoice, sendWhatIf } from "../view.js";
+
+/**
+ * Draws the marks, which replace those of another language or level of detail.
+ * @param {HTMLElement} root
+ * @param {Mark[]} marks
+ */
+export function drawMarks(root, marks) {
+  const drawn = JSON.stringify(marks), sentences = find(root, ".source");
+  if (sentences.dataset.marks === drawn && root.querySelector(".mark")) return;
+  sentences.dataset.marks = drawn;
+  for (const old of findAll(root, ".mark")) old.remove();
+  for (const word of findAll(root, ".doubted, .unread")) word.classList.remove("doubted", "unread");
+  find(root, ".reasons").onbeforetoggle = (event) => listenWhileOpen(root, event);
+  for (const mark of marks) {
+    const words = findAll(root, `.${mark.line} .word`).slice(mark.first, mark.last + 1);
+    const button = element("button", mark.strong ? "mark" : "mark unsure");
+    button.type = "button";
+    button.title = mark.label;
+    button.setAttribute("aria-label", mark.label);
+    button.popoverTargetElement = find(root, ".reasons");
+    button.onclick = () => fillCard(root, button, mark, words);
+    for (const word of words) word.classList.add(mark.struck ? "unread" : "doubted");
+    words.at(-1)?.after(button);
+  }
+}
+
+/**
+ * Fills the card before the browser opens it or, if it shows this mark, closes it.
+ * @param {HTMLElement} root
+ * @param {HTMLElement} button
+ * @param {Mark} mark
+ * @param {HTMLElement[]} words
+ */
+function fillCard(root, button, mark, words) {
+  const box = find(root, ".reasons");
+  if (box.matches(":popover-open")) {
+    if (button.classList.contains("open")) return;
+    box.hidePopover();
+  }
+  const list = element("dl", "");
+  for (const line of mark.lines) list.append(element("dt", "", line.name), description(root, box, line));
+  box.setAttribute("aria-label", mark.label);
+  box.replaceChildren(element("p", "title", mark.title), list);
+  button.classList.add("open");
+  if (mark.kind === "omitted") { for (const word of words) word.classList.add("unread"); }
+  requestAnimationFrame(() => placeBeside(box, button)); // once the browser has opened it
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {HTMLElement} box
+ * @param {MarkLine} line
+ */
+function description(root, box, { text, words, button, choice, whatIf }) {
+  const node = element("dd", "", text);
+  if (words.length) {
+    node.lang = "fr";
+    node.append(...changedWords(words));
+  }
+  if (!button) return node;
+  const act = element("button", "act", button);
+  act.type = "button";
+  act.onclick = () => {
+    if (choice) sendChoice(root, choice);
+    if (choice?.stage) send(root, "visit", choice.stage);
+    if (whatIf) sendWhatIf(root, whatIf);
+    if (whatIf || choice?.stage) box.hidePopover();
+  };
+  node.append(" ", act);
+  return node;
+}
+
+let listening = new AbortController();
+
+/**
+ * Keeps an open card beside its mark, and closes it by Escape, which has no other effect then.
+ * @param {HTMLElement} root
+ * @param {ToggleEvent} event
+ */
+function listenWhileOpen(root, { newState }) {
+  listening.abort();
+  if (newState === "closed") {
+    for (const node of findAll(root, ".doubted.unread")) node.classList.remove("unread");
+    root.querySelector(".mark.open")?.classList.remove("open");
+    return;
+  }
+  listening = new AbortController();
+  const box = find(root, ".reasons"), { signal } = listening;
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    box.hidePopover();
+    event.preventDefault();
+    event.stopPropagation();
+  }, { signal, capture: true });
+  document.addEventListener("scroll", () => placeBeside(box, find(root, ".mark.open")), {
+    signal,
+    capture: true,
+    passive: true,
+  });
+}

@@ -1,0 +1,120 @@
+"""Marks on words that are likely wrong: which words have one, at which step, and what would change them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz import Trace, Translator
+from attnviz.analysis.findings import Finding, Kind, findings_of
+from attnviz.analysis.findings.branches import branches_at
+from attnviz.analysis.findings.marks import LITTLE_WORD_PROBABILITY, MOST_UNSURE, marks_of, passing_step, runner_up
+from attnviz.text import EOS
+from attnviz.trace import Hypothesis
+from attnviz.trace.changes import ExcludeSource, WriteWords, resolved
+from attnviz.ui.examples import EXAMPLES
+from tests.figures.synthetic import trace as make_trace
+
+RIGHT = [sentence for kind in list(EXAMPLES)[:4] for sentence in EXAMPLES[kind]]
+"""Examples that the model translates without a mistake."""
+BANK, GREETINGS, DEEDS = EXAMPLES["Mistakes, and why"]
+
+
+@pytest.fixture(scope="module")
+def shipped(shipped_model: Path) -> Translator[Trace]:
+    return Translator.load(shipped_model, device="cpu")
+
+
+@pytest.mark.parametrize("sentence", RIGHT)
+def test_right_translations_have_no_marks(shipped: Translator[Trace], sentence: str) -> None:
+    for beam in (1, 5):
+        assert marks_of(shipped.translate(sentence, beam=beam)) == []
+
+
+def test_unread_words_are_marked_at_the_step_that_ended_the_sentence(shipped: Translator[Trace]) -> None:
+    trace = shipped.translate(GREETINGS, beam=5)
+    (mark,) = [mark for mark in marks_of(trace) if mark.strong]
+    assert mark.finding.kind is Kind.OMITTED
+    assert trace.target_ids[mark.step] == EOS
+    words = trace.words()
+    assert mark.source in words.source_groups[mark.finding.source or 0]
+
+
+def test_runner_up_ends_a_repetition(shipped: Translator[Trace]) -> None:
+    trace = shipped.translate(DEEDS, beam=5)
+    (mark,) = marks_of(trace)
+    assert (mark.finding.kind, trace.words().target[mark.finding.target or 0]) == (Kind.REPEATED, "pleuré")
+    other = runner_up(trace, mark.step)
+    assert other is not None
+    for change in (WriteWords(mark.step, (other[0],)), ExcludeSource(mark.step, mark.source or 0)):
+        interventions, target = resolved(trace, change, held=False)
+        changed = shipped.translate(DEEDS, beam=5, target=target, interventions=interventions)
+        assert changed.translation.count("pleuré") < trace.translation.count("pleuré")
+
+
+def test_a_judged_word_is_marked_without_a_finding(shipped: Translator[Trace]) -> None:
+    trace = shipped.translate(BANK, beam=5)
+    assert marks_of(trace) == []
+    target = trace.words().target.index("banque")
+    (mark,) = marks_of(trace, [target])
+    assert mark.strong
+    assert (mark.finding.target, mark.source) == (target, trace.source_pieces.index("▁bank"))
+    assert mark.finding.value == pytest.approx(float(trace.probabilities[mark.step]))
+
+
+def test_an_unsure_word_has_the_product_of_its_pieces(shipped: Translator[Trace]) -> None:
+    trace = shipped.translate("The squirrel nibbled on a walnut.", beam=5)
+    words = trace.words()
+    products = [float(np.prod(trace.probabilities[list(group)])) for group in words.target_groups]
+    unsure = [mark for mark in marks_of(trace) if not mark.strong]
+    assert unsure, "nothing is tested"
+    for mark in unsure:
+        target = mark.finding.target or 0
+        assert mark.finding.value == pytest.approx(products[target])
+        assert products[target] < LITTLE_WORD_PROBABILITY
+        assert mark.step in words.target_groups[target]
+        assert mark.step == min(words.target_groups[target], key=trace.probabilities.__getitem__)
+
+
+def test_a_given_translation_has_no_unsure_words(shipped: Translator[Trace]) -> None:
+    trace = shipped.translate("The cat sleeps.", target="Une bicyclette inattendue.")
+    assert min(trace.probabilities) < LITTLE_WORD_PROBABILITY
+    assert [mark for mark in marks_of(trace) if not mark.strong] == []
+
+
+def test_passing_step_is_where_the_attention_jumps() -> None:
+    trace = make_trace("one two three four five six", "un deux six six six six")
+    weights = np.zeros_like(trace.alignment)
+    for step, piece in enumerate((0, 1, 5, 5, 0, 5, 6)):  # one exception: step 4 goes back
+        weights[step, piece] = 1
+    trace = dataclasses.replace(trace, alignment=weights)
+    assert passing_step(trace, Finding(Kind.OMITTED, 0.0, source=2, last=4, strong=True)) == 2
+
+
+def test_branches_have_other_words_in_the_same_place() -> None:
+    texts = ["le chat noir dort.", "le chien noir dort.", "le chat noir mange.", "un gros chat dort.", "le noir dort."]
+    trace = make_trace("the cat", "le chat noir dort .")
+    hypotheses = [Hypothesis(text, -float(k)) for k, text in enumerate(texts)]
+    found = [(one.words, one.differs_elsewhere) for one in branches_at(trace.words(), hypotheses, 1)]
+    assert found == [("chien", False), ("", False)]
+    assert [one.words for one in branches_at(trace.words(), hypotheses, 3)] == ["mange"]
+    assert branches_at(trace.words(), hypotheses[:1], 1) == []
+
+
+def test_only_the_least_likely_words_are_marked(translator: Translator[Trace]) -> None:
+    trace = translator.translate("The little black cat sleeps on the big red chair.", beam=2)  # by random weights
+    products = [float(np.prod(trace.probabilities[list(group)])) for group in trace.words().target_groups]
+    unsure = [mark.finding for mark in marks_of(trace) if not mark.strong]
+    assert len(unsure) <= MOST_UNSURE
+    assert [finding.target for finding in unsure] == sorted(finding.target or 0 for finding in unsure)
+    for finding in unsure:
+        assert finding.value == pytest.approx(products[finding.target or 0])
+
+
+def test_findings_stay_as_they_are(shipped: Translator[Trace]) -> None:
+    trace = shipped.translate(GREETINGS, beam=5)
+    strong = [finding for finding in findings_of(trace) if finding.strong]
+    assert [mark.finding for mark in marks_of(trace) if mark.strong] == strong
