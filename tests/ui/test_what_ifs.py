@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.errors import AttnvizError
-from attnviz.trace import WhatIf
+from attnviz.trace import WhatIf, what_if_text
 from attnviz.trace.changes import AttendOnly, ExcludeSource, SetTemperature, SetWeights, UniformAttention, shares_of
 from attnviz.trace.what_ifs import MOST
-from attnviz.ui.page_state import what_if_address
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.page_state.what_ifs import (
     StoredWhatIfs,
@@ -40,14 +39,14 @@ trees = st.lists(st.tuples(st.integers(0, 11), changes, st.booleans()), max_size
 
 @given(trees)
 def test_what_ifs_round_trip_through_the_address(what_ifs: tuple[WhatIf, ...]) -> None:
-    text = what_if_address.encode_what_ifs(what_ifs)
-    assert what_if_address.decode_what_ifs(text) == (what_ifs, ())
+    text = what_if_text.encode_what_ifs(what_ifs)
+    assert what_if_text.decode_what_ifs(text) == (what_ifs, ())
     assert re.fullmatch(r"[A-Za-z0-9._*-]*", text)  # nothing that a URL escapes
 
 
 @given(st.text(max_size=60) | st.text("0123456789.*-_owxatvyhAB_", max_size=60))
 def test_any_address_is_decoded_or_reported(text: str) -> None:
-    what_ifs, problems = what_if_address.decode_what_ifs(text)
+    what_ifs, problems = what_if_text.decode_what_ifs(text)
     assert len(what_ifs) <= MOST
     assert len(what_ifs) + len(problems) >= (1 if text else 0)
     assert all(problem.endswith(".") for problem in problems)
@@ -59,9 +58,9 @@ def test_damaged_what_if_is_left_out_with_its_descendants(what_ifs: tuple[WhatIf
     if not what_ifs:
         return
     number = data.draw(st.integers(1, len(what_ifs)))
-    parts = what_if_address.encode_what_ifs(what_ifs).split("*")
+    parts = what_if_text.encode_what_ifs(what_ifs).split("*")
     parts[number - 1] = "?"
-    found, problems = what_if_address.decode_what_ifs("*".join(parts))
+    found, problems = what_if_text.decode_what_ifs("*".join(parts))
     gone = with_descendants(what_ifs, number)
     assert len(problems) == len(gone)
     assert [one.change for one in found] == [one.change for k, one in enumerate(what_ifs, 1) if k not in gone]

@@ -12,10 +12,9 @@ from typing import Any
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.trace import Trace
+from attnviz.trace import Trace, what_if_text
 from attnviz.trace.changes import SetTemperature, SetWeights
 from attnviz.trace.what_ifs import MOST, WhatIf
-from attnviz.ui.page_state import what_if_address
 from attnviz.ui.page_state.view import Session, View, view_key
 
 WHAT_IFS, WHAT_IF = "what_ifs", "what_if"
@@ -68,7 +67,7 @@ def open_what_ifs(
     elif previous is not None and previous.identity == identity:
         session[key] = previous
     elif stored is None:
-        what_ifs, problems = what_if_address.decode_what_ifs(linked.get(key, ""))
+        what_ifs, problems = what_if_text.decode_what_ifs(linked.get(key, ""))
         current = _number(linked.get(view_key(view_id, WHAT_IF), ""), len(what_ifs))
         session[key] = StoredWhatIfs(identity, what_ifs, current, problems=problems)
     else:
@@ -158,7 +157,7 @@ def forget_what_ifs(session: Session, view_id: str) -> None:
 def what_ifs_address(session: Mapping[Any, Any], view: View) -> dict[str, str | None]:
     """Return the address parameters of the what-ifs; None for those left out of the address."""
     stored = stored_what_ifs(session, view.id)
-    text = what_if_address.encode_what_ifs(stored.what_ifs) if stored.linked else ""
+    text = what_if_text.encode_what_ifs(stored.what_ifs) if stored.linked else ""
     current = str(stored.current) if text and stored.current else None
     return {view.key(WHAT_IFS): text or None, view.key(WHAT_IF): current}
 

@@ -10,10 +10,10 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.changes import Resolved, resolved
+from attnviz.trace.what_if_text import left_out_sentence
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.heads import with_chosen_heads
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.page_state.what_if_address import left_out_sentence
 from attnviz.ui.page_state.what_ifs import open_what_ifs, remove_what_ifs, stored_what_ifs
 from attnviz.ui.resources import translate, weights_of
 
