@@ -16,10 +16,16 @@ from attnviz.ui.components.chart.chart import EVERY_STEP
 from attnviz.ui.components.player.player import player_payload
 from attnviz.ui.page_state import parameters
 from attnviz.ui.page_state.address import page_payload, set_page_address
-from attnviz.ui.page_state.choices import HeatmapChoices
 from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_request, set_request
 from attnviz.ui.page_state.parameters import browser_parameters
-from attnviz.ui.page_state.selection import Selection, linked_selection, selection_of, source_of, with_selection
+from attnviz.ui.page_state.selection import (
+    HeatmapChoices,
+    Selection,
+    linked_selection,
+    selection_of,
+    source_of,
+    with_selection,
+)
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.wording.stages import step_sentence
 from tests.conftest import REPOSITORY
@@ -167,10 +173,10 @@ def test_player_payload_splits_a_word_into_its_pieces() -> None:
 
 def test_request_opens_from_its_link_and_keeps_later_input() -> None:
     session: dict[Any, Any] = {}
-    open_request(session, {TARGET: "Un chien."}, "A dog.")
+    open_request(session, {TARGET: "Un chien."}, "A dog.", ("en-fr",))
     assert (session[SENTENCE], session[TARGET]) == ("A dog.", "Un chien.")
     session[SENTENCE] = "A cat."
-    open_request(session, {SENTENCE: "A dog."}, "A dog.")
+    open_request(session, {SENTENCE: "A dog."}, "A dog.", ("en-fr",))
     assert session[SENTENCE] == "A cat."
 
 

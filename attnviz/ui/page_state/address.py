@@ -1,4 +1,4 @@
-"""Build the address of the page (parameters that restore everything shown, history entry); clear a view's choices.
+"""Build the address of the page: the parameters that restore everything shown, and its history entry.
 
 The server reads an address with `st.query_params` but never writes it there, since Streamlit would push a history entry
 each time. It sends its own parameters to the browser (`components/address.js`), which adds those that it owns, replaces
@@ -10,17 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.ui.page_state.gold import forget_gold, gold_address
-from attnviz.ui.page_state.heads import HEADS, forget_heads, head_choices, heads_address
-from attnviz.ui.page_state.parameters import ValidValues, offered_in
+from attnviz.ui.page_state.linked import PAGE
 from attnviz.ui.page_state.view import MAIN, Session, View
-from attnviz.ui.page_state.what_ifs import WHAT_IF, forget_what_ifs, stored_what_ifs, what_ifs_address
 
 Parameters = dict[str, str | None]
 """Address parameters by name; None removes one."""
 
-PAGE = "page"
-"""Session state key of the current page, and address parameter."""
 _ADDRESS = "address"
 _PROVIDER = "address_of"
 
@@ -75,25 +70,3 @@ def page_payload(session: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the payload of the page's own address."""
     entry, parameters = session.get(_ADDRESS, ("", {}))
     return {"entry": entry, "parameters": parameters}
-
-
-def own_parameters(session: Session, view: View) -> Parameters:
-    """Return the parameters of `view` that the server owns."""
-    return what_ifs_address(session, view) | heads_address(view) | gold_address(session, view)
-
-
-def valid_values_in_link(session: Mapping[Any, Any], view: View) -> dict[str, ValidValues]:
-    """Return the valid values of each address parameter of a view; empty for those that other modules validate."""
-    count = len(stored_what_ifs(session, view.id).what_ifs)
-    own: dict[str, ValidValues] = {
-        view.key(HEADS): tuple(head_choices(view.trace)),
-        view.key(WHAT_IF): range(count + 1) if count else (),
-    }
-    return offered_in(view) | own
-
-
-def forget_view(session: Session, view_id: str) -> None:
-    """Clear what was chosen in a view, so that the link is read as in a new session."""
-    forget_what_ifs(session, view_id)
-    forget_heads(session, view_id)
-    forget_gold(session, view_id)

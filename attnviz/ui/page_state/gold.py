@@ -15,6 +15,7 @@ from attnviz.analysis.gold import GoldLinks, linkable_words, read_links, stored_
 from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.errors import AttnvizError
 from attnviz.trace import Words
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_with_link
 from attnviz.ui.page_state.view import MAIN, Session, View, view_key
 from attnviz.wording.gold import removed_links_message
 
@@ -46,6 +47,7 @@ def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
     """
     key, words = view.key(GOLD), view.trace.words()
     digest = _digest_of(words)
+    clear_with_link(session, *map(view.key, (GOLD, TEXT, _PROBLEM, _TEXT_DIGEST)), scope=SENTENCE_PAGES)
     problem = session.get(view.key(_PROBLEM))
     if problem and problem[0] != digest:
         session.pop(view.key(_PROBLEM))
@@ -124,18 +126,12 @@ def set_gold(session: Session, links: GoldLinks, source: Sequence[str], target: 
     session.pop(view_key(MAIN, TEXT), None)
 
 
-def gold_address(session: Mapping[Any, Any], view: View) -> dict[str, str | None]:
-    """Return the address parameter of the links; None if there are none."""
+def gold_text(session: Mapping[Any, Any], view: View) -> str | None:
+    """Return the links for the address; None if there are none."""
     stored: StoredLinks | None = session.get(view.key(GOLD))
     if stored is None or not stored.links:
-        return {view.key(GOLD): None}
-    return {view.key(GOLD): ".".join((stored.digest, *stored.links.text().replace("?", "p").split()))}
-
-
-def forget_gold(session: Session, view_id: str) -> None:
-    """Clear the links of a view, before another address is followed."""
-    for name in (GOLD, TEXT, _PROBLEM, _TEXT_DIGEST):
-        session.pop(view_key(view_id, name), None)
+        return None
+    return ".".join((stored.digest, *stored.links.text().replace("?", "p").split()))
 
 
 def _digest_of(words: Words) -> str:

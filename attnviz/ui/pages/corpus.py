@@ -8,19 +8,19 @@ from attnviz.importing.records import AttentionRecords
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page, go_to
-from attnviz.ui.corpus.corpus_choices import read_linked_choices
+from attnviz.ui.corpus.corpus_choices import has_no_table, open_choices
 from attnviz.ui.corpus.corpus_page import corpus_page
 from attnviz.ui.corpus.table import Pair
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold import set_gold
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import current_request
-from attnviz.ui.toolbar.translation import forget_link
 
 
 def _draw() -> None:
-    read_linked_choices(st.session_state, link(), overwrite=False)
+    open_choices(st.session_state, link())
     available = installed_models()
     if not available:
         st.text(gettext("Add a model folder: a model is needed to measure sentence pairs."))
@@ -30,7 +30,7 @@ def _draw() -> None:
 
 def _open_pair(pair: Pair) -> None:
     """Show a pair on the first page, force-decoded, with its gold links."""
-    forget_link()
+    clear_entries(st.session_state, SENTENCE_PAGES)
     inputs.set_request(st.session_state, pair.source, pair.target)
     if pair.gold:
         set_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
@@ -40,7 +40,7 @@ def _open_pair(pair: Pair) -> None:
 
 def _open_attention(name: str, records: AttentionRecords, number: int, pair: Pair) -> None:
     """Show a pair of an attention file on the first page, with its gold links."""
-    forget_link()
+    clear_entries(st.session_state, SENTENCE_PAGES)
     opened_file.choose_attention(st.session_state, opened_file.Choice(name, records, number))
     if pair.gold:
         set_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
@@ -48,8 +48,4 @@ def _open_attention(name: str, records: AttentionRecords, number: int, pair: Pai
     st.rerun()
 
 
-def _forget() -> None:
-    read_linked_choices(st.session_state, link(), overwrite=True)
-
-
-page = Page("corpus", lambda: gettext("Corpus"), _draw, _forget)
+page = Page("corpus", lambda: gettext("Corpus"), _draw, keeps_choices=has_no_table)

@@ -25,7 +25,6 @@ from attnviz.ui.components.gallery.gallery import cell, gallery, group
 from attnviz.ui.components.player.player import SentencePair
 from attnviz.ui.components.verification_badge.verification_badge import verification
 from attnviz.ui.figure_cache import cached_for_all
-from attnviz.ui.link import link
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import handle
 from attnviz.ui.resources import weights_of
@@ -62,7 +61,7 @@ def _make_view(request: SentenceRequest) -> View:
         raise AttnvizError(reason)
     trace = request.trace_by(TRANSFORMER_MODEL)
     handle({HEAD: _store_head_name})
-    opened_head = named_head(trace, str(st.session_state.get(HEAD) or link().get(HEAD)))
+    opened_head = named_head(trace, str(st.session_state[HEAD]))
     opened_head = opened_head or heads_of(trace, "cross")[_best_head(trace)]
     st.session_state[HEAD] = opened_head.name
     return View(EXHIBIT.view_id, opened_head)

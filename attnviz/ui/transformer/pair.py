@@ -40,7 +40,7 @@ from attnviz.ui.components.player.player import SentencePair
 from attnviz.ui.components.verification_badge.verification_badge import inline_verification
 from attnviz.ui.fields import text_box
 from attnviz.ui.figure_cache import cached_for_all
-from attnviz.ui.link import link
+from attnviz.ui.page_state.linked import clear_with_link
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import detector_folder, judgement_of, weights_of_detector
 from attnviz.ui.step.step_controls import step_controls
@@ -75,26 +75,22 @@ def _make_view(request: SentenceRequest) -> View:
 def _french(request: SentenceRequest) -> str:
     """Draw the box of the French sentence, by default the translation; return its text."""
     session, translation = st.session_state, str(request.view.trace.translation)
-    if session.get(_FRENCH_SOURCE) not in (None, request.sentence):
-        session[FRENCH] = translation  # the typed text belongs to another sentence
-    elif not session.get(FRENCH):
-        session[FRENCH] = link().get(FRENCH) or translation
+    clear_with_link(session, _FRENCH_SOURCE)
+    is_other_sentence = session.get(_FRENCH_SOURCE, request.sentence) != request.sentence
+    if is_other_sentence or not str(session.get(FRENCH, translation)).strip():
+        session[FRENCH] = translation
     session[_FRENCH_SOURCE] = request.sentence
     text = text_box(
         gettext("French sentence"),
         key=FRENCH,
+        default=translation,
+        parameter=FRENCH,
         help=gettext(
             "By default, this box contains the translation of the sentence above. Write another one and watch "
             "how the verdict changes."
         ),
     )
     return text.strip() or translation
-
-
-def french_in_address(request: SentenceRequest) -> str | None:
-    """Return the address parameter of the French sentence; None for the translation."""
-    text = str(st.session_state.get(FRENCH) or "").strip()
-    return text if text and text != request.view.trace.translation else None
 
 
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:

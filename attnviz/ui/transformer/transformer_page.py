@@ -21,8 +21,10 @@ from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
+from attnviz.ui.page_state.linked import linked_entry
+from attnviz.ui.page_state.parameters import own_parameters
 from attnviz.ui.page_state.selection import Selection, source_of
-from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.page_state.view import View
 from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import references, text_section
@@ -49,7 +51,6 @@ EXHIBITS: Mapping[str, Exhibit] = {
     "answers": five_models.EXHIBIT,
 }
 """By their names in the address, in the order of the page."""
-_CHOICES = (heads.HEAD, SWAP)
 _SHOWN_TRACES = "transformer_on_show"
 """Session state key of the shown traces: payloads are available while the session holds them."""
 
@@ -57,8 +58,9 @@ _SHOWN_TRACES = "transformer_on_show"
 def transformer_view(request: SentenceRequest) -> None:
     """Draw the chosen exhibit for the sentence of `request`."""
     session = st.session_state
-    for name in _CHOICES:
-        session.setdefault(name, link().get(name))
+    for name in (heads.HEAD, SWAP):
+        linked_entry(session, link(), name, None)
+    address.add_parameters(session, dict.fromkeys((heads.HEAD, pair.FRENCH, SWAP)))
     exhibit_name = _chosen_exhibit()
     exhibit = EXHIBITS[exhibit_name]
     text_section(transformer_page.story(_as_exhibit_name(exhibit_name)))
@@ -84,14 +86,6 @@ def transformer_view(request: SentenceRequest) -> None:
     references(transformer_page.REFERENCES)
 
 
-def forget_transformer(session: Session) -> None:
-    """Clear the choices of the page, before another link is followed."""
-    for name in (*_CHOICES, pair.FRENCH):
-        session.pop(name, None)
-    for exhibit in EXHIBITS.values():
-        address.forget_view(session, exhibit.view_id)
-
-
 def _chosen_exhibit() -> str:
     """Draw the choice of the exhibit; return its name."""
     names = {name: title for name, title in exhibit_titles().items() if name in EXHIBITS}
@@ -112,15 +106,9 @@ def _as_exhibit_name(name: str) -> Rung:
 def _write_address(view: View, request: SentenceRequest, exhibit_name: str) -> None:
     """Write the parameters of the other pages' view and of this page into the address."""
     session = st.session_state
-    address.add_parameters(session, address.own_parameters(session, request.view))
-    address.add_parameters(
-        session,
-        {
-            heads.HEAD: session[heads.HEAD] if exhibit_name == "heads" else None,
-            pair.FRENCH: pair.french_in_address(request) if exhibit_name == "pair" else None,
-            SWAP: session.get(SWAP) if exhibit_name == "pair" else None,
-        },
-    )
+    address.add_parameters(session, own_parameters(session, request.view))
+    if chosen := {"heads": heads.HEAD, "pair": SWAP}.get(exhibit_name):
+        address.add_parameters(session, {chosen: session[chosen]})
     address.add_history_entry(session, f"{exhibit_name} {view.identity}")
     address.set_address_view(session, view, request.view)
 

@@ -21,8 +21,9 @@ from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.components.view_state.view_state import view_state
 from attnviz.ui.fields import disclosure
 from attnviz.ui.page_state import address
+from attnviz.ui.page_state.parameters import own_parameters
 from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import translate
 from attnviz.ui.shared_payloads import register_trace
@@ -53,7 +54,7 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
     """
     trio, session = replace(trio, reference=register_trace(trio.reference)), st.session_state
     view = View(TRANSLATIONS, trio.longest)
-    address.add_parameters(session, address.own_parameters(session, main_view))
+    address.add_parameters(session, own_parameters(session, main_view))
     address.set_address_view(session, view, main_view)
     with result:
         growth_trace = _growth_section(trio)
@@ -73,12 +74,6 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
         view_state(view)
     session[_SHOWN_TRACES] = trio, growth_trace
     _footer(view, trio, growth_trace)
-
-
-def forget_why(session: Session) -> None:
-    """Clear the choices of the page, before another link is followed."""
-    for view_id in (TRANSLATIONS, GROWTH):
-        address.forget_view(session, view_id)
 
 
 def _growth_section(trio: Trio) -> Trace | None:

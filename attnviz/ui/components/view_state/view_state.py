@@ -16,7 +16,7 @@ from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state import address, inputs
-from attnviz.ui.page_state.parameters import browser_parameters, has_tour
+from attnviz.ui.page_state.parameters import browser_parameters, has_tour, own_parameters
 from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 
@@ -60,7 +60,7 @@ def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[st
         "usualOrder": "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence",
         "parameters": browser_parameters(view),
         "terms": _terms(view),
-        "own": address.own_parameters(session, view),
+        "own": own_parameters(session, view),
         "page": page if is_address_view else None,
         "sentence": {inputs.SENTENCE: shown.trace.source_text} if omits_sentence else None,
         "main": view_payload(session, main) if main else None,
