@@ -22,14 +22,15 @@ _PROVIDER = "address_of"
 
 def open_address(session: Session, path: str) -> None:
     """Start the address of the page at `path`, empty for the first; it has its own history entry and parameters."""
-    session[_ADDRESS] = path or "first", {PAGE: path or None}
+    session[_ADDRESS] = {"entry": path or "first", "parameters": {PAGE: path or None}}
     session.pop(_PROVIDER, None)
 
 
 def set_page_address(session: Session, entry: str, parameters: Parameters) -> None:
     """Add the page's own address `parameters`, and set the `entry` that identifies its history entry."""
     path = session.get(PAGE) or None
-    session[_ADDRESS] = f"{path or 'first'} {entry}", page_parameters(session) | parameters | {PAGE: path}
+    add_parameters(session, parameters | {PAGE: path})
+    session[_ADDRESS]["entry"] = f"{path or 'first'} {entry}"
 
 
 def set_address_view(session: Session, view: View, main: View) -> None:
@@ -50,23 +51,17 @@ def main_view(session: Mapping[Any, Any]) -> View | None:
 
 def add_parameters(session: Session, parameters: Parameters) -> None:
     """Add `parameters` to the address of the page, in this run."""
-    entry, previous = session.get(_ADDRESS, ("", {}))
-    session[_ADDRESS] = entry, previous | parameters
+    page = page_payload(session)
+    session[_ADDRESS] = page | {"parameters": page["parameters"] | parameters}
 
 
 def add_history_entry(session: Session, place: str) -> None:
     """Give each `place` on the page its own history entry, in this run."""
-    entry, previous = session.get(_ADDRESS, ("", {}))
-    session[_ADDRESS] = f"{entry} {place}", previous
-
-
-def page_parameters(session: Mapping[Any, Any]) -> Parameters:
-    """Return the address parameters of the page itself."""
-    parameters: Parameters = session.get(_ADDRESS, ("", {}))[1]
-    return parameters
+    page = page_payload(session)
+    session[_ADDRESS] = page | {"entry": f"{page['entry']} {place}"}
 
 
 def page_payload(session: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the payload of the page's own address."""
-    entry, parameters = session.get(_ADDRESS, ("", {}))
-    return {"entry": entry, "parameters": parameters}
+    payload: dict[str, Any] = session.get(_ADDRESS, {"entry": "", "parameters": {}})
+    return payload

@@ -15,7 +15,7 @@ from attnviz.analysis.gold import GoldLinks, linkable_words, read_links, stored_
 from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.errors import AttnvizError
 from attnviz.trace import Words
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_with_link
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_with_link, keep_for, linked_entry
 from attnviz.ui.page_state.view import MAIN, Session, View, view_key
 from attnviz.wording.gold import removed_links_message
 
@@ -23,7 +23,7 @@ GOLD = "gold"
 """Session state key, and address parameter."""
 TEXT = "gold_text"
 """Key of the text box that links are typed in."""
-_PROBLEM, _TEXT_DIGEST = "gold_problem", "gold_text_of"
+_PROBLEM = "gold_problem"
 _DIGEST, _SOURCE_DIGEST = 12, 6
 """Length of the digest in characters, and of its part for the source."""
 _LONGEST = 10_000
@@ -41,29 +41,29 @@ class StoredLinks:
 
 
 def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
-    """Initialise the links from the address; drop those of another sentence, with a message.
+    """Begin the links with the address; drop those of another sentence, with a message.
 
     Links of another translation of the same sentence stay, and are shown with it.
     """
-    key, words = view.key(GOLD), view.trace.words()
-    digest = _digest_of(words)
-    clear_with_link(session, *map(view.key, (GOLD, TEXT, _PROBLEM, _TEXT_DIGEST)), scope=SENTENCE_PAGES)
-    problem = session.get(view.key(_PROBLEM))
-    if problem and problem[0] != digest:
-        session.pop(view.key(_PROBLEM))
-    if key not in session:
-        session[key] = None
-        if text := linked.get(key):
-            try:
-                session[key] = _parsed_links(text[:_LONGEST], words)
-            except AttnvizError as error:
-                session[view.key(_PROBLEM)] = digest, str(error)
-    stored: StoredLinks | None = session[key]
+    words = view.trace.words()
+    key, text, problem, digest = view.key(GOLD), view.key(TEXT), view.key(_PROBLEM), _digest_of(words)
+    keep_for(session, text, digest)
+    keep_for(session, problem, digest)
+    clear_with_link(session, text, problem, scope=SENTENCE_PAGES)
+
+    def parse(linked_text: str) -> StoredLinks | None:
+        try:
+            return _parsed_links(linked_text[:_LONGEST], words) if linked_text else None
+        except AttnvizError as error:
+            session[problem] = str(error)
+            return None
+
+    stored: StoredLinks | None = linked_entry(session, linked, key, None, parse=parse, scope=SENTENCE_PAGES)
     if stored is not None and stored.digest[:_SOURCE_DIGEST] != digest[:_SOURCE_DIGEST]:
         session[key] = None
-        session.pop(view.key(TEXT), None)
+        session.pop(text, None)
         if stored.links:
-            session[view.key(_PROBLEM)] = digest, removed_links_message()
+            session[problem] = removed_links_message()
 
 
 def gold_of(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
@@ -87,17 +87,7 @@ def has_links_for_other_words(session: Mapping[Any, Any], view: View) -> bool:
 
 def problem_of(session: Mapping[Any, Any], view: View) -> str:
     """Return the error in the last links, or why they were dropped; empty if there is none."""
-    digest, message = session.get(view.key(_PROBLEM)) or ("", "")
-    return message if digest == _digest_of(view.trace.words()) else ""
-
-
-def fill_box(session: Session, view: View) -> None:
-    """Fill the text box with the current links, unless it has been edited for the current words."""
-    digest = _digest_of(view.trace.words())
-    if session.get(view.key(_TEXT_DIGEST)) != digest or view.key(TEXT) not in session:
-        links = gold_of(session, view)
-        session[view.key(TEXT)] = links.text() if links else ""
-        session[view.key(_TEXT_DIGEST)] = digest
+    return str(session.get(view.key(_PROBLEM), ""))
 
 
 def set_links(session: Session, view: View, text: str) -> None:
@@ -106,12 +96,13 @@ def set_links(session: Session, view: View, text: str) -> None:
     On an error the previous links stay, and `problem_of` returns the message.
     """
     words = view.trace.words()
-    digest = _digest_of(words)
     session.pop(view.key(_PROBLEM), None)
     try:
-        session[view.key(GOLD)] = StoredLinks(digest, read_links(text, words) if text.strip() else GoldLinks())
+        links = read_links(text, words) if text.strip() else GoldLinks()
     except AttnvizError as error:
-        session[view.key(_PROBLEM)] = digest, str(error)
+        session[view.key(_PROBLEM)] = str(error)
+    else:
+        session[view.key(GOLD)] = StoredLinks(_digest_of(words), links)
 
 
 def remove_links(session: Session, view: View) -> None:

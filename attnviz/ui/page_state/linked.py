@@ -21,7 +21,7 @@ PAGE = "page"
 """Session state key of the current page, and address parameter."""
 SENTENCE_PAGES = "sentence pages"
 """Scope of the entries that all pages with the visitor's sentence share."""
-_ENTRIES, _READ, _NOTED = "linked_entries", "link_read", "link_noted"
+_ENTRIES, _SUBJECTS, _READ, _NOTED = "linked_entries", "subjects", "link_read", "link_noted"
 _LONGEST = 40
 """Largest length of a reported value, in characters."""
 
@@ -68,6 +68,14 @@ def clear_with_link(session: Session, *keys: str, scope: str | None = None) -> N
     """Clear these entries before another link of the `scope`, by default to the current page, is followed."""
     for key in keys:
         _entries(session).setdefault(key, _Entry(_scope(session, scope)))
+
+
+def keep_for(session: Session, key: str, subject: str) -> None:
+    """Keep the entry `key` for one `subject`: for another, it begins with its default again."""
+    subjects: dict[str, str] = session.setdefault(_SUBJECTS, {})
+    if subjects.get(key, subject) != subject:
+        session.pop(key, None)
+    subjects[key] = subject
 
 
 def is_given(session: Session, key: str) -> bool:

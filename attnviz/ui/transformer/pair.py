@@ -40,7 +40,7 @@ from attnviz.ui.components.player.player import SentencePair
 from attnviz.ui.components.verification_badge.verification_badge import inline_verification
 from attnviz.ui.fields import text_box
 from attnviz.ui.figure_cache import cached_for_all
-from attnviz.ui.page_state.linked import clear_with_link
+from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import detector_folder, judgement_of, weights_of_detector
 from attnviz.ui.step.step_controls import step_controls
@@ -53,8 +53,6 @@ from attnviz.wording.verification import verification_caption
 
 FRENCH = "pair"
 """Name of the French sentence, in the session state and, where it differs from the translation, in the address."""
-_FRENCH_SOURCE = "pair_of"
-"""Session state key of the English sentence to which the French one belongs."""
 
 
 def _make_view(request: SentenceRequest) -> View:
@@ -75,11 +73,9 @@ def _make_view(request: SentenceRequest) -> View:
 def _french(request: SentenceRequest) -> str:
     """Draw the box of the French sentence, by default the translation; return its text."""
     session, translation = st.session_state, str(request.view.trace.translation)
-    clear_with_link(session, _FRENCH_SOURCE)
-    is_other_sentence = session.get(_FRENCH_SOURCE, request.sentence) != request.sentence
-    if is_other_sentence or not str(session.get(FRENCH, translation)).strip():
+    keep_for(session, FRENCH, request.sentence)
+    if not str(session.get(FRENCH, translation)).strip():
         session[FRENCH] = translation
-    session[_FRENCH_SOURCE] = request.sentence
     text = text_box(
         gettext("French sentence"),
         key=FRENCH,
