@@ -11,19 +11,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnviz.ui.page_state.linked import PAGE
-from attnviz.ui.page_state.view import MAIN, Session, View
+from attnviz.ui.page_state.view import Session
 
 Parameters = dict[str, str | None]
 """Address parameters by name; None removes one."""
 
 _ADDRESS = "address"
-_PROVIDER = "address_of"
 
 
 def open_address(session: Session, path: str) -> None:
     """Start the address of the page at `path`, empty for the first; it has its own history entry and parameters."""
     session[_ADDRESS] = {"entry": path or "first", "parameters": {PAGE: path or None}}
-    session.pop(_PROVIDER, None)
 
 
 def set_page_address(session: Session, entry: str, parameters: Parameters) -> None:
@@ -33,32 +31,10 @@ def set_page_address(session: Session, entry: str, parameters: Parameters) -> No
     session[_ADDRESS]["entry"] = f"{path or 'first'} {entry}"
 
 
-def set_address_view(session: Session, view: View, main: View) -> None:
-    """Let `view` provide the page's parameters instead of `main`, the page's own view, which is not drawn."""
-    session[_PROVIDER] = view.id, main
-
-
-def is_address_view(session: Mapping[Any, Any], view: View) -> bool:
-    """Return whether `view` provides the parameters of its page."""
-    return bool(view.id == session.get(_PROVIDER, (MAIN, None))[0])
-
-
-def main_view(session: Mapping[Any, Any]) -> View | None:
-    """Return the page's own view if the page does not draw it, otherwise None."""
-    main: View | None = session.get(_PROVIDER, (MAIN, None))[1]
-    return main
-
-
 def add_parameters(session: Session, parameters: Parameters) -> None:
     """Add `parameters` to the address of the page, in this run."""
     page = page_payload(session)
     session[_ADDRESS] = page | {"parameters": page["parameters"] | parameters}
-
-
-def add_history_entry(session: Session, place: str) -> None:
-    """Give each `place` on the page its own history entry, in this run."""
-    page = page_payload(session)
-    session[_ADDRESS] = page | {"entry": f"{page['entry']} {place}"}
 
 
 def page_payload(session: Mapping[Any, Any]) -> dict[str, Any]:

@@ -1,8 +1,4 @@
-"""Store which heads of a transformer a view shows: one, or the mean of several.
-
-In the address they count from 1, as in printed text: "2.3" is head 3 of layer 2, "2" the mean of its heads, "all" that
-of all layers.
-"""
+"""Store which heads of a transformer a view shows: one, or the mean of several."""
 
 from __future__ import annotations
 
@@ -34,17 +30,10 @@ def head_choices(trace: Any) -> dict[str, Heads]:
     layers, heads = map(range, trace.cross_weights.shape[:2])
     choices = [Heads(), *(Heads(layer) for layer in layers)]
     choices += [Heads(layer, head) for layer in layers for head in heads]
-    return {heads_in_address(one): one for one in choices}
-
-
-def heads_in_address(heads: Heads) -> str:
-    """Return the name of heads in the address."""
-    if heads.layer is None:
-        return "all"
-    return str(heads.layer + 1) if heads.head is None else f"{heads.layer + 1}.{heads.head + 1}"
+    return {one.name: one for one in choices}
 
 
 def current_heads(view: View) -> str | None:
     """Return the current heads for the address; None for the mean of all, and where there are none."""
     heads = getattr(view.trace, "heads", Heads())  # single heads and sentence pairs have no choice
-    return None if heads == Heads() else heads_in_address(heads)
+    return None if heads == Heads() else heads.name

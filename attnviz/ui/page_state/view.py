@@ -50,6 +50,8 @@ class View:
     """Translates the sentence with interventions; None if the view cannot have what-ifs."""
     step_count: int | None = None
     """Number of steps; None for those of the decoder."""
+    main: View | None = None
+    """The page's own view, if the page draws this one instead: its parameters are in the address, too."""
 
     @property
     def parent(self) -> Any:

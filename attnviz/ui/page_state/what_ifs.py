@@ -15,7 +15,7 @@ from attnviz.languages import gettext
 from attnviz.trace import Trace
 from attnviz.trace.changes import SetTemperature, SetWeights
 from attnviz.trace.what_if_text import decode_what_ifs, encode_what_ifs
-from attnviz.trace.what_ifs import MOST, WhatIf
+from attnviz.trace.what_ifs import MOST, WhatIf, with_descendants
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_with_link
 from attnviz.ui.page_state.view import Session, View, view_key
 
@@ -146,15 +146,6 @@ def stored_what_ifs(session: Mapping[Any, Any], view_id: str) -> StoredWhatIfs:
     """Return the what-ifs of a view."""
     stored: StoredWhatIfs = session.get(view_key(view_id, WHAT_IFS), StoredWhatIfs())
     return stored
-
-
-def with_descendants(what_ifs: Sequence[WhatIf], number: int) -> set[int]:
-    """Return the numbers of a what-if and of all its descendants."""
-    numbers = {number}
-    for child, what_if in enumerate(what_ifs, 1):
-        if what_if.parent in numbers:  # a parent precedes its children
-            numbers.add(child)
-    return numbers
 
 
 def what_ifs_text(session: Mapping[Any, Any], view: View) -> str | None:

@@ -20,7 +20,7 @@ from attnviz.ui.display_options import by_unit, option_segments, option_select, 
 from attnviz.ui.fields import select_box
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.gold import gold_of
-from attnviz.ui.page_state.heads import HEADS, head_choices, heads_in_address
+from attnviz.ui.page_state.heads import HEADS, head_choices
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
@@ -73,7 +73,7 @@ def _heads_box(view: View) -> None:
     if not choices:
         return
     names = {code: capitalised(heads_name(heads)) for code, heads in choices.items()}
-    current = heads_in_address(view.trace.heads)
+    current = view.trace.heads.name
     chosen = select_box(
         gettext("Heads"),
         names,

@@ -6,6 +6,7 @@ The server computes the current exhibit only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import get_args
 
 import pandas as pd
@@ -22,7 +23,6 @@ from attnviz.ui.fields import segmented_control
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.page_state.parameters import own_parameters
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.step.data_tables import table_box
@@ -66,13 +66,13 @@ def transformer_view(request: SentenceRequest) -> None:
     text_section(transformer_page.story(_as_exhibit_name(exhibit_name)))
     try:
         with st.spinner(gettext("Translating…")):
-            view = exhibit.make_view(request)
+            view = replace(exhibit.make_view(request), main=request.view)
     except AttnvizError as error:
         with st.container(key="transformer_problem"):
             st.text(str(error))
         return
     session[_SHOWN_TRACES] = view.trace, request.view.trace
-    _write_address(view, request, exhibit_name)
+    _write_address(view, exhibit_name)
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         exhibit.draw(view, request, theme_name())
         if EQUATION_LINES[_as_exhibit_name(exhibit_name)]:
@@ -103,14 +103,12 @@ def _as_exhibit_name(name: str) -> Rung:
     return next(literal for literal in get_args(Rung) if literal == name)
 
 
-def _write_address(view: View, request: SentenceRequest, exhibit_name: str) -> None:
-    """Write the parameters of the other pages' view and of this page into the address."""
-    session = st.session_state
-    address.add_parameters(session, own_parameters(session, request.view))
-    if chosen := {"heads": heads.HEAD, "pair": SWAP}.get(exhibit_name):
-        address.add_parameters(session, {chosen: session[chosen]})
-    address.add_history_entry(session, f"{exhibit_name} {view.identity}")
-    address.set_address_view(session, view, request.view)
+def _write_address(view: View, exhibit_name: str) -> None:
+    """Write the parameters of the exhibit into the address; each exhibit has its own history entry."""
+    session, chosen = st.session_state, {"heads": heads.HEAD, "pair": SWAP}.get(exhibit_name)
+    main_identity = view.main.identity if view.main else ""
+    parameters = {chosen: session[chosen]} if chosen else {}
+    address.set_page_address(session, f"{main_identity} {exhibit_name} {view.identity}", parameters)
 
 
 def _tables(view: View, exhibit: Exhibit, request: SentenceRequest) -> None:

@@ -44,9 +44,8 @@ def _terms(view: View) -> dict[str, Any]:
 
 def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[str, Any]:
     """Return the state of `view` for the browser."""
-    is_address_view, page = address.is_address_view(session, view), address.page_payload(session)
-    main = address.main_view(session) if is_address_view and view.id != MAIN else None
-    shown = main or view
+    is_address_view, page = view.id == MAIN or view.main is not None, address.page_payload(session)
+    shown = view.main or view
     omits_sentence = is_address_view and page["parameters"].get(inputs.SENTENCE) is None
     return {
         "id": view.id,
@@ -60,8 +59,8 @@ def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[st
         "usualOrder": "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence",
         "parameters": browser_parameters(view),
         "terms": _terms(view),
-        "own": own_parameters(session, view),
+        "own": own_parameters(session, shown),
         "page": page if is_address_view else None,
         "sentence": {inputs.SENTENCE: shown.trace.source_text} if omits_sentence else None,
-        "main": view_payload(session, main) if main else None,
+        "main": view_payload(session, view.main) if view.main else None,
     }

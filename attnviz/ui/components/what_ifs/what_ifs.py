@@ -6,9 +6,9 @@ from typing import Any
 
 from attnviz.languages import gettext, language
 from attnviz.trace import WhatIfs
+from attnviz.trace.what_ifs import with_descendants
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
-from attnviz.ui.page_state.what_ifs import with_descendants
 from attnviz.wording.what_if import what_ifs_payload
 
 
