@@ -1,1 +1,0 @@
-"""Set the address of the page, and acknowledge handled requests, at the end of a run."""

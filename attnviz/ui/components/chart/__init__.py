@@ -1,1 +1,0 @@
-"""Draw a Plotly figure that is updated in place at each step."""

@@ -1,1 +1,0 @@
-"""Draw the context vector as a running sum over the source pieces."""

@@ -1,1 +1,0 @@
-"""Draw the architecture diagram of the translator, with the numbers of the current step."""

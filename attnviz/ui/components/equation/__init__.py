@@ -1,1 +1,0 @@
-"""Draw the equation of a stage with the numbers of the current step."""

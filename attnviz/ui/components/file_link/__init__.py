@@ -1,1 +1,0 @@
-"""Draw a link to a file of the current view."""

@@ -1,1 +1,0 @@
-"""List findings about the alignment, such as omitted or repeated words."""

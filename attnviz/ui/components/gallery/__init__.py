@@ -1,1 +1,0 @@
-"""Draw many small heatmaps, one of which can be opened."""

@@ -1,1 +1,0 @@
-"""List the finished hypotheses of a beam search."""

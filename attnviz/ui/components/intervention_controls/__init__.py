@@ -1,1 +1,0 @@
-"""Draw the controls that change the attention of a step by hand."""

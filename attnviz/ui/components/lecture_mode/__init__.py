@@ -1,1 +1,0 @@
-"""Lecture mode: the page for a projector, with a presenter's keys."""

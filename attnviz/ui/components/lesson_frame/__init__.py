@@ -1,1 +1,0 @@
-"""Show the page of a lesson in a frame."""

@@ -1,1 +1,0 @@
-"""Show messages about invalid parameters of a link."""

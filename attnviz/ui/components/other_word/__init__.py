@@ -1,1 +1,0 @@
-"""Draw the form that makes a step write another word."""

@@ -1,1 +1,0 @@
-"""Queue the browser's requests until the server has handled them."""

@@ -1,1 +1,0 @@
-"""Draw the links between the app's pages."""

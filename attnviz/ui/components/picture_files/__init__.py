@@ -1,1 +1,0 @@
-"""Save figures as files, made in the browser."""

@@ -1,1 +1,0 @@
-"""Draw the two sentences and the controls of the steps."""

@@ -1,1 +1,0 @@
-"""Load Plotly's script, once a page."""

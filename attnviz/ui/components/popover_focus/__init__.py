@@ -1,1 +1,0 @@
-"""Set the keyboard focus when a popover opens or closes."""

@@ -1,1 +1,0 @@
-"""Draw translations side by side, stepped together."""

@@ -1,1 +1,0 @@
-"""Store choices of a visitor in cookies, for later visits."""

@@ -1,1 +1,0 @@
-"""Draw tables that follow the current step."""

@@ -1,1 +1,0 @@
-"""Set the colours and the language of the page, and rerun it when the theme changes."""

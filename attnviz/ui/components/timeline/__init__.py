@@ -1,1 +1,0 @@
-"""Draw the controls that move through the checkpoints of a training run."""

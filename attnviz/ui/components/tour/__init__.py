@@ -1,1 +1,0 @@
-"""Draw the card of the guided tour, and highlight the part of the page that it describes."""

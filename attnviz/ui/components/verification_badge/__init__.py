@@ -1,1 +1,0 @@
-"""Draw the verification badge of a step."""

@@ -1,1 +1,0 @@
-"""Send the browser the server's state of a view."""

@@ -1,1 +1,0 @@
-"""Draw the what-ifs of a translation as cards."""
