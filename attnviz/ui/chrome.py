@@ -18,10 +18,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.admission import admitted
-from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
-from attnviz.ui.components.link_messages.link_messages import link_messages
-from attnviz.ui.components.page_links.page_links import page_links
-from attnviz.ui.components.plotly.plotly import load_library
+from attnviz.ui.components.lecture_mode import lecture_mode
+from attnviz.ui.components.link_messages import link_messages
+from attnviz.ui.components.page_links import page_links
+from attnviz.ui.components.plotly import load_library
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
 from attnviz.ui.inbox import Handler, inbox

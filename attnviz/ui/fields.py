@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from attnviz.ui.components.field.field import field
+from attnviz.ui.components.field import field
 from attnviz.ui.link import link
 from attnviz.ui.page_state.address import add_parameters
 from attnviz.ui.page_state.linked import linked_entry

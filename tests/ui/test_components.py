@@ -23,11 +23,11 @@ by_name = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.n
 @by_name
 def test_component_folder_has_its_files_and_mounts_only_itself(folder: Path) -> None:
     name = folder.name
-    assert {f"{name}.py", f"{name}.js"} <= {path.name for path in folder.iterdir()}
+    assert {"__init__.py", f"{name}.js"} <= {path.name for path in folder.iterdir()}
     for path in folder.iterdir():
         if path.suffix in (".py", ".html", ".css"):
             assert path.stem in (name, "__init__"), f"{path.name} is not loaded"
-    mounted = re.findall(r"component\(\s*\"(\w+)\"", (folder / f"{name}.py").read_text(encoding="utf-8"))
+    mounted = re.findall(r"component\(\s*\"(\w+)\"", (folder / "__init__.py").read_text(encoding="utf-8"))
     assert set(mounted) == {name}
 
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.ui.components.chart.chart import EVERY_STEP
-from attnviz.ui.components.player.player import player_payload
+from attnviz.ui.components.chart import EVERY_STEP
+from attnviz.ui.components.player import player_payload
 from attnviz.ui.page_state import parameters
 from attnviz.ui.page_state.address import page_payload, set_page_address
 from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_request, set_request

@@ -19,7 +19,7 @@ from attnviz.figures.comparison import comparison
 from attnviz.figures.comparison_table import compared_words_table, comparison_table
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import chart, fitting_payload
+from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.display_options import option_segments
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.figure_cache import cached_for_all

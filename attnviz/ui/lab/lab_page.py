@@ -14,8 +14,8 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.picture_files.picture_files import PictureFile
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables

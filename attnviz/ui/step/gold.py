@@ -12,7 +12,7 @@ from attnviz.analysis.gold import GoldLinks, LinkErrors, link_errors, linkable_w
 from attnviz.analysis.grid import Face
 from attnviz.languages import gettext, language
 from attnviz.trace import Words
-from attnviz.ui.components.findings.findings import findings_at
+from attnviz.ui.components.findings import findings_at
 from attnviz.ui.fields import text_box
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.gold import (

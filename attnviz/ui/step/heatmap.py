@@ -15,7 +15,7 @@ from attnviz.architectures import step_texts
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName, scale_names
 from attnviz.trace import Record, Trace
-from attnviz.ui.components.chart.chart import chart, steady_payload
+from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.display_options import by_unit, option_segments, option_select, option_switch, shown_if
 from attnviz.ui.fields import select_box
 from attnviz.ui.figure_cache import cached_for_all

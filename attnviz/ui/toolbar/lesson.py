@@ -15,7 +15,7 @@ from attnviz.lessons import Lesson, LessonSentence, parse_lesson, read_lesson, s
 from attnviz.lessons.models import folder_of_model
 from attnviz.lru_cache import LRUCache
 from attnviz.trace import Trace
-from attnviz.ui.components.lesson_frame.lesson_frame import lesson_frame
+from attnviz.ui.components.lesson_frame import lesson_frame
 from attnviz.ui.concurrency import TURNS
 from attnviz.ui.language import language_address
 from attnviz.ui.page_state import address

@@ -17,13 +17,13 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
-from attnviz.ui.components.chart.chart import chart, inline_chart, steady_payload
-from attnviz.ui.components.context_growth.context_growth import context_growth
-from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition
-from attnviz.ui.components.equation.equation import equation
-from attnviz.ui.components.gallery.gallery import cell, gallery, group
-from attnviz.ui.components.player.player import SentencePair
-from attnviz.ui.components.verification_badge.verification_badge import verification
+from attnviz.ui.components.chart import chart, inline_chart, steady_payload
+from attnviz.ui.components.context_growth import context_growth
+from attnviz.ui.components.energy_decomposition import energy_decomposition
+from attnviz.ui.components.equation import equation
+from attnviz.ui.components.gallery import cell, gallery, group
+from attnviz.ui.components.player import SentencePair
+from attnviz.ui.components.verification_badge import verification
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import handle

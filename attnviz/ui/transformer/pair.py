@@ -28,16 +28,16 @@ from attnviz.figures.template import filled, to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
-from attnviz.ui.components.chart.chart import (
+from attnviz.ui.components.chart import (
     EVERY_STEP,
     AtStep,
     chart_payload,
     inline_chart,
     steady_payload,
 )
-from attnviz.ui.components.equation.equation import inline_equation
-from attnviz.ui.components.player.player import SentencePair
-from attnviz.ui.components.verification_badge.verification_badge import inline_verification
+from attnviz.ui.components.equation import inline_equation
+from attnviz.ui.components.player import SentencePair
+from attnviz.ui.components.verification_badge import inline_verification
 from attnviz.ui.fields import text_box
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.linked import keep_for

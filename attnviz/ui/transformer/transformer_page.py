@@ -16,9 +16,9 @@ from attnviz import AttnvizError
 from attnviz.export.story import Chapter, Story
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.equation.equation import inline_equation
-from attnviz.ui.components.picture_files.picture_files import PictureFile
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.equation import inline_equation
+from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address

@@ -16,9 +16,9 @@ from attnviz.export.story import Story
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.picture_files.picture_files import PictureFile
-from attnviz.ui.components.view_state.view_state import view_state
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.picture_files import PictureFile
+from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import disclosure
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
