@@ -11,17 +11,20 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
-from attnviz.ui.examples import DEFAULT_SENTENCE, default_sentence
+from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, default_sentence, kind_name
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
-from attnviz.ui.popover import popover
+from attnviz.ui.popover import close_popover, popover
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.detail_level import detail_level_switch
 from attnviz.ui.toolbar.downloads import WIDTH
-from attnviz.ui.toolbar.example_box import example_box
+
+_EXAMPLES = "examples"
+_EXAMPLES_WIDTH = 620
+"""Width of the box of examples in pixels; a narrower window shrinks it."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def controls(models: dict[str, Path]) -> Controls:
             )
         detail_level_switch()
         if models:
-            example_box()
+            _example_box()
         tour_box = st.container(key="tour_box", width="content")
         with (
             popover(gettext("More"), key=opened_file.BOX, type="tertiary"),
@@ -139,6 +142,26 @@ def sentence_box(models: dict[str, Path]) -> str:
         placeholder=gettext("Type an English sentence of up to {most} words.", most=LONGEST_SENTENCE),
         button="translate",
     )
+
+
+def _example_box() -> None:
+    """Draw the box of examples, grouped by what they show; choosing a sentence translates it and closes the box."""
+    with (
+        popover(gettext("Examples"), key=_EXAMPLES, type="tertiary", width="content"),
+        st.container(key="example_list", width=_EXAMPLES_WIDTH, gap=None),
+    ):
+        for kind, sentences in EXAMPLES.items():
+            st.html(f'<p class="kind">{kind_name(kind)}</p>')
+            for position, sentence in enumerate(sentences):
+                key = f"example_{list(EXAMPLES).index(kind)}_{position}"
+                request_button(
+                    sentence, partial(_choose_example, sentence), type="tertiary", key=key, width="stretch", wrap=True
+                )
+
+
+def _choose_example(sentence: str) -> None:
+    inputs.set_request(st.session_state, sentence)
+    close_popover(_EXAMPLES)
 
 
 def own_translation() -> str:
