@@ -25,7 +25,7 @@ def open_detail_level(session: Session, linked: Mapping[str, str], earlier_choic
     `earlier_choice` is that of an earlier session. A link sets the level, but only the switch makes it the visitor's
     own choice.
     """
-    default = _visitors_choice(session, earlier_choice) or DEFAULT_LEVEL
+    default = chosen_detail_level(session, earlier_choice) or DEFAULT_LEVEL
     level: DetailLevel = linked_entry(
         session, linked, DETAIL_LEVEL, default, offered=DETAIL_LEVELS, scope=SENTENCE_PAGES
     )
@@ -37,23 +37,18 @@ def choose_detail_level(session: Session) -> None:
     session[_CHOSEN] = session[DETAIL_LEVEL]
 
 
-def chosen_detail_level(session: Session) -> DetailLevel | None:
-    """Return the level chosen last in this session, None where none was."""
-    return _visitors_choice(session, None)
+def chosen_detail_level(session: Session, earlier_choice: str | None = None) -> DetailLevel | None:
+    """Return the visitor's last choice, in this session or an earlier one; None where there is none."""
+    chosen = session.get(_CHOSEN, earlier_choice)
+    return next((level for level in DETAIL_LEVELS if level == chosen), None)
 
 
 def detail_level_address(session: Session, earlier_choice: str | None) -> dict[str, str | None]:
     """Return the address parameter of the level; None where neither a link nor the visitor chose one."""
-    chosen = is_given(session, DETAIL_LEVEL) or _visitors_choice(session, earlier_choice)
+    chosen = is_given(session, DETAIL_LEVEL) or chosen_detail_level(session, earlier_choice)
     return {DETAIL_LEVEL: session[DETAIL_LEVEL] if chosen else None}
 
 
 def shows(level: DetailLevel, element_level: DetailLevel) -> bool:
     """Return whether elements of the level `element_level` are shown at `level`."""
     return DETAIL_LEVELS.index(level) >= DETAIL_LEVELS.index(element_level)
-
-
-def _visitors_choice(session: Session, earlier_choice: str | None) -> DetailLevel | None:
-    """Return the visitor's last choice, in this session or an earlier one."""
-    chosen = session.get(_CHOSEN, earlier_choice)
-    return next((level for level in DETAIL_LEVELS if level == chosen), None)
