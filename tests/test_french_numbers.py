@@ -21,7 +21,7 @@ from attnviz.figures.registry import StepFigure
 from attnviz.languages import gettext, ngettext, set_language
 from attnviz.model_folder import load_weights
 from attnviz.trace.interventions import ExcludePosition
-from attnviz.ui.components.findings.findings import findings_payload
+from attnviz.ui.components.findings import findings_payload
 from attnviz.wording.equations import equations
 from attnviz.wording.latex import number
 from attnviz.wording.logit_attribution import logit_attribution_sentence

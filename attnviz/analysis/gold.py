@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -61,10 +62,46 @@ def linkable_words(words: Words) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return source, target
 
 
-def words_digest(source: Sequence[str], target: Sequence[str]) -> str:
-    """Return a digest of the words that links may join: twelve hexadecimal digits, the first six of the source."""
-    texts = (json.dumps(list(side)) for side in (source, target))
-    return "".join(hashlib.sha256(text.encode("utf-8")).hexdigest()[:6] for text in texts)
+@dataclass(frozen=True)
+class PairLinks:
+    """Gold links of a sentence pair, and a digest of the words that they join.
+
+    As text for a URL they are `digest.0-0.1-2.2p1`: pairs of source and target word, sure ones with `-` and possible
+    ones with `p`. Without a digest the links are between the current words.
+    """
+
+    digest: str
+    """Twelve hexadecimal digits, the first six of the source words."""
+    links: GoldLinks
+
+    @classmethod
+    def of(cls, source: Sequence[str], target: Sequence[str], links: GoldLinks) -> PairLinks:
+        """Return `links` between the words of `source` and `target`, without `</s>`."""
+        texts = (json.dumps(list(side)) for side in (source, target))
+        return cls("".join(hashlib.sha256(text.encode("utf-8")).hexdigest()[:6] for text in texts), links)
+
+    @classmethod
+    def read(cls, text: str, words: Words) -> PairLinks:
+        """Return the links in a text of `text`; raise AttnvizError where they are invalid or index missing words."""
+        digest, _, remainder = text.partition(".")
+        own = cls.of(*linkable_words(words), GoldLinks())
+        if not re.fullmatch("[0-9a-f]{12}", digest):
+            digest, remainder = own.digest, text
+        sure, possible = read_gold_links(remainder.replace(".", " "))
+        links = GoldLinks(sure, possible - sure)
+        return cls(digest, validated(links, words) if digest == own.digest else links)
+
+    def text(self) -> str:
+        """Return the links as text for a URL."""
+        return ".".join((self.digest, *self.links.text().replace("?", "p").split()))
+
+    def joins(self, words: Words) -> bool:
+        """Return whether the links are between these words."""
+        return self.digest == PairLinks.of(*linkable_words(words), self.links).digest
+
+    def joins_source(self, words: Words) -> bool:
+        """Return whether the links are between these source words and any target words."""
+        return self.digest[:6] == PairLinks.of(*linkable_words(words), self.links).digest[:6]
 
 
 def read_links(text: str, words: Words) -> GoldLinks:

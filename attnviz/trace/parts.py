@@ -62,3 +62,8 @@ class Heads:
     """The layer of the heads; None for all layers."""
     head: int | None = None
     """The head within the layer; None for all of its heads."""
+
+    @property
+    def name(self) -> str:
+        """Name in an address, counted from 1 as in printed text: "2.3" is head 3 of layer 2; "2", or "all"."""
+        return "all" if self.layer is None else ".".join(str(n + 1) for n in (self.layer, self.head) if n is not None)

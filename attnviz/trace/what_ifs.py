@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,6 +109,15 @@ class WhatIfs:
     def load(cls, path: str | Path) -> WhatIfs:
         """Read what `save` wrote; raise AttnvizError, naming the file, where that fails."""
         return read_file(path, cls.from_json)
+
+
+def with_descendants(what_ifs: Sequence[WhatIf], number: int) -> set[int]:
+    """Return the numbers of a what-if and of all its descendants."""
+    numbers = {number}
+    for child, what_if in enumerate(what_ifs, 1):
+        if what_if.parent in numbers:  # a parent precedes its children
+            numbers.add(child)
+    return numbers
 
 
 def _kind(text: str) -> type[Any]:

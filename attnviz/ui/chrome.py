@@ -18,17 +18,17 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.admission import admitted
-from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
-from attnviz.ui.components.link_messages.link_messages import link_messages
-from attnviz.ui.components.page_links.page_links import page_links
-from attnviz.ui.components.plotly.plotly import load_library
+from attnviz.ui.components.lecture_mode import lecture_mode
+from attnviz.ui.components.link_messages import link_messages
+from attnviz.ui.components.page_links import page_links
+from attnviz.ui.components.plotly import load_library
 from attnviz.ui.concurrency import in_turn
-from attnviz.ui.fields import drop_restored_values, forget_linked_fields, restore_values, segmented_control, set_value
+from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
 from attnviz.ui.inbox import Handler, inbox
 from attnviz.ui.language import LANGUAGE, use_chosen_language
 from attnviz.ui.link import follow_address, link
-from attnviz.ui.page_state.address import PAGE, open_address, page_payload
-from attnviz.ui.page_state.link_problems import drop_link_problems, forget_link, link_problems
+from attnviz.ui.page_state.address import open_address, page_payload
+from attnviz.ui.page_state.linked import PAGE, SENTENCE_PAGES, begin_link, drop_link_problems, link_problems
 from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive
 from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
@@ -43,8 +43,10 @@ class Page:
     title: Callable[[], str]
     """Title in the current language."""
     draw: Callable[[], None]
-    forget: Callable[[], None] = lambda: None
-    """Clears what was chosen on the page, before another link is followed."""
+    shows_sentence: bool = False
+    """Whether the page shows the visitor's sentence."""
+    keeps_choices: Callable[[Mapping[str, str]], bool] = lambda _: False
+    """Whether what was chosen on the page stays when this link to it is followed."""
 
 
 def go_to(path: str) -> None:
@@ -116,9 +118,9 @@ def _follow(pages: Sequence[Page], query: Any) -> None:
     drop_restored_values()
     session[PAGE] = link().get(PAGE, "")
     session.pop(LANGUAGE, None)
-    forget_link(session)
-    forget_linked_fields()
-    _current_page(pages).forget()
+    page = _current_page(pages)
+    scopes = [SENTENCE_PAGES] if page.shows_sentence else []
+    begin_link(session, *scopes, *([] if page.keeps_choices(link()) else [session[PAGE]]))
 
 
 def _masthead(pages: Sequence[Page], current: Page) -> None:

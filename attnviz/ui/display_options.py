@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from attnviz.ui.components.field.field import field
+from attnviz.ui.components.field import field
 from attnviz.ui.page_state.view import View
 
 

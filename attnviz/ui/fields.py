@@ -8,18 +8,18 @@ others. Until that is handled, the browser shows the value that the visitor set 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import streamlit as st
 
-from attnviz.ui.components.field.field import field
+from attnviz.ui.components.field import field
 from attnviz.ui.link import link
-from attnviz.ui.page_state.address import PAGE, add_parameters
-from attnviz.ui.page_state.link_problems import note_if_invalid
+from attnviz.ui.page_state.address import add_parameters
+from attnviz.ui.page_state.linked import linked_entry
 
-_FIELDS, _RESTORED, _LINKED = "fields", "restored_fields", "linked_fields"
+_FIELDS, _RESTORED = "fields", "restored_fields"
 _LONGEST = 100_000
 """Largest length of a text that is accepted, in characters."""
 
@@ -83,7 +83,7 @@ def text_box(
     When a visitor changes it, `then` is called before the page is drawn again. Enter sends the text and presses the
     request button with the key `button`; Shift+Enter begins a line, but not in a box with a `single_line`. `height` is
     in pixels, for a box of several lines, which Ctrl+Enter sends; by default the box is as high as its text. With a
-    `parameter`, the text is in the address (`_follow_link`).
+    `parameter`, the text begins with the link and is in the address, unless it is the default.
     """
     data = {"placeholder": placeholder, "height": height, "button": button, "singleLine": single_line}
     style = _Style(label, label_visibility == "visible", help)
@@ -106,8 +106,8 @@ def select_box(
     """Draw a box of choices; return the chosen value, which the session state has under `key`.
 
     `options` maps values to labels in the current language; `default` is one of the values. When a visitor chooses,
-    `then` is called before the page is drawn again. `width` is in pixels. With a `parameter`, the value is in the
-    address (`_follow_link`).
+    `then` is called before the page is drawn again. `width` is in pixels. With a `parameter`, the value
+    begins with the link and is in the address, unless it is the default.
     """
     style = _Style(label, label_visibility == "visible", help, disabled, width)
     return str(_draw("select", style, key, default, options.__contains__, then, parameter, options=[*options.items()]))
@@ -140,8 +140,8 @@ def switch(
 ) -> bool:
     """Draw a switch; return whether it is on, which the session state has under `key`.
 
-    When a visitor turns it, `then` is called before the page is drawn again. With a `parameter`, whether it is on is in
-    the address (`_follow_link`).
+    When a visitor turns it, `then` is called before the page is drawn again. With a `parameter`, whether it is on
+    begins with the link and is in the address, unless it is the default.
     """
     style = _Style(label, labelled=False, help=help, width="content")
     return bool(_draw("switch", style, key, default, _is_bool, then, parameter))
@@ -188,7 +188,8 @@ def _draw(
     session = st.session_state
     if parameter:
         offered = ("0", "1") if kind == "switch" else [value for value, _ in data.get("options", ())]
-        _follow_link(key, parameter, offered, is_switch=kind == "switch")
+        parse = "1".__eq__ if kind == "switch" else str
+        linked_entry(session, link(), key, default, parameter=parameter, offered=offered, parse=parse, noted=True)
     restored = session.get(_RESTORED, {})
     if key in restored and _is_accepted(accepts, value := restored.pop(key)):
         session[key] = value
@@ -203,37 +204,6 @@ def _draw(
     with st.container(key=key, width=style.width):
         field(key, payload | {"help": style.help, "disabled": style.disabled}, style.width)
     return value
-
-
-def _follow_link(key: str, parameter: str, offered: Collection[str], *, is_switch: bool) -> None:
-    """Set a field to the `parameter` of the link when it is drawn first; note an invalid value.
-
-    Each field with a parameter is in the address of its page, unless it has its default.
-    """
-    session = st.session_state
-    read: dict[str, str] = session.setdefault(_LINKED, {})
-    text = link().get(parameter)
-    if key in read or text is None:
-        read.setdefault(key, session.get(PAGE, ""))
-        return
-    read[key] = session.get(PAGE, "")
-    note_if_invalid(session, parameter, text, offered)
-    if not offered or text in offered:
-        session[key] = text == "1" if is_switch else text
-
-
-def clear_with_link(key: str) -> None:
-    """Clear the entry `key` of the session state with the linked fields of the current page."""
-    st.session_state.setdefault(_LINKED, {})[key] = st.session_state.get(PAGE, "")
-
-
-def forget_linked_fields() -> None:
-    """Clear the fields of the current page that are in the address, before another link is followed."""
-    session = st.session_state
-    read: dict[str, str] = session.get(_LINKED, {})
-    for key in [key for key, page in read.items() if page == session.get(PAGE, "")]:
-        del read[key]
-        session.pop(key, None)
 
 
 def _is_accepted(accepts: Callable[[Any], bool], value: Any) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.ui.components.acknowledgement.acknowledgement import acknowledge
-from attnviz.ui.components.outbox.outbox import OUTBOX, outbox
+from attnviz.ui.components.acknowledgement import acknowledge
+from attnviz.ui.components.outbox import OUTBOX, outbox
 from attnviz.ui.inbox import Accepts, Handler, Request, inbox
 from attnviz.ui.language import use_chosen_language
 

@@ -9,8 +9,8 @@ import streamlit as st
 from attnviz.browser_programs import serif_style
 from attnviz.figures.browser import shares_style
 from attnviz.palette import ThemeName
-from attnviz.ui.components.popover_focus.popover_focus import manage_popover_focus
-from attnviz.ui.components.theme.theme import follow_theme
+from attnviz.ui.components.popover_focus import manage_popover_focus
+from attnviz.ui.components.theme import follow_theme
 
 _FOLDER = Path(__file__).parent
 ICON = str(_FOLDER / "icon.svg")

@@ -13,11 +13,11 @@ from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.analysis.gold import (
     MOST_LINKS,
     GoldLinks,
+    PairLinks,
     link_errors,
     linkable_words,
     read_links,
     stored_links,
-    words_digest,
 )
 from attnviz.analysis.measures import links
 from attnviz.analysis.pharaoh import read_gold_links
@@ -84,10 +84,27 @@ def test_gold_links_round_trip_and_digest_identifies_the_words(pair: tuple[Words
         assert read_links(gold.text(), words) == gold
         assert read_links(gold.text().replace("?", "p"), words) == gold
     source, target = linkable_words(words)
-    mark = words_digest(source, target)
+    mark, longer, swapped = (
+        PairLinks.of(*sides, gold).digest for sides in ((source, target), ((*source, "more"), target), (target, source))
+    )
     assert len(mark) == 12
-    assert words_digest((*source, "more"), target)[6:] == mark[6:]
-    assert words_digest((*source, "more"), target)[:6] != mark[:6] != words_digest(target, source)[:6]
+    assert longer[6:] == mark[6:]
+    assert longer[:6] != mark[:6] != swapped[:6]
+
+
+@given(pairs())
+def test_pair_links_round_trip_and_tell_whose_words_they_join(pair: tuple[Words, GoldLinks]) -> None:
+    words, gold = pair
+    source, target = linkable_words(words)
+    stored, other = PairLinks.of(source, target, gold), PairLinks.of(source, (*target, "more"), gold)
+    assert stored.joins(words)
+    assert stored.joins_source(words)
+    assert (other.joins(words), other.joins_source(words)) == (False, True)
+    assert not PairLinks.of((*source, "more"), target, gold).joins_source(words)
+    if gold:
+        assert [PairLinks.read(one.text(), words) for one in (stored, other)] == [stored, other]
+        without_digest = stored.text().partition(".")[2]
+        assert PairLinks.read(without_digest, words) == stored
 
 
 @pytest.mark.parametrize("number", range(0, len(SENTENCES), 2))

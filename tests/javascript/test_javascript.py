@@ -27,7 +27,7 @@ WRITTEN = sorted(
     if path.name.endswith((".js", ".d.ts")) and path.parent.name != "browser_programs"
 )
 MODULES = [path for path in WRITTEN if path.suffix == ".js"]
-COMPONENTS = [module_path(path.parent.name) for path in (PACKAGE / "ui" / "components").glob("*/__init__.py")]
+COMPONENTS = [module_path(path.parent.name) for path in (PACKAGE / "ui" / "components").glob("*/*.py")]
 PAGES = [ASSETS / f"{name}.js" for name in ("lecture", "story", "lesson")]
 ENTRIES = [*COMPONENTS, PACKAGE / "ui" / "components" / "mount.js", *PAGES]
 """Entry points: modules that no other module imports."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from deno import find_deno_bin
 
-from attnviz.ui.components.view_state.view_state import view_payload
+from attnviz.ui.components.view_state import view_payload
 from attnviz.ui.page_state.address import set_page_address
 from attnviz.ui.page_state.view import MAIN, View
 from tests.conftest import REPOSITORY

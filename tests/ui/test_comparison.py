@@ -19,15 +19,15 @@ from attnviz.installed_models import installed_models
 from attnviz.text import Tokenizer
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.changes import UniformAttention
-from attnviz.ui.lab.compared_translation import Pair
-from attnviz.ui.lab.sentence_diff import differing_sentences_html
-from attnviz.ui.lab.sentence_editor import plain
-from attnviz.ui.page_state.comparison import (
+from attnviz.ui.lab.compared_translation import (
     KINDS,
+    Pair,
     chosen_partner,
-    follow_first_sentence,
     other_what_ifs,
 )
+from attnviz.ui.lab.sentence_diff import differing_sentences_html
+from attnviz.ui.lab.sentence_editor import plain
+from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
@@ -77,12 +77,12 @@ def test_any_choice_is_used_if_it_is_offered(
 def test_another_first_sentence_resets_the_other_sentence() -> None:
     session: dict[Any, Any] = {"compare": "sentence"}
     view = a_view()
-    follow_first_sentence(session, view)
+    keep_for(session, "other_sentence", view.trace.source_text)
     session["other_sentence"] = "The agreement ."
-    follow_first_sentence(session, view)
+    keep_for(session, "other_sentence", view.trace.source_text)
     assert chosen_partner(session, view, MODELS).sentence == "The agreement ."
     other = View(MAIN, synthetic.trace("Nobody knows ."))
-    follow_first_sentence(session, other)
+    keep_for(session, "other_sentence", other.trace.source_text)
     assert chosen_partner(session, other, MODELS).sentence == "Nobody knows ."
 
 

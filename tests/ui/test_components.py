@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from tests.deno_program import made_by
 
 PACKAGE = REPOSITORY / "attnviz"
 COMPONENTS = PACKAGE / "ui" / "components"
-FOLDERS = sorted(path.parent for path in COMPONENTS.glob("*/__init__.py"))
+FOLDERS = sorted(path.parent for path in COMPONENTS.glob("*/*.py"))
 
 by_name = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 
@@ -24,12 +23,11 @@ by_name = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.n
 @by_name
 def test_component_folder_has_its_files_and_mounts_only_itself(folder: Path) -> None:
     name = folder.name
-    assert {f"{name}.py", f"{name}.js"} <= {path.name for path in folder.iterdir()}
+    assert {"__init__.py", f"{name}.js"} <= {path.name for path in folder.iterdir()}
     for path in folder.iterdir():
         if path.suffix in (".py", ".html", ".css"):
             assert path.stem in (name, "__init__"), f"{path.name} is not loaded"
-    assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
-    mounted = re.findall(r"component\(\s*\"(\w+)\"", (folder / f"{name}.py").read_text(encoding="utf-8"))
+    mounted = re.findall(r"component\(\s*\"(\w+)\"", (folder / "__init__.py").read_text(encoding="utf-8"))
     assert set(mounted) == {name}
 
 

@@ -16,9 +16,9 @@ from attnviz.ui.page_state.detail_level import (
     choose_detail_level,
     chosen_detail_level,
     detail_level_address,
-    forget_detail_level,
     open_detail_level,
 )
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
 from tests.ui.fields import set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted, shown_equations
@@ -65,7 +65,7 @@ def test_linked_level_is_not_stored_as_a_choice() -> None:
     session: dict[Any, Any] = {}
     open_detail_level(session, {DETAIL_LEVEL: "everything"}, "idea")
     assert detail_level_address(session, "idea") == {DETAIL_LEVEL: "everything"}
-    forget_detail_level(session)
+    clear_entries(session, SENTENCE_PAGES)
     assert open_detail_level(session, {}, "idea") == "idea"
 
 
@@ -84,7 +84,7 @@ def test_last_chosen_level_is_remembered(
         choose_detail_level(session)
         assert open_detail_level(session, {DETAIL_LEVEL: "everything"}, remembered) == turn
     assert chosen_detail_level(session) == (turns[-1] if turns else None)
-    forget_detail_level(session)
+    clear_entries(session, SENTENCE_PAGES)
     assert open_detail_level(session, {}, remembered) == (chosen_detail_level(session) or remembered or "idea")
 
 

@@ -14,7 +14,7 @@ from attnviz.attention_kinds import VARIABLE
 from attnviz.figures.energy_decomposition import energy_decomposition_figure
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName
-from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition_payload
+from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 from tests.figures import synthetic

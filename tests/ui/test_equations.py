@@ -10,7 +10,7 @@ import pytest
 from attnviz import Trace, Translator
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import Temperature
-from attnviz.ui.components.equation.equation import equation_payloads
+from attnviz.ui.components.equation import equation_payloads
 from attnviz.wording.equations import equations
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by

@@ -13,7 +13,7 @@ from attnviz import Trace, Translator
 from attnviz.analysis.findings import Kind, findings_of
 from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
 from attnviz.trace.changes import AttendOnly, resolved
-from attnviz.ui.components.view_state.view_state import view_payload
+from attnviz.ui.components.view_state import view_payload
 from attnviz.ui.examples import (
     DEFAULT_SENTENCE,
     EXAMPLES,

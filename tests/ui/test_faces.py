@@ -13,8 +13,7 @@ from attnviz import Trace, analysis
 from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
-from attnviz.ui.page_state.choices import HeatmapChoices
-from attnviz.ui.page_state.selection import Selection, linked_selection, with_selection
+from attnviz.ui.page_state.selection import HeatmapChoices, Selection, linked_selection, with_selection
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import has_posterior, posterior_of, translate
 from attnviz.ui.step.heatmap import shown_choices

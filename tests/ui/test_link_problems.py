@@ -9,15 +9,15 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.grid import FACES
-from attnviz.ui.page_state.address import valid_values_in_link
-from attnviz.ui.page_state.link_problems import drop_link_problems, forget_link, link_problems, read_link
+from attnviz.ui.page_state.linked import begin_link, drop_link_problems, link_problems, read_link
+from attnviz.ui.page_state.parameters import offered_in
 from attnviz.ui.page_state.view import MAIN, View
 from tests.figures import synthetic
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted
 
 VIEW = View(MAIN, synthetic.trace())
-OFFERED = valid_values_in_link({}, VIEW) | {"face": FACES}  # those of a translation with posterior attention
+OFFERED = offered_in(VIEW) | {"face": FACES}  # those of a translation with posterior attention
 
 VALID_VALUES = {
     "by": "pieces",
@@ -34,6 +34,11 @@ VALID_VALUES = {
     "foil": "8",
     "after_word": "1",
     "tour": "8",
+    "depth": "numbers",
+    "lesson": "attention",
+    "lang": "fr",
+    "model": "en-fr",
+    "search": "greedy",
 }
 """A valid value of each parameter."""
 
@@ -73,7 +78,7 @@ def test_problems_are_dropped_on_another_page_and_return_with_a_new_link() -> No
         drop_link_problems(session)
         read_link(session, {"face": "x"}, OFFERED)
         assert link_problems(session) == {}, "a link is read once"
-        forget_link(session)
+        begin_link(session)
 
 
 def shown_link_problems(app: AppTest) -> list[str]:

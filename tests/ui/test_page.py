@@ -20,6 +20,7 @@ from attnviz import architectures as kinds
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE
+from attnviz.ui.page_state.address import page_payload
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import ModelFactory
 from tests.strategies import FEW
@@ -41,7 +42,7 @@ def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterat
 
 def address(app: AppTest) -> dict[str, str]:
     """Return the URL parameters that the page sets."""
-    return {key: value for key, value in app.session_state["address"][1].items() if value is not None}
+    return {key: value for key, value in page_payload(app.session_state)["parameters"].items() if value is not None}
 
 
 def problem(app: AppTest) -> str:

@@ -210,5 +210,5 @@ def test_attribution_of_the_chosen_word_is_verified(trace: Trace) -> None:
 
 
 def test_payload_names_are_unique_across_pages() -> None:
-    names = [name for page in PAGES for name in page.MAKERS]
+    names = [name for page in PAGES for name in page]
     assert sorted(names) == sorted(MAKERS)

@@ -12,14 +12,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.ui.components.chart.chart import EVERY_STEP
-from attnviz.ui.components.player.player import player_payload
+from attnviz.ui.components.chart import EVERY_STEP
+from attnviz.ui.components.player import player_payload
 from attnviz.ui.page_state import parameters
 from attnviz.ui.page_state.address import page_payload, set_page_address
-from attnviz.ui.page_state.choices import HeatmapChoices
 from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_request, set_request
+from attnviz.ui.page_state.linked import (
+    begin_link,
+    clear_entries,
+    is_given,
+    keep_for,
+    link_problems,
+    linked_entry,
+)
 from attnviz.ui.page_state.parameters import browser_parameters
-from attnviz.ui.page_state.selection import Selection, linked_selection, selection_of, source_of, with_selection
+from attnviz.ui.page_state.selection import (
+    HeatmapChoices,
+    Selection,
+    linked_selection,
+    selection_of,
+    source_of,
+    with_selection,
+)
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.wording.stages import step_sentence
 from tests.conftest import REPOSITORY
@@ -167,11 +181,46 @@ def test_player_payload_splits_a_word_into_its_pieces() -> None:
 
 def test_request_opens_from_its_link_and_keeps_later_input() -> None:
     session: dict[Any, Any] = {}
-    open_request(session, {TARGET: "Un chien."}, "A dog.")
+    open_request(session, {TARGET: "Un chien."}, "A dog.", ("en-fr",))
     assert (session[SENTENCE], session[TARGET]) == ("A dog.", "Un chien.")
     session[SENTENCE] = "A cat."
-    open_request(session, {SENTENCE: "A dog."}, "A dog.")
+    open_request(session, {SENTENCE: "A dog."}, "A dog.", ("en-fr",))
     assert session[SENTENCE] == "A cat."
+
+
+def test_entry_begins_with_its_link_once_until_another_link_is_followed() -> None:
+    session: dict[Any, Any] = {}
+
+    def size(linked: dict[str, str], **arguments: Any) -> Any:
+        return linked_entry(session, linked, "size", 1, offered=("1", "2"), parse=int, **arguments)
+
+    assert size({"size": "2"}) == 2
+    assert is_given(session, "size")
+    session["size"] = 3
+    assert size({"size": "2"}) == 3, "what was chosen stays"
+    del session["size"]
+    assert size({"size": "2"}) == 1, "a removed entry begins with its default, not with the link again"
+    begin_link(session, "another page")
+    assert size({"size": "2"}) == 1
+    begin_link(session, "")
+    assert size({"size": "2"}) == 2
+    begin_link(session, "")
+    assert (size({"size": "9"}), is_given(session, "size"), link_problems(session)) == (1, False, {})
+    begin_link(session, "")
+    assert size({"size": "9"}, noted=True) == 1
+    assert list(link_problems(session)) == ["size"]
+    clear_entries(session, "")
+    session["size"] = 5
+    assert size({"size": "2"}) == 5, "a value of the server is not overwritten"
+
+
+def test_entry_is_kept_for_its_subject_only() -> None:
+    session: dict[Any, Any] = {"text": "typed"}
+    keep_for(session, "text", "one")
+    keep_for(session, "text", "one")
+    assert session["text"] == "typed"
+    keep_for(session, "text", "other")
+    assert "text" not in session
 
 
 def test_player_payload_shows_unknown_text_without_space_marks(snapshot: SnapshotAssertion) -> None:

@@ -28,8 +28,8 @@ from attnviz.lru_cache import LRUCache
 from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
-from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition_payload
-from attnviz.ui.components.findings.findings import SEVERITY, findings_payload
+from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
+from attnviz.ui.components.findings import SEVERITY, findings_payload
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.shared_payloads import PayloadRequest
 from attnviz.ui.step.attributed_word import parse_piece, word_and_foil

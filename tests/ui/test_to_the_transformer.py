@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -369,6 +370,16 @@ def comparisons_caption(app: AppTest) -> str:
     """Return the caption of the sum over the comparison vectors."""
     *_, summary = [one["captions"]["every"][1] for one in mounted(app, "chart") if "every" in one.get("captions", {})]
     return str(summary)
+
+
+def test_link_to_another_sentence_brings_its_french_sentence(page: Run, detector: Path) -> None:
+    app = page(rung="pair", pair="Deux chats jouent.")
+    linked = {"sentence": "A cat sleeps.", "rung": "pair", "pair": "Un chat dort."}
+    ask(app, "follow", f"?{urlencode(linked)}")
+    app.run()
+    assert not app.exception
+    assert field(app, "pair")["value"] == "Un chat dort."
+    assert address(app) == linked
 
 
 def test_swapping_two_words_does_not_change_the_verdict(page: Run, detector: Path, snapshot: SnapshotAssertion) -> None:

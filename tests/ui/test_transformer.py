@@ -22,9 +22,9 @@ from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace, WhatIf
 from attnviz.trace.changes import UniformAttention, WriteWords
+from attnviz.trace.what_if_text import encode_what_ifs
 from attnviz.translator import Translator
 from attnviz.ui.page_state.view import View
-from attnviz.ui.page_state.what_if_address import encode_what_ifs
 from attnviz.ui.toolbar.downloads import pictures
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector

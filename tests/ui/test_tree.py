@@ -161,7 +161,7 @@ def _panel_of(saved: str) -> None:
 
 
 def test_every_width_has_its_payload(shown: Translator) -> None:
-    from attnviz.ui.lab.lab_payloads import MAKERS
+    from attnviz.ui.payload_makers import MAKERS
 
     assert max(WIDTHS) == 12
     trace = shown.translate(SENTENCES[0])

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.findings import Finding, Kind, findings_of, summarise
 from attnviz.text import SPACE
-from attnviz.ui.components.findings.findings import findings_payload
+from attnviz.ui.components.findings import findings_payload
 from attnviz.wording.findings import (
     finding_sentence,
     nothing_found_text,

@@ -17,7 +17,7 @@ from attnviz.ui.language import language_address
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.address import set_page_address
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
-from attnviz.ui.page_state.view import Session
+from attnviz.ui.page_state.linked import Session, linked_entry
 
 TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
     "table",
@@ -59,23 +59,30 @@ def key(name: str) -> str:
     return f"corpus_{name}"
 
 
-def read_linked_choices(session: Session, linked: Mapping[str, str], overwrite: bool) -> None:
-    """Set each unset choice from the link; with `overwrite`, each choice. Invalid values become defaults.
+def open_choices(session: Session, linked: Mapping[str, str]) -> None:
+    """Begin the choices with the link; without a table, the page opens where the translations go wrong."""
+    for name, default in (_DEFAULTS | ({PRESET: "wrong"} if has_no_table(linked) else {})).items():
+        linked_entry(
+            session,
+            linked,
+            key(name),
+            default,
+            parameter=name,
+            offered=_VALID_VALUES.get(name, ()),
+            parse=lambda text: text[:_MAX_LENGTH],
+        )
 
-    A link without a table never overwrites; the page then opens where the translations go wrong.
-    """
-    opening = _DEFAULTS | ({} if linked.get(TABLE) else {PRESET: "wrong"})
-    for name, default in opening.items():
-        if session.get(key(name)) is None or (overwrite and linked.get(TABLE)):
-            value = linked.get(name, default)[:_MAX_LENGTH]
-            session[key(name)] = value if value in _VALID_VALUES.get(name, (value,)) else default
+
+def has_no_table(linked: Mapping[str, str]) -> bool:
+    """Return whether a link names no table; it then shows the current one."""
+    return not linked.get(TABLE)
 
 
 def current_choice(session: Mapping[Any, Any]) -> Choice:
     """Return the current choice."""
     return Choice(
         preset=session[key(PRESET)],
-        query=session[key(QUERY)] or "",
+        query=session[key(QUERY)],
         sort=session[key(SORT)],
         descending=bool(session[key(DESCENDING)]),
         x=session[key(X)],
@@ -119,7 +126,7 @@ def brush_text(brush: Brush | None) -> str:
 
 def write_address(session: Session) -> None:
     """Write the choices that differ from their defaults into the address."""
-    values = {name: str(session[key(name)] or "") for name in _DEFAULTS}
+    values = {name: str(session[key(name)]) for name in _DEFAULTS}
     parameters = {name: value if value and value != _DEFAULTS[name] else None for name, value in values.items()}
     others = dict.fromkeys((*inputs.REQUEST, DETAIL_LEVEL))  # a link may have them for the other pages
     set_page_address(session, repr(values), others | parameters | language_address())

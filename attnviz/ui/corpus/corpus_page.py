@@ -13,7 +13,7 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
-from attnviz.ui.components.kept_scroll.kept_scroll import keep_scroll
+from attnviz.ui.components.kept_scroll import keep_scroll
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.corpus import corpus_choices, table
 from attnviz.ui.corpus.corpus_choices import clear_brush, key, show_pairs

@@ -18,7 +18,7 @@ from attnviz.figures.attribution_methods import (
 )
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import chart, steady_payload
+from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.display_options import option_segments
 from attnviz.ui.lab.availability import unavailable_reason
 from attnviz.ui.lab.cached_analyses import attribution_methods_of

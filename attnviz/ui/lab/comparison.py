@@ -19,25 +19,28 @@ from attnviz.figures.comparison import comparison
 from attnviz.figures.comparison_table import compared_words_table, comparison_table
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import chart, fitting_payload
+from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.display_options import option_segments
-from attnviz.ui.fields import clear_with_link, segmented_control, select_box
+from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.figure_cache import cached_for_all
-from attnviz.ui.lab.compared_translation import Pair, other_models, selected_pair, unknown_text_sentence, what_if_name
-from attnviz.ui.lab.sentence_diff import differing_sentences_html
-from attnviz.ui.lab.sentence_editor import sentence_editor
-from attnviz.ui.page_state.choices import HeatmapChoices
-from attnviz.ui.page_state.comparison import (
+from attnviz.ui.lab.compared_translation import (
     KIND,
     MODEL,
-    SOURCE,
+    SENTENCE,
     WHAT_IF,
+    Pair,
     chosen_partner,
     default_what_if,
-    follow_first_sentence,
+    other_models,
     other_what_ifs,
+    selected_pair,
+    unknown_text_sentence,
+    what_if_name,
 )
-from attnviz.ui.page_state.selection import Selection, selection_of
+from attnviz.ui.lab.sentence_diff import differing_sentences_html
+from attnviz.ui.lab.sentence_editor import sentence_editor
+from attnviz.ui.page_state.linked import keep_for
+from attnviz.ui.page_state.selection import HeatmapChoices, Selection, selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
@@ -53,8 +56,7 @@ LAYOUTS = {4: 1380, 2: 900, 1: 390}
 
 def comparison_panel(view: View, theme: ThemeName) -> None:
     """Draw the choice of what `view` is compared with, and both translations side by side."""
-    follow_first_sentence(st.session_state, view)
-    clear_with_link(view.key(SOURCE))
+    keep_for(st.session_state, view.key(SENTENCE), view.trace.source_text)
     _choices(view)
     try:
         with st.spinner(gettext("Translating…")):

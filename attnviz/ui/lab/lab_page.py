@@ -14,11 +14,12 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.picture_files.picture_files import PictureFile
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
+from attnviz.ui.lab.compared_translation import NAMES as COMPARISON_NAMES
 from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables
 from attnviz.ui.lab.neighbours import CORPUS, KIND, METRIC, neighbours_panel, neighbours_pictures, neighbours_tables
 from attnviz.ui.lab.perturbation_tests import (
@@ -28,7 +29,6 @@ from attnviz.ui.lab.perturbation_tests import (
 )
 from attnviz.ui.lab.tree import WIDTH as BEAM_WIDTH
 from attnviz.ui.lab.tree import tree_panel, tree_pictures
-from attnviz.ui.page_state.comparison import NAMES as COMPARISON_NAMES
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.requests import begin_fragment

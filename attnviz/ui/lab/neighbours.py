@@ -21,8 +21,8 @@ from attnviz.figures.vector_map import vector_map_table, vector_map_template, ve
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, piece_name
-from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
-from attnviz.ui.components.neighbours.neighbours import neighbour_list
+from attnviz.ui.components.chart import AtStep, chart, chart_payload
+from attnviz.ui.components.neighbours import neighbour_list
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.lab.vectors import SAMPLE_NAME, VectorIndex, corpora_of, corpus_version, vector_index
 from attnviz.ui.page_state.selection import selection_of

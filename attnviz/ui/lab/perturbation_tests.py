@@ -16,7 +16,7 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.shuffled import shuffled_figure, shuffled_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import chart, steady_payload
+from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.lab.availability import unavailable_reason
 from attnviz.ui.lab.cached_analyses import best_attention_of, minimal_change_of, perturbation_tests_of, shuffled_of
 from attnviz.ui.page_state.view import Session, View

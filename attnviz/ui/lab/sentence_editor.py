@@ -10,7 +10,7 @@ from attnviz.analysis.sentence_edits import next_word, sentence_words, with_next
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.fields import switch, text_box
-from attnviz.ui.page_state.comparison import HELD, SENTENCE
+from attnviz.ui.lab.compared_translation import HELD, SENTENCE
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import request_button
 from attnviz.wording.labels import quote, shorten

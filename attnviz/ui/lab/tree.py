@@ -12,8 +12,8 @@ from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import ForceWord
-from attnviz.ui.components.chart.chart import chart, steady_payload
-from attnviz.ui.components.hypotheses.hypotheses import hypotheses, hypotheses_payload
+from attnviz.ui.components.chart import chart, steady_payload
+from attnviz.ui.components.hypotheses import hypotheses, hypotheses_payload
 from attnviz.ui.fields import disclosure, segmented_control
 from attnviz.ui.lab.cached_analyses import beam_tree_of
 from attnviz.ui.page_state.selection import selection_of

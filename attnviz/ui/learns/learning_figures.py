@@ -14,7 +14,7 @@ from attnviz.figures.template import to_json
 from attnviz.languages import language
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.components.chart.chart import AtStep, chart_payload, inline_chart, steady_payload
+from attnviz.ui.components.chart import AtStep, chart_payload, inline_chart, steady_payload
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.learns.learning_choices import LearningView
 from attnviz.ui.learns.runs import identity_of

@@ -16,14 +16,14 @@ from attnviz.figures.learning_curves import learning_table, learnt_figure, level
 from attnviz.figures.learning_heatmap import learning_heatmap, learning_heatmap_table
 from attnviz.languages import gettext, ngettext
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.picture_files.picture_files import (
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.picture_files import (
     PictureFile,
     followed_picture_files,
     picture_files_payload,
 )
-from attnviz.ui.components.tables.tables import tables, tables_payload
-from attnviz.ui.components.timeline.timeline import timeline
+from attnviz.ui.components.tables import tables, tables_payload
+from attnviz.ui.components.timeline import timeline
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.language import language_address

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
-from typing import Any, Literal, TypeGuard, get_args
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, is_given, linked_entry
 
 DetailLevel = Literal["idea", "numbers", "everything"]
 DETAIL_LEVELS: tuple[DetailLevel, ...] = get_args(DetailLevel)
@@ -14,61 +16,39 @@ DEFAULT_LEVEL: DetailLevel = "idea"
 
 DETAIL_LEVEL = "depth"
 """Session state key, widget key of the switch, and address parameter."""
-_LINKED, _CHOSEN = "depth_linked", "depth_chosen"
+_CHOSEN = "depth_chosen"
 
 
-def open_detail_level(
-    session: MutableMapping[Any, Any], linked: Mapping[str, str], earlier_choice: str | None
-) -> DetailLevel:
+def open_detail_level(session: Session, linked: Mapping[str, str], earlier_choice: str | None) -> DetailLevel:
     """Return the current level: that of the switch, at first that of the link, else the visitor's last choice.
 
     `earlier_choice` is that of an earlier session. A link sets the level, but only the switch makes it the visitor's
     own choice.
     """
-    level: str | None = session.get(DETAIL_LEVEL)
-    if not is_detail_level(level):
-        linked_level = linked.get(DETAIL_LEVEL)
-        level = (
-            linked_level
-            if is_detail_level(linked_level)
-            else _visitors_choice(session, earlier_choice) or DEFAULT_LEVEL
-        )
-        session[DETAIL_LEVEL], session[_LINKED] = level, is_detail_level(linked_level)
+    default = chosen_detail_level(session, earlier_choice) or DEFAULT_LEVEL
+    level: DetailLevel = linked_entry(
+        session, linked, DETAIL_LEVEL, default, offered=DETAIL_LEVELS, scope=SENTENCE_PAGES
+    )
     return level
 
 
-def choose_detail_level(session: MutableMapping[Any, Any]) -> None:
+def choose_detail_level(session: Session) -> None:
     """Make the current level the visitor's own choice."""
     session[_CHOSEN] = session[DETAIL_LEVEL]
 
 
-def chosen_detail_level(session: MutableMapping[Any, Any]) -> DetailLevel | None:
-    """Return the level chosen last in this session, None where none was."""
-    return _visitors_choice(session, None)
+def chosen_detail_level(session: Session, earlier_choice: str | None = None) -> DetailLevel | None:
+    """Return the visitor's last choice, in this session or an earlier one; None where there is none."""
+    chosen = session.get(_CHOSEN, earlier_choice)
+    return next((level for level in DETAIL_LEVELS if level == chosen), None)
 
 
-def detail_level_address(session: MutableMapping[Any, Any], earlier_choice: str | None) -> dict[str, str | None]:
+def detail_level_address(session: Session, earlier_choice: str | None) -> dict[str, str | None]:
     """Return the address parameter of the level; None where neither a link nor the visitor chose one."""
-    chosen = session.get(_LINKED) or _visitors_choice(session, earlier_choice)
+    chosen = is_given(session, DETAIL_LEVEL) or chosen_detail_level(session, earlier_choice)
     return {DETAIL_LEVEL: session[DETAIL_LEVEL] if chosen else None}
-
-
-def forget_detail_level(session: MutableMapping[Any, Any]) -> None:
-    """Clear the current level, before another link is followed."""
-    session.pop(DETAIL_LEVEL, None)
 
 
 def shows(level: DetailLevel, element_level: DetailLevel) -> bool:
     """Return whether elements of the level `element_level` are shown at `level`."""
     return DETAIL_LEVELS.index(level) >= DETAIL_LEVELS.index(element_level)
-
-
-def is_detail_level(value: object) -> TypeGuard[DetailLevel]:
-    """Return whether a value from an address or a browser is a level."""
-    return value in DETAIL_LEVELS
-
-
-def _visitors_choice(session: MutableMapping[Any, Any], earlier_choice: str | None) -> DetailLevel | None:
-    """Return the visitor's last choice, in this session or an earlier one."""
-    chosen = session.get(_CHOSEN, earlier_choice)
-    return chosen if is_detail_level(chosen) else None

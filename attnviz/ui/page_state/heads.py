@@ -1,8 +1,4 @@
-"""Store which heads of a transformer a view shows: one, or the mean of several.
-
-In the address they count from 1, as in printed text: "2.3" is head 3 of layer 2, "2" the mean of its heads, "all" that
-of all layers.
-"""
+"""Store which heads of a transformer a view shows: one, or the mean of several."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnviz.trace.parts import Heads
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, linked_entry
 from attnviz.ui.page_state.view import Session, View, view_key
 
 HEADS = "heads"
@@ -21,8 +18,7 @@ def with_chosen_heads(session: Session, view_id: str, trace: Any, linked: Mappin
 
     A trace without heads, or without these, is returned unchanged.
     """
-    key = view_key(view_id, HEADS)
-    chosen = session.setdefault(key, linked.get(key))
+    chosen = linked_entry(session, linked, view_key(view_id, HEADS), None, scope=SENTENCE_PAGES)
     heads = head_choices(trace).get(str(chosen))
     return trace if heads is None else trace.seen_by(heads.layer, heads.head)
 
@@ -34,23 +30,10 @@ def head_choices(trace: Any) -> dict[str, Heads]:
     layers, heads = map(range, trace.cross_weights.shape[:2])
     choices = [Heads(), *(Heads(layer) for layer in layers)]
     choices += [Heads(layer, head) for layer in layers for head in heads]
-    return {heads_in_address(one): one for one in choices}
+    return {one.name: one for one in choices}
 
 
-def heads_in_address(heads: Heads) -> str:
-    """Return the name of heads in the address."""
-    if heads.layer is None:
-        return "all"
-    return str(heads.layer + 1) if heads.head is None else f"{heads.layer + 1}.{heads.head + 1}"
-
-
-def heads_address(view: View) -> dict[str, str | None]:
-    """Return the address parameter of the current heads; None for the mean of all, and where there are none."""
-    trace = view.trace
-    chosen = getattr(trace, "heads", Heads()) != Heads()  # single heads and sentence pairs have no choice
-    return {view.key(HEADS): heads_in_address(trace.heads) if chosen else None}
-
-
-def forget_heads(session: Session, view_id: str) -> None:
-    """Clear the choice of a view, before another link is followed."""
-    session.pop(view_key(view_id, HEADS), None)
+def current_heads(view: View) -> str | None:
+    """Return the current heads for the address; None for the mean of all, and where there are none."""
+    heads = getattr(view.trace, "heads", Heads())  # single heads and sentence pairs have no choice
+    return None if heads == Heads() else heads.name

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from attnviz.ui.page_state.view import Session
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, linked_entry
 
 SENTENCE = "sentence"
 TARGET = "target"
@@ -15,21 +15,25 @@ REQUEST = (SENTENCE, TARGET, MODEL, SEARCH)
 """Session state keys that are also address parameters."""
 
 
-def open_request(session: Session, linked: Mapping[str, str], default: str) -> None:
-    """Initialise sentence and own translation from the link; `default` is the sentence if the link has none."""
-    session.setdefault(SENTENCE, linked.get(SENTENCE, default))
-    session.setdefault(TARGET, linked.get(TARGET, ""))
+SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
+DEFAULT_SEARCH = "beam 5"
+"""It translates better than greedy search and takes a few milliseconds more."""
+
+
+def open_request(session: Session, linked: Mapping[str, str], sentence: str, models: Collection[str]) -> None:
+    """Begin the request with the link; `sentence` and the first of the `models` are the defaults."""
+    for name, default, offered in (
+        (SENTENCE, sentence, ()),
+        (TARGET, "", ()),
+        (MODEL, next(iter(models), ""), models),
+        (SEARCH, DEFAULT_SEARCH, SEARCHES),
+    ):
+        linked_entry(session, linked, name, default, offered=offered, scope=SENTENCE_PAGES)
 
 
 def set_request(session: Session, sentence: str, target: str = "") -> None:
     """Set the sentence and its own translation, which may be empty."""
     session.update({SENTENCE: sentence, TARGET: target})
-
-
-def forget_request(session: Session) -> None:
-    """Clear what was typed and chosen, so that the link's values apply."""
-    for key in REQUEST:
-        session.pop(key, None)
 
 
 def drop_target(session: Session) -> None:

@@ -8,17 +8,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
+from attnviz.analysis.grid import By, Face
+from attnviz.palette import Colours
 from attnviz.trace import Trace
-from attnviz.ui.page_state.choices import HeatmapChoices, heatmap_choices
-from attnviz.ui.page_state.parameters import linked_values
+from attnviz.ui.page_state.parameters import browser_values
 from attnviz.ui.page_state.view import View
 
 _SELECTION = "selection"
+
+
+@dataclass(frozen=True)
+class HeatmapChoices:
+    """The display options of a heatmap."""
+
+    by: By = "words"
+    """Whether rows and columns are words or pieces."""
+    colours: Colours = "paper"
+    root: bool = False
+    """Whether colours are linear in √α instead of α."""
+    end: bool = True
+    """Whether `</s>` is shown."""
+    margins: bool = False
+    face: Face = "before"
+    """Prior α, posterior α′ or their difference; `ui.step.heatmap.shown_choices` returns those that can be drawn."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +62,12 @@ class Selection:
 
 def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
     """Return the selection of an address; invalid values are ignored."""
-    values = linked_values(view, linked, "browser")
+    values = browser_values(view, linked)
+    options: dict[str, Any] = {
+        option.name: values[option.name] == "1" if isinstance(option.default, bool) else values[option.name]
+        for option in fields(HeatmapChoices)
+        if option.name in values
+    }
     word, foil = (int(values[name]) if name in values else None for name in ("word", "foil"))
     return Selection(
         step=int(values["step"]) - 1 if "step" in values else view.first_step,
@@ -54,7 +76,7 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
         foil=foil,
         typed_word="" if word is None else values.get("typed_word", ""),
         typed_foil="" if foil is None else values.get("typed_foil", ""),
-        choices=heatmap_choices(values),
+        choices=HeatmapChoices(**options),
     )
 
 

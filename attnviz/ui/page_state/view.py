@@ -5,16 +5,14 @@ A page may have several views, each with its own choices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from attnviz.trace import Trace, WhatIfs
 from attnviz.trace.changes import Resolved
 from attnviz.ui.page_state.detail_level import DetailLevel, shows
-
-Session = MutableMapping[Any, Any]
-"""Streamlit's session state (`st.session_state`), or a dictionary in its place."""
+from attnviz.ui.page_state.linked import Session as Session
 
 MAIN = ""
 """Id of a page's own view, whose keys and address parameters have no suffix."""
@@ -54,6 +52,8 @@ class View:
     """Forms of attention that the visitor chooses from, each with its own history entry; empty for most views."""
     step_count: int | None = None
     """Number of steps; None for those of the decoder."""
+    main: View | None = None
+    """The page's own view, if the page draws this one instead: its parameters are in the address, too."""
 
     @property
     def parent(self) -> Any:

@@ -8,19 +8,21 @@ from attnviz.importing.records import AttentionRecords
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page, go_to
-from attnviz.ui.corpus.corpus_choices import read_linked_choices
+from attnviz.ui.corpus.corpus_choices import has_no_table, open_choices
 from attnviz.ui.corpus.corpus_page import corpus_page
 from attnviz.ui.corpus.table import Pair
-from attnviz.ui.link import link
+from attnviz.ui.link import follow_address, link
+from attnviz.ui.page_state import inputs
+from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.gold import set_gold
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
 from attnviz.ui.page_state.listed_pair import open_listed_pair
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import current_request
-from attnviz.ui.toolbar.translation import forget_link
 
 
 def _draw() -> None:
-    read_linked_choices(st.session_state, link(), overwrite=False)
+    open_choices(st.session_state, link())
     available = installed_models()
     if not available:
         st.text(gettext("Add a model folder: a model is needed to measure sentence pairs."))
@@ -28,9 +30,15 @@ def _draw() -> None:
     corpus_page(current_request(available).folder, _open_pair, _open_attention)
 
 
+def _begin_translation() -> None:
+    """Clear what the first page shows, except model and level of detail; nothing begins with the link of this page."""
+    clear_entries(st.session_state, SENTENCE_PAGES, "", kept=(inputs.MODEL, DETAIL_LEVEL))
+    follow_address("")
+
+
 def _open_pair(pair: Pair) -> None:
-    """Show a pair on the first page, force-decoded, with its gold links."""
-    forget_link()
+    """Show a pair on the first page, force-decoded by the model that measured it, with its gold links."""
+    _begin_translation()
     open_listed_pair(st.session_state, pair.source, pair.target)
     if pair.gold:
         set_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
@@ -40,7 +48,7 @@ def _open_pair(pair: Pair) -> None:
 
 def _open_attention(name: str, records: AttentionRecords, number: int, pair: Pair) -> None:
     """Show a pair of an attention file on the first page, with its gold links."""
-    forget_link()
+    _begin_translation()
     opened_file.choose_attention(st.session_state, opened_file.Choice(name, records, number))
     if pair.gold:
         set_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
@@ -48,8 +56,4 @@ def _open_attention(name: str, records: AttentionRecords, number: int, pair: Pai
     st.rerun()
 
 
-def _forget() -> None:
-    read_linked_choices(st.session_state, link(), overwrite=True)
-
-
-page = Page("corpus", lambda: gettext("Corpus"), _draw, _forget)
+page = Page("corpus", lambda: gettext("Corpus"), _draw, keeps_choices=has_no_table)

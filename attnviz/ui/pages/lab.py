@@ -11,7 +11,7 @@ from attnviz.ui.chrome import Page
 from attnviz.ui.lab.lab_page import lab_page
 from attnviz.ui.step.marks import shown_marks
 from attnviz.ui.toolbar.controls import current_request, request_address
-from attnviz.ui.toolbar.translation import forget_link, open_view, shown_translation
+from attnviz.ui.toolbar.translation import open_view, shown_translation
 
 
 def _draw() -> None:
@@ -28,4 +28,4 @@ def _draw() -> None:
         lab_page(view, requested=shown.asked, has_mistake=bool(mistakes))
 
 
-page = Page("lab", lambda: gettext("Lab"), _draw, forget_link)
+page = Page("lab", lambda: gettext("Lab"), _draw, shows_sentence=True)

@@ -10,9 +10,9 @@ from attnviz.ui.chrome import Page
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.text_sections import text_section
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
-from attnviz.ui.toolbar.translation import forget_link, open_view, shown_translation
+from attnviz.ui.toolbar.translation import open_view, shown_translation
 from attnviz.ui.transformer.exhibit import SentenceRequest
-from attnviz.ui.transformer.transformer_page import forget_transformer, transformer_view
+from attnviz.ui.transformer.transformer_page import transformer_view
 from attnviz.wording import transformer_page
 
 
@@ -24,7 +24,7 @@ def _draw() -> None:
     request = None
     if available:
         with st.container(key="transformer_sentence"):
-            sentence_box()
+            sentence_box(available)
         request = current_request(available)
     shown = shown_translation(request, back=False)
     if shown.view is None:
@@ -34,9 +34,4 @@ def _draw() -> None:
     transformer_view(SentenceRequest(shown.view, device, beam))
 
 
-def _forget() -> None:
-    forget_link()
-    forget_transformer(st.session_state)
-
-
-page = Page("transformer", lambda: gettext("To the transformer"), _draw, _forget)
+page = Page("transformer", lambda: gettext("To the transformer"), _draw, shows_sentence=True)

@@ -14,10 +14,10 @@ from attnviz.ui.resources import tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.toolbar.controls import controls, default_request, request_address
 from attnviz.ui.toolbar.detail_level import page_detail_level
-from attnviz.ui.toolbar.lesson import current_lesson, forget_lesson, lesson_view
+from attnviz.ui.toolbar.lesson import current_lesson, lesson_view
 from attnviz.ui.toolbar.sharing import share_and_save
 from attnviz.ui.toolbar.tour_offer import tour_button, tour_offer
-from attnviz.ui.toolbar.translation import forget_link, open_view, run_summary, shown_translation, status
+from attnviz.ui.toolbar.translation import open_view, run_summary, shown_translation, status
 
 
 def cache_default_translation() -> None:
@@ -56,9 +56,4 @@ def _draw() -> None:
             tour_offer()
 
 
-def _forget() -> None:
-    forget_link()
-    forget_lesson(st.session_state)
-
-
-page = Page("", lambda: gettext("Translate"), _draw, _forget)
+page = Page("", lambda: gettext("Translate"), _draw, shows_sentence=True)

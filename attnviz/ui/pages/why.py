@@ -12,9 +12,9 @@ from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state.view import View
 from attnviz.ui.text_sections import text_section
 from attnviz.ui.toolbar.controls import Request, current_request, own_translation, request_address, sentence_box
-from attnviz.ui.toolbar.translation import forget_link, open_view, shown_translation
+from attnviz.ui.toolbar.translation import open_view, shown_translation
 from attnviz.ui.why.three_models import Trio, missing_models_reason, translate_trio
-from attnviz.ui.why.why_page import forget_why, why_page
+from attnviz.ui.why.why_page import why_page
 from attnviz.wording import why_story
 
 
@@ -26,7 +26,7 @@ def _draw() -> None:
     if available:
         with st.container(key="why_sentence"):
             st.html(f'<h2 class="section">{gettext("Your sentence")}</h2>')
-            sentence_box()
+            sentence_box(available)
             with st.popover(gettext("Another translation to force"), type="tertiary", key="own"):
                 own_translation()
         request = current_request(available)
@@ -57,9 +57,4 @@ def _trio(view: View, request: Request | None) -> Trio | None:
         return None
 
 
-def _forget() -> None:
-    forget_link()
-    forget_why(st.session_state)
-
-
-page = Page("why", lambda: gettext("Why attention?"), _draw, _forget)
+page = Page("why", lambda: gettext("Why attention?"), _draw, shows_sentence=True)

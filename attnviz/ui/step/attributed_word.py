@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.languages import gettext
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
-from attnviz.ui.components.attributed_word.attributed_word import logit_attribution_choice
+from attnviz.ui.components.attributed_word import logit_attribution_choice
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.session_payloads import register_payload

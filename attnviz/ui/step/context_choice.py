@@ -15,7 +15,7 @@ from attnviz.trace import WhatIf
 from attnviz.trace.changes import Change, FreezeContext, SetTemperature
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.page_state.view import View
-from attnviz.ui.page_state.what_ifs import add, show
+from attnviz.ui.page_state.what_ifs import WHAT_IFS, stored_what_ifs
 from attnviz.ui.step.intervention_controls import slider_labels
 
 CHANGES: dict[str, Change] = {"first": FreezeContext(0), "mean": SetTemperature(math.inf)}
@@ -57,7 +57,7 @@ def _choose(view: View, key: str) -> None:
     if view.what_ifs is None or chosen == current:
         return
     base = view.number if current == "each" else view.what_ifs.what_ifs[view.number - 1].parent
-    if chosen == "each":
-        show(session, view.id, base)
-    else:
-        add(session, view.id, WhatIf(base, CHANGES[chosen], held=False))
+    stored = stored_what_ifs(session, view.id)
+    session[view.key(WHAT_IFS)] = (
+        stored.showing(base) if chosen == "each" else stored.adding(WhatIf(base, CHANGES[chosen]))
+    )

@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.analysis.context_units import context_units
 from attnviz.figures.context_units import context_units_template, context_units_values
 from attnviz.figures.template import to_json
-from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
+from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import PayloadRequest
 from attnviz.wording.context_units import context_sentence, displayed_units_caption

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attnviz.ui.components.tables.tables import tables, tables_payload
+from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.session_payloads import register_payload

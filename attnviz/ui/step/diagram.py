@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.diagram.diagram import diagram_drawing, diagram_payload
+from attnviz.ui.components.diagram import diagram_drawing, diagram_payload
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.payload_addresses import payload_address

@@ -12,12 +12,11 @@ from attnviz.analysis.gold import GoldLinks, LinkErrors, link_errors, linkable_w
 from attnviz.analysis.grid import Face
 from attnviz.languages import gettext, language
 from attnviz.trace import Words
-from attnviz.ui.components.findings.findings import findings_at
+from attnviz.ui.components.findings import findings_at
 from attnviz.ui.fields import text_box
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.gold import (
     TEXT,
-    fill_box,
     gold_of,
     has_links_for_other_words,
     problem_of,
@@ -48,8 +47,15 @@ def gold_box(view: View) -> None:
         st.html(f'<p class="reading">{escape(links_help())}</p>')
         for name, side in zip((gettext("Source"), gettext("Target")), linkable_words(view.trace.words()), strict=True):
             st.html(f'<p class="reading"><b>{escape(name)}</b> {_numbered(side)}</p>')
-        fill_box(session, view)
-        text_box(gettext("Links"), key=key, height=90, placeholder="0-0 1-2 2?1", label_visibility="collapsed")
+        links = gold_of(session, view)
+        text_box(
+            gettext("Links"),
+            key=key,
+            default=links.text() if links else "",
+            height=90,
+            placeholder="0-0 1-2 2?1",
+            label_visibility="collapsed",
+        )
         with st.container(horizontal=True):
             request_button(gettext("Show them"), partial(_store_links, view), type="primary", key=view.key("gold_show"))
             request_button(gettext("Take them off"), partial(remove_links, session, view), key=view.key("gold_off"))

@@ -15,14 +15,13 @@ from attnviz.architectures import step_texts
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName, scale_names
 from attnviz.trace import Record, Trace
-from attnviz.ui.components.chart.chart import chart, steady_payload
+from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.display_options import by_unit, option_segments, option_select, option_switch, shown_if
 from attnviz.ui.fields import select_box
 from attnviz.ui.figure_cache import cached_for_all
-from attnviz.ui.page_state.choices import HeatmapChoices
 from attnviz.ui.page_state.gold import gold_of
-from attnviz.ui.page_state.heads import HEADS, head_choices, heads_in_address
-from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.page_state.heads import HEADS, head_choices
+from attnviz.ui.page_state.selection import HeatmapChoices, Selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
@@ -74,7 +73,7 @@ def _heads_box(view: View) -> None:
     if not choices:
         return
     names = {code: capitalised(heads_name(heads)) for code, heads in choices.items()}
-    current = heads_in_address(view.trace.heads)
+    current = view.trace.heads.name
     chosen = select_box(
         gettext("Heads"),
         names,

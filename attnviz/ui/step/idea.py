@@ -18,8 +18,8 @@ from attnviz.figures.template import to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
-from attnviz.ui.components.step_summary.step_summary import summary_payload
+from attnviz.ui.components.chart import AtStep, chart, chart_payload
+from attnviz.ui.components.step_summary import summary_payload
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError

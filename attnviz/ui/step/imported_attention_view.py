@@ -8,10 +8,10 @@ from attnviz.architectures import step_texts
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext
-from attnviz.ui.components.chart.chart import chart
-from attnviz.ui.components.findings.findings import findings_panel
-from attnviz.ui.components.player.player import SentencePair
-from attnviz.ui.components.step_summary.step_summary import step_summary, summary_payload
+from attnviz.ui.components.chart import chart
+from attnviz.ui.components.findings import findings_panel
+from attnviz.ui.components.player import SentencePair
+from attnviz.ui.components.step_summary import step_summary, summary_payload
 from attnviz.ui.page_state.view import View
 from attnviz.ui.step.heatmap import heatmap_with_columns
 from attnviz.ui.step.key_help import key_help

@@ -7,9 +7,9 @@ from typing import Any
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.components.chart.chart import chart
-from attnviz.ui.components.intervention_controls.intervention_controls import controls_payload, weight_controls
-from attnviz.ui.components.other_word.other_word import foils_payload, other_word
+from attnviz.ui.components.chart import chart
+from attnviz.ui.components.intervention_controls import controls_payload, weight_controls
+from attnviz.ui.components.other_word import foils_payload, other_word
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior, tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, address

@@ -23,7 +23,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import Seq2SeqTrace, Trace
-from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
+from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import View

@@ -19,9 +19,9 @@ from attnviz.figures.template import to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
-from attnviz.ui.components.chart.chart import AtStep, chart, chart_payload
-from attnviz.ui.components.context_growth.context_growth import context_growth
-from attnviz.ui.components.equation.equation import equation, equation_payloads
+from attnviz.ui.components.chart import AtStep, chart, chart_payload
+from attnviz.ui.components.context_growth import context_growth
+from attnviz.ui.components.equation import equation, equation_payloads
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address

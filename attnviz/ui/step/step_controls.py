@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.components.player.player import SentencePair, player
-from attnviz.ui.components.view_state.view_state import view_state
-from attnviz.ui.components.what_ifs.what_ifs import what_if_cards
+from attnviz.ui.components.player import SentencePair, player
+from attnviz.ui.components.view_state import view_state
+from attnviz.ui.components.what_ifs import what_if_cards
 from attnviz.ui.page_state.view import View
 from attnviz.ui.step.marks import view_marks
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from attnviz.architectures import architecture_of, step_texts
-from attnviz.ui.components.context_growth.context_growth import growth_payload, values_payload
-from attnviz.ui.components.step_summary.step_summary import summary_payload
+from attnviz.ui.components.context_growth import growth_payload, values_payload
+from attnviz.ui.components.step_summary import summary_payload
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.step import idea
 from attnviz.ui.step.context_units import NAME as UNITS

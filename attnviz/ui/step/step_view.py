@@ -11,8 +11,8 @@ import streamlit as st
 
 from attnviz.architectures import step_texts
 from attnviz.languages import gettext
-from attnviz.ui.components.findings.findings import findings_panel, inline_findings
-from attnviz.ui.components.step_summary.step_summary import step_summary, summary_payload
+from attnviz.ui.components.findings import findings_panel, inline_findings
+from attnviz.ui.components.step_summary import step_summary, summary_payload
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state.detail_level import DetailLevel

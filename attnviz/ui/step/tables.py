@@ -15,8 +15,7 @@ from attnviz.figures.figure_input import Subject
 from attnviz.figures.posterior import posterior_table
 from attnviz.figures.state import state_table
 from attnviz.languages import gettext
-from attnviz.ui.page_state.choices import HeatmapChoices
-from attnviz.ui.page_state.selection import Selection, with_selection
+from attnviz.ui.page_state.selection import HeatmapChoices, Selection, with_selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import posterior_attention_of, posterior_of
 from attnviz.ui.step.data_tables import table_box

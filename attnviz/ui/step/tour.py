@@ -12,7 +12,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
-from attnviz.ui.components.tour.tour import tour_card
+from attnviz.ui.components.tour import tour_card
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import posterior_of
 from attnviz.ui.shared_payloads import PayloadRequest, address

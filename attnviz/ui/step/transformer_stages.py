@@ -8,8 +8,8 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import chart
-from attnviz.ui.components.context_growth.context_growth import context_growth
+from attnviz.ui.components.chart import chart
+from attnviz.ui.components.context_growth import context_growth
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import address
 from attnviz.ui.step.intervention_controls import other_word_panel

@@ -18,8 +18,8 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.components.verification_badge.verification_badge import verification
-from attnviz.ui.page_state.choices import POSTERIOR_OPEN
+from attnviz.ui.components.verification_badge import verification
+from attnviz.ui.page_state.parameters import POSTERIOR_OPEN
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import bytes_of, weights_digest_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address

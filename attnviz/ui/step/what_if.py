@@ -26,7 +26,7 @@ from attnviz.trace.changes import (
 )
 from attnviz.trace.interventions import Temperature, decode_infinity
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.page_state.what_ifs import add, remove, show, store_problem, undo
+from attnviz.ui.page_state.what_ifs import WHAT_IFS, StoredWhatIfs, stored_what_ifs
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.step.borrowed_weights import borrowed_row
 
@@ -57,25 +57,35 @@ def handle_what_if(session: Session, current: View, request: Mapping[str, Any]) 
     Its `what_if` has a `kind`, the arguments of that kind, and `held` if the translation stays the same. Steps
     and pieces count from 0.
     """
-    view, payload = _requested_view(current, request), request["what_if"]
+    view, stored = _requested_view(current, request), stored_what_ifs(session, current.id)
     if view is None:
         return
     try:
-        match payload.get("kind"):
-            case "undo":
-                undo(session, view.id)
-            case "what_if":
-                show(session, view.id, int(payload["index"]))
-            case "remove":
-                remove(session, view.id, int(payload["index"]))
-            case _:
-                change = requested_change(view, payload)
-                if not _has_no_effect(view, change):
-                    add(session, view.id, WhatIf(view.number, change, payload.get("held") is True))
+        changed = _changed(stored, view, request["what_if"])
     except AttnvizError as error:
-        store_problem(session, view.id, str(error))
+        changed = replace(stored, problems=(str(error),))
     except (KeyError, TypeError, ValueError, IndexError):
-        store_problem(session, view.id, gettext("This change to the translation is not possible."))
+        changed = replace(stored, problems=(_impossible(),))
+    session[view.key(WHAT_IFS)] = changed
+
+
+def _changed(stored: StoredWhatIfs, view: View, payload: Mapping[str, Any]) -> StoredWhatIfs:
+    """Return the what-ifs after a request."""
+    match payload.get("kind"):
+        case "undo":
+            return stored.undoing()
+        case "what_if":
+            return stored.showing(int(payload["index"]))
+        case "remove":
+            return stored.removing(int(payload["index"]))
+    change = _change(view, payload)
+    if _has_no_effect(view, change):
+        return stored
+    return stored.adding(WhatIf(view.number, change, payload.get("held") is True))
+
+
+def _impossible() -> str:
+    return gettext("This change to the translation is not possible.")
 
 
 def requested_change(view: View, payload: object) -> Change:
@@ -83,7 +93,7 @@ def requested_change(view: View, payload: object) -> Change:
     try:
         return _change(view, cast("Mapping[str, Any]", payload))
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise AttnvizError(gettext("This change to the translation is not possible.")) from error
+        raise AttnvizError(_impossible()) from error
 
 
 def _change(view: View, payload: Mapping[str, Any]) -> Change:

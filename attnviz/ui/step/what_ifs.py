@@ -10,11 +10,11 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.changes import Resolved, resolved
+from attnviz.trace.what_if_text import left_out_sentence
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.heads import with_chosen_heads
-from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.page_state.what_if_address import left_out_sentence
-from attnviz.ui.page_state.what_ifs import open_what_ifs, remove_what_ifs, stored_what_ifs
+from attnviz.ui.page_state.view import Session, View, view_key
+from attnviz.ui.page_state.what_ifs import WHAT_IFS, open_what_ifs, stored_what_ifs
 from attnviz.ui.resources import translate, weights_of
 
 MakeTrace = Callable[[Resolved], Trace]
@@ -55,8 +55,8 @@ def _computed_what_ifs(
     saved_traces = _traces_by_what_if(saved) if saved else {}
     traces: dict[int, Trace] = {0: first}
     problems = []
-    what_ifs = stored_what_ifs(session, view_id).what_ifs
-    for number, what_if in enumerate(what_ifs, 1):
+    stored = stored_what_ifs(session, view_id)
+    for number, what_if in enumerate(stored.what_ifs, 1):
         if (parent := traces.get(what_if.parent)) is None:
             continue
         try:
@@ -64,9 +64,10 @@ def _computed_what_ifs(
             traces[number] = trace or make(resolved(parent, what_if.change, held=what_if.held))
         except AttnvizError as error:
             problems.append(str(error) if same_original else left_out_sentence(number, str(error)))
-    if removed := set(range(1, len(what_ifs) + 1)) - set(traces):
-        remove_what_ifs(session, view_id, removed, (*stored_what_ifs(session, view_id).problems, *problems))
-    return WhatIfs(first, stored_what_ifs(session, view_id).what_ifs, tuple(traces.values())[1:])
+    if removed := set(range(1, len(stored.what_ifs) + 1)) - set(traces):
+        stored = stored.without(removed, (*stored.problems, *problems))
+        session[view_key(view_id, WHAT_IFS)] = stored
+    return WhatIfs(first, stored.what_ifs, tuple(traces.values())[1:])
 
 
 def _traces_by_what_if(saved: WhatIfs) -> dict[tuple[str, WhatIf], Trace]:

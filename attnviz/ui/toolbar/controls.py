@@ -11,21 +11,20 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
-from attnviz.ui.examples import DEFAULT_SENTENCE, default_sentence
+from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, default_sentence, kind_name
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
-from attnviz.ui.popover import popover
+from attnviz.ui.popover import close_popover, popover
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.detail_level import detail_level_switch
 from attnviz.ui.toolbar.downloads import WIDTH
-from attnviz.ui.toolbar.example_box import example_box
 
-SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
-_DEFAULT_SEARCH = "beam 5"
-"""It translates better than greedy search and takes a few milliseconds more."""
+_EXAMPLES = "examples"
+_EXAMPLES_WIDTH = 620
+"""Width of the box of examples in pixels; a narrower window shrinks it."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +60,13 @@ def controls(models: dict[str, Path]) -> Controls:
     request = None
     with st.container(horizontal=True, vertical_alignment="center", key="tools"):
         if models:
-            text = sentence_box()
+            text = sentence_box(models)
             request_button(
                 gettext("Translate"), partial(opened_file.close, st.session_state), type="primary", key="translate"
             )
         detail_level_switch()
         if models:
-            example_box()
+            _example_box()
         tour_box = st.container(key="tour_box", width="content")
         with (
             popover(gettext("More"), key=opened_file.BOX, type="tertiary"),
@@ -90,23 +89,30 @@ def current_request(models: dict[str, Path]) -> Request:
 
     The link's values become those of the controls. `models` (by name) must not be empty.
     """
-    session, linked = st.session_state, link()
-    inputs.open_request(session, linked, default_sentence(linked))
-    search = session.setdefault(inputs.SEARCH, _linked_search())
-    target = str(session[inputs.TARGET] or "").strip()
+    session, name = st.session_state, _open_request(models)
+    target = str(session[inputs.TARGET]).strip()
     return Request(
-        str(session[inputs.SENTENCE] or ""),
-        str(models[_chosen_model(models)]),
+        str(session[inputs.SENTENCE]),
+        str(models[name]),
         str(session.get(inputs.DEVICE) or devices()[0]),
-        inputs.beam_of(search),
+        inputs.beam_of(session[inputs.SEARCH]),
         target or None,
     )
+
+
+def _open_request(models: dict[str, Path]) -> str:
+    """Begin the request with the link; return the name of its model, one of `models`, which must not be empty."""
+    session, linked = st.session_state, link()
+    inputs.open_request(session, linked, default_sentence(linked), models)
+    if session[inputs.MODEL] not in models:  # its folder is gone
+        session[inputs.MODEL] = next(iter(models))
+    return str(session[inputs.MODEL])
 
 
 def default_request(models: dict[str, Path]) -> Request:
     """Return the request of a visitor who has chosen nothing; `models` (by name) must not be empty."""
     return Request(
-        DEFAULT_SENTENCE, str(next(iter(models.values()))), devices()[0], inputs.beam_of(_DEFAULT_SEARCH), None
+        DEFAULT_SENTENCE, str(next(iter(models.values()))), devices()[0], inputs.beam_of(inputs.DEFAULT_SEARCH), None
     )
 
 
@@ -121,17 +127,16 @@ def request_address(request: Request, models: dict[str, Path]) -> dict[str, str 
         inputs.SENTENCE: None if request.text == DEFAULT_SENTENCE and not request.target else request.text,
         inputs.TARGET: request.target,
         inputs.MODEL: None if name == next(iter(models)) else name,
-        inputs.SEARCH: None if search == _DEFAULT_SEARCH else search,
+        inputs.SEARCH: None if search == inputs.DEFAULT_SEARCH else search,
     }
 
 
-def sentence_box() -> str:
+def sentence_box(models: dict[str, Path]) -> str:
     """Draw the sentence box; return its text. Another sentence clears the visitor's own translation."""
-    linked = link()
+    _open_request(models)
     return text_box(
         gettext("English sentence"),
         key=inputs.SENTENCE,
-        default=linked.get(inputs.SENTENCE, default_sentence(linked)),
         then=partial(inputs.drop_target, st.session_state),
         label_visibility="collapsed",
         placeholder=gettext("Type an English sentence of up to {most} words.", most=LONGEST_SENTENCE),
@@ -139,12 +144,31 @@ def sentence_box() -> str:
     )
 
 
+def _example_box() -> None:
+    """Draw the box of examples, grouped by what they show; choosing a sentence translates it and closes the box."""
+    with (
+        popover(gettext("Examples"), key=_EXAMPLES, type="tertiary", width="content"),
+        st.container(key="example_list", width=_EXAMPLES_WIDTH, gap=None),
+    ):
+        for kind, sentences in EXAMPLES.items():
+            st.html(f'<p class="kind">{kind_name(kind)}</p>')
+            for position, sentence in enumerate(sentences):
+                key = f"example_{list(EXAMPLES).index(kind)}_{position}"
+                request_button(
+                    sentence, partial(_choose_example, sentence), type="tertiary", key=key, width="stretch", wrap=True
+                )
+
+
+def _choose_example(sentence: str) -> None:
+    inputs.set_request(st.session_state, sentence)
+    close_popover(_EXAMPLES)
+
+
 def own_translation() -> str:
     """Draw the box for a visitor's own translation; return it, or an empty string."""
     return text_box(
         gettext("Your own French translation"),
         key=inputs.TARGET,
-        default=link().get(inputs.TARGET, ""),
         placeholder=gettext("For instance: L'accord a été signé."),
         help=gettext(
             "Forced decoding: the decoder writes exactly these words; the page shows its attention at each word. "
@@ -161,7 +185,7 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
         gettext("Model"),
         {name: name for name in models},
         key=inputs.MODEL,
-        default=_chosen_model(models),
+        default=next(iter(models)),
         help=gettext(
             "en-fr translates best. The attention of en-fr was guided: training pulled it towards word links. "
             "The small recurrent models differ only in their attention: additive, general (Luong), none. The "
@@ -185,28 +209,14 @@ def _search(forced: bool) -> str:
     """Draw the choice of search, which is stored by its English name."""
     return select_box(
         gettext("Search"),
-        {search: _search_name(search) for search in SEARCHES},
+        {search: _search_name(search) for search in inputs.SEARCHES},
         key=inputs.SEARCH,
-        default=_linked_search(),
+        default=inputs.DEFAULT_SEARCH,
         disabled=forced,
         help=gettext(
             "Greedy search takes the likeliest piece at each step. Beam search follows several hypotheses at once."
         ),
     )
-
-
-def _chosen_model(models: dict[str, Path]) -> str:
-    """Return the name of the chosen model, by default the link's, else the first."""
-    session, linked_model = st.session_state, link().get(inputs.MODEL)
-    if session.get(inputs.MODEL) not in models:
-        session[inputs.MODEL] = linked_model if linked_model in models else next(iter(models))
-    return str(session[inputs.MODEL])
-
-
-def _linked_search() -> str:
-    """Return the search of the link, or the default."""
-    linked_search = link().get(inputs.SEARCH)
-    return linked_search if linked_search in SEARCHES else _DEFAULT_SEARCH
 
 
 def _search_name(search: str) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from attnviz.languages import gettext
-from attnviz.ui.components.stored_choice.stored_choice import remember, remembered
+from attnviz.ui.components.stored_choice import remember, remembered
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.link import link
 from attnviz.ui.page_state.detail_level import (

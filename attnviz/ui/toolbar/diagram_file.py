@@ -9,7 +9,7 @@ from attnviz.export.sheet import shortened_to_fit
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.languages import gettext
 from attnviz.palette import palette
-from attnviz.ui.components.picture_files.picture_files import PageDrawing, PictureFile
+from attnviz.ui.components.picture_files import PageDrawing, PictureFile
 from attnviz.ui.page_state.view import View
 from attnviz.wording.diagram import diagram_alt
 from attnviz.wording.file_headings import step_heading

@@ -23,8 +23,8 @@ from attnviz.figures.registry import step_figures
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
-from attnviz.ui.components.file_link.file_link import file_link
-from attnviz.ui.components.picture_files.picture_files import (
+from attnviz.ui.components.file_link import file_link
+from attnviz.ui.components.picture_files import (
     PictureFile,
     followed_picture_files,
     picture_files_payload,

@@ -15,11 +15,11 @@ from attnviz.lessons import Lesson, LessonSentence, parse_lesson, read_lesson, s
 from attnviz.lessons.models import folder_of_model
 from attnviz.lru_cache import LRUCache
 from attnviz.trace import Trace
-from attnviz.ui.components.lesson_frame.lesson_frame import lesson_frame
+from attnviz.ui.components.lesson_frame import lesson_frame
 from attnviz.ui.concurrency import TURNS
 from attnviz.ui.language import language_address
 from attnviz.ui.page_state import address
-from attnviz.ui.page_state.view import Session
+from attnviz.ui.page_state.linked import Session, linked_entry
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import translate, weights_of
 from attnviz.ui.session_payloads import HtmlPage, register_content
@@ -47,22 +47,16 @@ def open_lesson(session: Session, content: bytes) -> None:
 
 def current_lesson(session: Session, linked: Mapping[str, str]) -> OpenLesson | None:
     """Return the open lesson, at first that of the link; None where there is none."""
-    if LESSON not in session:
-        name = linked.get(LESSON, "")
-        path = shipped_lessons().get(name)
-        session[LESSON] = None if path is None else OpenLesson(read_lesson(path), name)
-    lesson: OpenLesson | None = session[LESSON]
+    shipped = shipped_lessons()
+    lesson: OpenLesson | None = linked_entry(
+        session, linked, LESSON, None, offered=shipped, parse=lambda name: OpenLesson(read_lesson(shipped[name]), name)
+    )
     return lesson
 
 
 def close_lesson(session: Session) -> None:
     """Close the lesson and return to translating."""
     session[LESSON] = None
-
-
-def forget_lesson(session: Session) -> None:
-    """Forget the lesson, before another link is followed."""
-    session.pop(LESSON, None)
 
 
 def lesson_view(opened: OpenLesson) -> None:

@@ -15,7 +15,7 @@ from attnviz.languages import gettext
 from attnviz.lessons.reading import MARK
 from attnviz.trace import WhatIfs
 from attnviz.ui.file_uploader import uploader as file_uploader
-from attnviz.ui.page_state.view import Session
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link
 from attnviz.ui.toolbar.lesson import open_lesson
 
 LARGEST_MEGABYTES = 64
@@ -156,6 +156,7 @@ def read_what_ifs(content: bytes) -> WhatIfs:
 
 def current_file(session: Session, request: object) -> OpenedFile | None:
     """Return the open file; close it and return None if `request` has changed since it was opened."""
+    clear_with_link(session, _OPENED, _CHOICE, _REQUEST, scope=SENTENCE_PAGES)
     if session.setdefault(_REQUEST, request) != request:
         close(session)
     file: OpenedFile | None = session.get(_OPENED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.languages import gettext
-from attnviz.ui.components.copy_link.copy_link import copy_link
+from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.page_state.view import View
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.downloads import downloads

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.languages import gettext
-from attnviz.ui.components.stored_choice.stored_choice import remembered
+from attnviz.ui.components.stored_choice import remembered
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.toolbar.detail_level import page_level_address
 

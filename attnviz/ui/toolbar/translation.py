@@ -10,20 +10,19 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.importing.records import format_sentence
-from attnviz.installed_models import MODELS_VARIABLE, installed_models
-from attnviz.languages import LANGUAGES, gettext
-from attnviz.lessons import shipped_lessons
+from attnviz.installed_models import MODELS_VARIABLE
+from attnviz.languages import gettext
 from attnviz.text import SPACE
 from attnviz.trace import Attention
 from attnviz.ui.chrome import go_to
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.language import LANGUAGE, language_address
+from attnviz.ui.language import language_address
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address, inputs
-from attnviz.ui.page_state.detail_level import DETAIL_LEVEL, DETAIL_LEVELS, forget_detail_level
 from attnviz.ui.page_state.gold import open_gold
-from attnviz.ui.page_state.link_problems import read_link
+from attnviz.ui.page_state.linked import read_link
 from attnviz.ui.page_state.listed_pair import is_listed_pair
+from attnviz.ui.page_state.parameters import offered_in
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.requests import handle, request_button
@@ -32,10 +31,9 @@ from attnviz.ui.step.what_if import handle_what_if, is_about
 from attnviz.ui.step.what_ifs import current_view
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.attention_form import attention_form
-from attnviz.ui.toolbar.controls import SEARCHES, Request
+from attnviz.ui.toolbar.controls import Request
 from attnviz.ui.toolbar.detail_level import page_detail_level, page_level_address
 from attnviz.ui.toolbar.input_advice import draw_advice
-from attnviz.ui.toolbar.lesson import LESSON
 from attnviz.wording.imported_attention import made_by, remark_sentences
 from attnviz.wording.learning import guidance_text
 from attnviz.wording.search import search_name
@@ -105,31 +103,12 @@ def open_view(view: View, requested: address.Parameters | None) -> None:
     """
     session, linked = st.session_state, link()
     page_detail_level()
-    read_link(
-        session,
-        linked,
-        address.valid_values_in_link(session, view)
-        | {
-            DETAIL_LEVEL: DETAIL_LEVELS,
-            LESSON: tuple(shipped_lessons()),
-            LANGUAGE: LANGUAGES,
-            inputs.MODEL: tuple(installed_models()),
-            inputs.SEARCH: SEARCHES,
-        },
-    )
+    read_link(session, linked, offered_in(view))
     open_gold(session, view, linked)
     if requested is not None:
         session[_ASKED] = requested
     parameters: address.Parameters = session.get(_ASKED, {}) | language_address() | page_level_address()
     address.set_page_address(session, view.identity, parameters)
-
-
-def forget_link() -> None:
-    """Clear all choices that the address contains, so that the next link is read as in a new session."""
-    address.forget_view(st.session_state, MAIN)
-    forget_detail_level(st.session_state)
-    opened_file.close(st.session_state)
-    inputs.forget_request(st.session_state)
 
 
 def status(view: View) -> None:

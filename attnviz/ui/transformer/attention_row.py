@@ -12,8 +12,8 @@ from attnviz.analysis.attention_forms import AttentionForm, Form, attention_form
 from attnviz.analysis.heads import OpenHead, named_head
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.attention_row.attention_row import attention_row, row_payload
-from attnviz.ui.components.view_state.view_state import view_state
+from attnviz.ui.components.attention_row import attention_row, row_payload
+from attnviz.ui.components.view_state import view_state
 from attnviz.ui.display_options import option_segments
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import (

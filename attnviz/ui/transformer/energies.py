@@ -13,11 +13,11 @@ from attnviz.figures.multiplications import work_figure, work_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import EVERY_STEP, chart, inline_chart, steady_payload
-from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition
-from attnviz.ui.components.equation.equation import equation, inline_equation
-from attnviz.ui.components.player.player import player
-from attnviz.ui.components.verification_badge.verification_badge import verification
+from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
+from attnviz.ui.components.energy_decomposition import energy_decomposition
+from attnviz.ui.components.equation import equation, inline_equation
+from attnviz.ui.components.player import player
+from attnviz.ui.components.verification_badge import verification
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import weights_of

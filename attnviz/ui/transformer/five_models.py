@@ -22,11 +22,11 @@ from attnviz.model_folder import count_parameters
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.bleu_by_length import Rows, measured
-from attnviz.ui.components.chart.chart import EVERY_STEP, inline_chart, steady_payload
-from attnviz.ui.components.gallery.gallery import cell, gallery, group
-from attnviz.ui.components.side_by_side.side_by_side import lanes, lanes_payload, written_lane
-from attnviz.ui.components.verification_badge.verification_badge import verification
-from attnviz.ui.components.view_state.view_state import view_state
+from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
+from attnviz.ui.components.gallery import cell, gallery, group
+from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
+from attnviz.ui.components.verification_badge import verification
+from attnviz.ui.components.view_state import view_state
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import translate, weights_of
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, shown_trace

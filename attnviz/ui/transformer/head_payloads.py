@@ -12,10 +12,10 @@ from attnviz.analysis.verification import Verification
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.template import to_json
-from attnviz.ui.components.chart.chart import AtStep, chart_payload
-from attnviz.ui.components.context_growth.context_growth import values_payload
-from attnviz.ui.components.energy_decomposition.energy_decomposition import head_payload
-from attnviz.ui.components.equation.equation import equation_payload
+from attnviz.ui.components.chart import AtStep, chart_payload
+from attnviz.ui.components.context_growth import values_payload
+from attnviz.ui.components.energy_decomposition import head_payload
+from attnviz.ui.components.equation import equation_payload
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.verification_badge import badge_payload, misfit_payload, verifier_for
 from attnviz.wording.opened_head import STAGES, head_stage_sentences

@@ -17,15 +17,14 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
-from attnviz.ui.components.chart.chart import chart, inline_chart, steady_payload
-from attnviz.ui.components.context_growth.context_growth import context_growth
-from attnviz.ui.components.energy_decomposition.energy_decomposition import energy_decomposition
-from attnviz.ui.components.equation.equation import equation
-from attnviz.ui.components.gallery.gallery import cell, gallery, group
-from attnviz.ui.components.player.player import SentencePair
-from attnviz.ui.components.verification_badge.verification_badge import verification
+from attnviz.ui.components.chart import chart, inline_chart, steady_payload
+from attnviz.ui.components.context_growth import context_growth
+from attnviz.ui.components.energy_decomposition import energy_decomposition
+from attnviz.ui.components.equation import equation
+from attnviz.ui.components.gallery import cell, gallery, group
+from attnviz.ui.components.player import SentencePair
+from attnviz.ui.components.verification_badge import verification
 from attnviz.ui.figure_cache import cached_for_all
-from attnviz.ui.link import link
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import handle
 from attnviz.ui.resources import weights_of
@@ -62,7 +61,7 @@ def _make_view(request: SentenceRequest) -> View:
         raise AttnvizError(reason)
     trace = request.trace_by(TRANSFORMER_MODEL)
     handle({HEAD: _store_head_name})
-    opened_head = named_head(trace, str(st.session_state.get(HEAD) or link().get(HEAD)))
+    opened_head = named_head(trace, str(st.session_state[HEAD]))
     opened_head = opened_head or best_head(trace)
     st.session_state[HEAD] = opened_head.name
     return View(EXHIBIT.view_id, opened_head)

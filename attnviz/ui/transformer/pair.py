@@ -28,19 +28,19 @@ from attnviz.figures.template import filled, to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
-from attnviz.ui.components.chart.chart import (
+from attnviz.ui.components.chart import (
     EVERY_STEP,
     AtStep,
     chart_payload,
     inline_chart,
     steady_payload,
 )
-from attnviz.ui.components.equation.equation import inline_equation
-from attnviz.ui.components.player.player import SentencePair
-from attnviz.ui.components.verification_badge.verification_badge import inline_verification
+from attnviz.ui.components.equation import inline_equation
+from attnviz.ui.components.player import SentencePair
+from attnviz.ui.components.verification_badge import inline_verification
 from attnviz.ui.fields import text_box
 from attnviz.ui.figure_cache import cached_for_all
-from attnviz.ui.link import link
+from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import detector_folder, judgement_of, weights_of_detector
 from attnviz.ui.step.step_controls import step_controls
@@ -53,8 +53,6 @@ from attnviz.wording.verification import verification_caption
 
 FRENCH = "pair"
 """Name of the French sentence, in the session state and, where it differs from the translation, in the address."""
-_FRENCH_SOURCE = "pair_of"
-"""Session state key of the English sentence to which the French one belongs."""
 
 
 def _make_view(request: SentenceRequest) -> View:
@@ -75,26 +73,20 @@ def _make_view(request: SentenceRequest) -> View:
 def _french(request: SentenceRequest) -> str:
     """Draw the box of the French sentence, by default the translation; return its text."""
     session, translation = st.session_state, str(request.view.trace.translation)
-    if session.get(_FRENCH_SOURCE) not in (None, request.sentence):
-        session[FRENCH] = translation  # the typed text belongs to another sentence
-    elif not session.get(FRENCH):
-        session[FRENCH] = link().get(FRENCH) or translation
-    session[_FRENCH_SOURCE] = request.sentence
+    keep_for(session, FRENCH, request.sentence)
+    if not str(session.get(FRENCH, translation)).strip():
+        session[FRENCH] = translation
     text = text_box(
         gettext("French sentence"),
         key=FRENCH,
+        default=translation,
+        parameter=FRENCH,
         help=gettext(
             "By default, this box contains the translation of the sentence above. Write another one and watch "
             "how the verdict changes."
         ),
     )
     return text.strip() or translation
-
-
-def french_in_address(request: SentenceRequest) -> str | None:
-    """Return the address parameter of the French sentence; None for the translation."""
-    text = str(st.session_state.get(FRENCH) or "").strip()
-    return text if text and text != request.view.trace.translation else None
 
 
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:

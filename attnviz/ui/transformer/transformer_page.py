@@ -6,6 +6,7 @@ The server computes this exhibit only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import get_args
 
@@ -16,14 +17,14 @@ from attnviz import AttnvizError
 from attnviz.export.story import Chapter, Story
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.equation.equation import inline_equation
-from attnviz.ui.components.picture_files.picture_files import PictureFile
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.equation import inline_equation
+from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
-from attnviz.ui.page_state.link_problems import note_if_invalid
+from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.page_state.selection import Selection, source_of
-from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.style import theme_name
@@ -51,7 +52,6 @@ EXHIBITS: Mapping[str, Exhibit] = {
     "answers": five_models.EXHIBIT,
 }
 """By their names in the address, in the order of the page."""
-_CHOICES = (EXHIBIT_NAME, heads.HEAD, SWAP)
 _SHOWN_TRACES = "transformer_on_show"
 """Session state key of the shown traces: payloads are available while the session holds them."""
 
@@ -63,12 +63,15 @@ def transformer_view(request: SentenceRequest) -> None:
     row_place, exhibit_place = st.container(), st.container()
     with row_place, st.spinner(gettext("Translating…")):
         row, row_problem = _made(attention_row.make_view, request)
+        row = row and replace(row, main=request.view)
     view, problem = row, ""
     if exhibit and exhibit.view_id != attention_row.VIEW_ID:
         with exhibit_place, st.spinner(gettext("Translating…")):
             view, problem = _made(exhibit.make_view, request)
+        if view and not row:
+            view = replace(view, main=request.view)
     if provider := row or view:  # before the row is drawn, which sends the address
-        _write_address(provider, request, exhibit_name)
+        _write_address(provider, exhibit_name)
     with row_place:
         _problem(row_problem, "row")
         if row:
@@ -93,11 +96,10 @@ def transformer_view(request: SentenceRequest) -> None:
 def _open_exhibit_name() -> str:
     """Return the name of the open exhibit, empty where none is, after following the link and the requests."""
     session = st.session_state
-    for name in _CHOICES:
-        if name not in session:
-            session[name] = link().get(name)
-            if name == EXHIBIT_NAME:
-                note_if_invalid(session, name, session[name], tuple(EXHIBITS))
+    linked_entry(session, link(), EXHIBIT_NAME, None, offered=tuple(EXHIBITS), noted=True)
+    for name in (heads.HEAD, SWAP):
+        linked_entry(session, link(), name, None)
+    address.add_parameters(session, dict.fromkeys((heads.HEAD, pair.FRENCH, SWAP)))
     handle({EXHIBIT_NAME: _store_exhibit_name})
     return str(session[EXHIBIT_NAME]) if session[EXHIBIT_NAME] in EXHIBITS else ""
 
@@ -135,33 +137,18 @@ def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_nam
     _downloads(view, exhibit, request, name)
 
 
-def forget_transformer(session: Session) -> None:
-    """Clear the choices of the page, before another link is followed."""
-    for name in (*_CHOICES, pair.FRENCH):
-        session.pop(name, None)
-    for exhibit in EXHIBITS.values():
-        address.forget_view(session, exhibit.view_id)
-
-
 def _as_exhibit_name(name: str) -> Rung:
     return next(literal for literal in get_args(Rung) if literal == name)
 
 
-def _write_address(view: View, request: SentenceRequest, exhibit_name: str) -> None:
-    """Write the parameters of the other pages' view and of this page into the address, which `view` provides."""
-    session = st.session_state
-    address.add_parameters(session, address.own_parameters(session, request.view))
-    address.add_parameters(
-        session,
-        {
-            EXHIBIT_NAME: exhibit_name or None,
-            heads.HEAD: session[heads.HEAD] if exhibit_name == "heads" else None,
-            pair.FRENCH: pair.french_in_address(request) if exhibit_name == "pair" else None,
-            SWAP: session.get(SWAP) if exhibit_name == "pair" else None,
-        },
-    )
-    address.add_history_entry(session, f"{exhibit_name} {view.identity}")
-    address.set_address_view(session, view, request.view)
+def _write_address(view: View, exhibit_name: str) -> None:
+    """Write the parameters of the page into the address, which `view` provides; each exhibit has its history entry."""
+    session, chosen = st.session_state, {"heads": heads.HEAD, "pair": SWAP}.get(exhibit_name)
+    main_identity = view.main.identity if view.main else ""
+    parameters: address.Parameters = {EXHIBIT_NAME: exhibit_name or None}
+    if chosen:
+        parameters[chosen] = session[chosen]
+    address.set_page_address(session, f"{main_identity} {exhibit_name} {view.identity}", parameters)
 
 
 def _tables(view: View, exhibit: Exhibit, request: SentenceRequest) -> None:

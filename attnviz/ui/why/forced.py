@@ -13,7 +13,7 @@ from attnviz.analysis.forced_words import ForcedWords, forced_words
 from attnviz.figures.forced_words import forced_words_figure, forced_words_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import EVERY_STEP, chart, fitting_payload, steady_payload
+from attnviz.ui.components.chart import EVERY_STEP, chart, fitting_payload, steady_payload
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture

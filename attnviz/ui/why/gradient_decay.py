@@ -14,7 +14,7 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.palette import ThemeName
 from attnviz.trace.attributions import Signals
-from attnviz.ui.components.chart.chart import EVERY_STEP, chart, fitting_payload
+from attnviz.ui.components.chart import EVERY_STEP, chart, fitting_payload
 from attnviz.ui.concurrency import TURNS
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import signals_of, weights_digest_of

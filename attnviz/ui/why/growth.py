@@ -19,8 +19,8 @@ from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import read_config
 from attnviz.palette import ThemeName
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
-from attnviz.ui.components.chart.chart import EVERY_STEP, chart, steady_payload
-from attnviz.ui.components.side_by_side.side_by_side import lane, lanes, rows_payload, version
+from attnviz.ui.components.chart import EVERY_STEP, chart, steady_payload
+from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.concurrency import TURNS
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import devices, translations, translator_in

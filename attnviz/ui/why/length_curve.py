@@ -11,7 +11,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.bleu_by_length import FILE, Rows
 from attnviz.ui.bleu_by_length import measured as measured_of
-from attnviz.ui.components.chart.chart import EVERY_STEP, inline_chart, steady_payload
+from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.page_state.view import View
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.why.three_models import MODELS, Trio

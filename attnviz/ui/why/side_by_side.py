@@ -9,7 +9,7 @@ import pandas as pd
 
 from attnviz import Trace
 from attnviz.languages import gettext, language, ngettext
-from attnviz.ui.components.side_by_side.side_by_side import lanes, lanes_payload, written_lane
+from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
 from attnviz.ui.why.three_models import Trio

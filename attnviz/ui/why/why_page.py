@@ -16,13 +16,12 @@ from attnviz.export.story import Story
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.picture_files.picture_files import PictureFile
-from attnviz.ui.components.view_state.view_state import view_state
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.picture_files import PictureFile
+from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import disclosure
-from attnviz.ui.page_state import address
 from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import translate
 from attnviz.ui.shared_payloads import register_trace
@@ -52,9 +51,7 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
     The address includes the parameters of `main_view`, of other pages.
     """
     trio, session = replace(trio, reference=register_trace(trio.reference)), st.session_state
-    view = View(TRANSLATIONS, trio.longest)
-    address.add_parameters(session, address.own_parameters(session, main_view))
-    address.set_address_view(session, view, main_view)
+    view = View(TRANSLATIONS, trio.longest, main=main_view)
     with result:
         growth_trace = _growth_section(trio)
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
@@ -73,12 +70,6 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
         view_state(view)
     session[_SHOWN_TRACES] = trio, growth_trace
     _footer(view, trio, growth_trace)
-
-
-def forget_why(session: Session) -> None:
-    """Clear the choices of the page, before another link is followed."""
-    for view_id in (TRANSLATIONS, GROWTH):
-        address.forget_view(session, view_id)
 
 
 def _growth_section(trio: Trio) -> Trace | None:

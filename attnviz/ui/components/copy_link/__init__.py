@@ -1,1 +1,18 @@
-"""Draw the buttons that copy the link to the current view and enter lecture mode."""
+"""Mount a button that copies the address of the current view, and one that opens it in lecture mode."""
+
+from __future__ import annotations
+
+from attnviz.languages import gettext
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import Keyed
+
+
+def copy_link(view: Keyed) -> None:
+    """Draw the two buttons."""
+    words = {
+        "copy": gettext("Copy link"),
+        "copied": gettext("Link copied"),
+        "failed": gettext("Copy the link from the address bar"),
+        "lecture": gettext("Lecture mode"),
+    }
+    component("copy_link", isolate=False)(key=view.key("copy_link"), data=words, width="content")

@@ -1,1 +1,30 @@
-"""Draw a form field: a text box, a select box, a row of choices or a switch."""
+"""Mount a form field: a text box, a select box, a row of choices or a switch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from attnviz.languages import gettext
+from attnviz.ui.components.loader import component
+
+_DEFAULTS = {
+    "value": "",
+    "labelled": False,
+    "help": "",
+    "disabled": False,
+    "options": [],
+    "placeholder": "",
+    "height": 0,
+    "button": "",
+    "singleLine": False,
+    "option": "",
+}
+"""Payload of a field, except for what each field has of its own."""
+
+
+def field(key: str, payload: Mapping[str, Any], width: int | Literal["stretch", "content"]) -> None:
+    """Draw the field of `payload`, a `FieldPayload` without `key` and `helpName`; what it lacks has its default."""
+    help_name = gettext("Help for {name}", name=payload["label"]) if payload.get("help") else ""
+    data = _DEFAULTS | {"key": key, "helpName": help_name} | dict(payload)
+    component("field", isolate=False)(key=f"field_{key}", data=data, width=width)

@@ -1,1 +1,70 @@
-"""List findings about the alignment, such as omitted or repeated words."""
+"""Mount the findings about the alignment (such as omitted or repeated words), each a link to its heatmap cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attnviz.analysis.findings import Kind, cell_of, findings_of, summarise
+from attnviz.languages import gettext, language
+from attnviz.trace import Trace
+from attnviz.ui.components.loader import component
+from attnviz.ui.figure_cache import cached_for_all
+from attnviz.ui.page_state.view import View
+from attnviz.wording.findings import finding_sentence, nothing_found_text, step_attention_sentence, summary_sentence
+
+AT_ONCE = 5
+"""Number of findings before "more"."""
+
+SEVERITY = (
+    Kind.COLLAPSED,
+    Kind.SHIFTED,
+    Kind.OMITTED,
+    Kind.REPEATED,
+    Kind.OVERUSED,
+    Kind.UNIFORM,
+    Kind.IMPROBABLE,
+    Kind.IDENTICAL,
+)
+"""Order of the findings, most important first."""
+
+
+def findings_panel(view: View) -> None:
+    """Draw the findings of the alignment and of the current step."""
+    inline_findings(view, _payload(view.trace, view.identity, language()), "reading")
+
+
+def inline_findings(view: View, payload: Mapping[str, Any], name: str) -> None:
+    """Draw the findings of a payload like that of `findings_payload`; `name` is unique in the view."""
+    component("findings", isolate=False)(key=view.key(name), data=payload)
+
+
+def findings_at(view: View, at: str, name: str) -> None:
+    """Draw the findings of the payload at the address `at`; `name` is unique in the view."""
+    component("findings", isolate=False)(key=view.key(name), data={"at": at})
+
+
+@cached_for_all
+def _payload(_trace: Trace, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
+    return findings_payload(_trace)
+
+
+def findings_payload(trace: Trace) -> dict[str, Any]:
+    """Return the payload of the findings, the same at every step: plain text, and the cell that each finding links to.
+
+    `source` None stands for the most attended piece.
+    """
+    ranked = sorted(findings_of(trace), key=lambda finding: (not finding.strong, SEVERITY.index(finding.kind)))
+    entries = []
+    for finding in ranked:
+        step, source = cell_of(trace, finding)
+        entry = {"text": finding_sentence(trace, finding), "kind": finding.kind.value, "strong": finding.strong}
+        entries.append(entry | {"step": step, "source": source})
+    has_errors = any(finding.kind is not Kind.IDENTICAL for finding in ranked)
+    return {
+        "summary": summary_sentence(summarise(trace)) + ("" if has_errors else f" {nothing_found_text(trace)}"),
+        "findings": entries,
+        "steps": [step_attention_sentence(trace, i) for i in range(len(trace.target_pieces))],
+        "atOnce": AT_ONCE,
+        "more": gettext("{n} more"),
+    }

@@ -1,1 +1,122 @@
-"""Draw the two sentences and the controls of the steps."""
+"""Mount the player: source sentence, translation, and the controls that move through the decoding steps.
+
+The browser changes the step itself, so that figures follow a key at once; the server does not know the current step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attnviz.analysis.measures import is_uniform
+from attnviz.languages import language
+from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.trace import Aligned, Trace
+from attnviz.ui.components.loader import component
+from attnviz.ui.figure_cache import cached_for_all
+from attnviz.ui.page_state.view import View
+from attnviz.wording.player import player_labels
+from attnviz.wording.weight_names import summed_pieces_text
+
+NO_BREAK_SPACE = "\u00a0"
+"""Replaces a piece that is only a blank, so that it is underlined and clickable like any other step."""
+
+
+@dataclass(frozen=True)
+class SentencePair:
+    """Labels and languages of two sentences that are not English and its French translation."""
+
+    names: tuple[str, str]
+    """Labels of the two sentences, in the current language."""
+    languages: tuple[str, str] = ("en", "fr")
+    """Language codes of the two sentences."""
+    second_is_written: bool = True
+    """Whether the second sentence is written step by step; otherwise it is complete from the beginning."""
+
+
+def player(view: View, marks: Sequence[Mapping[str, Any]] = (), pair: SentencePair | None = None) -> None:
+    """Draw both sentences with the current step and source piece marked, and the controls.
+
+    Words that are likely wrong have `marks` (`ui.step.marks`).
+    """
+    payload = _payload(view.trace, view.identity, pair, language())
+    shown = {"marksEnd": view.shows("numbers"), "marks": marks}
+    component("player")(key=view.key("player"), data=payload | shown)
+
+
+@cached_for_all
+def _payload(
+    _trace: Trace,
+    identity: str,  # noqa: ARG001
+    pair: SentencePair | None,
+    code: str,  # noqa: ARG001  the key of the cache
+) -> dict[str, Any]:
+    return player_payload(_trace, pair)
+
+
+def player_payload(trace: Aligned, pair: SentencePair | None = None) -> dict[str, Any]:
+    """Return the payload of the player.
+
+    It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
+    every step the source pieces by decreasing weight.
+    """
+    labels = player_labels()
+    if pair is not None:
+        labels |= {"english": pair.names[0], "french": pair.names[1]}
+    words = trace.words()
+    weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
+    source = [
+        {
+            "text": _surface(trace.source_surfaces, group),
+            "space": _opens_with_space(trace.source_surfaces, group),
+            "end": _is_end(trace.source_pieces, group),
+            "pieces": list(group),
+            "parts": _parts(trace.source_surfaces, group),
+            "of": summed_pieces_text(len(group)),
+        }
+        for group in words.source_groups
+    ]
+    target = [
+        {
+            "steps": list(group),
+            "parts": [_surface(trace.target_pieces, (i,)) for i in group],
+            "space": _opens_with_space(trace.target_pieces, group) and trace.target_pieces[group[0]] != SPACE,
+            "end": _is_end(trace.target_pieces, group),
+        }
+        for group in words.target_groups
+    ]
+    return {
+        "identity": trace.fingerprint,
+        "language": language(),
+        "source": source,
+        "target": target,
+        "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
+        "alike": [step for step in range(len(trace.target_pieces)) if is_uniform(trace, step)],
+        "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
+        "attends": trace.attends,
+        "words": labels,
+        "spoken": list(pair.languages if pair else ("en", "fr")),
+        "written": pair is None or pair.second_is_written,
+    }
+
+
+def _surface(pieces: tuple[str, ...], group: tuple[int, ...]) -> str:
+    return join_pieces(pieces[i] for i in group) or NO_BREAK_SPACE
+
+
+def _parts(pieces: tuple[str, ...], group: tuple[int, ...]) -> list[str]:
+    """Return the text of each piece of a word; a leading blank is left out."""
+    return [join_pieces([pieces[i]]) for i in group] if len(group) > 1 else [_surface(pieces, group)]
+
+
+def _opens_with_space(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
+    """Return whether a space precedes a word that begins with the first piece of `group`."""
+    first = pieces[group[0]]
+    return group[0] > 0 and (first in SPECIAL_PIECES or first.startswith(SPACE))
+
+
+def _is_end(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
+    return pieces[group[0]] == "</s>"

@@ -1,1 +1,141 @@
-"""Draw translations side by side, stepped together."""
+"""Mount several translations side by side (lanes), stepped together: the attention and the output of each."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attnviz.languages import gettext, language
+from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.trace import FloatArray, Trace
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import View
+
+_STRONGEST = 0.99
+"""Quantile of the absolute values in all strips of a lane at which the colour scale ends."""
+
+
+def lanes(view: View, payload: dict[str, Any]) -> None:
+    """Draw the lanes of `view` and their controls.
+
+    They are what `lanes_payload` or `rows_payload` returns, or `{"at": address, "waiting": text}` of it, with the text
+    to show until it is computed.
+    """
+    component("side_by_side")(key=view.key("lanes"), data=payload)
+
+
+def lanes_payload(identity: str, labels: Sequence[str], lane_payloads: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the payload of the lanes `lane_payloads`, with one step for each of `labels`.
+
+    `identity` distinguishes these translations from others.
+    """
+    words = {
+        "previous": gettext("Previous"),
+        "next": gettext("Next"),
+        "play": gettext("Play"),
+        "pause": gettext("Pause"),
+        "space": gettext("Space"),
+        "steps": gettext("Steps"),
+        "slider": "",
+    }
+    return {
+        "language": language(),
+        "identity": identity,
+        "labels": list(labels),
+        "result": "",
+        "legend": [],
+        "lanes": list(lane_payloads),
+        "words": words,
+    }
+
+
+def rows_payload(
+    identity: str,
+    labels: Sequence[str],
+    lane_payloads: Sequence[dict[str, Any]],
+    *,
+    slider: str,
+    result: str,
+    legend: Sequence[tuple[str, str]],
+) -> dict[str, Any]:
+    """Return the payload of lanes that are rows below one another, each with a version for each step.
+
+    `slider` names the steps. `result` is a sentence about all lanes, above them. `legend` has the meanings of shades,
+    each with the class of its shade: `level-0` to `level-3`, or `omitted`.
+    """
+    payload = lanes_payload(identity, labels, lane_payloads)
+    return payload | {
+        "result": result,
+        "legend": list(legend),
+        "words": payload["words"] | {"steps": slider, "slider": slider},
+    }
+
+
+def version(words: Sequence[tuple[str, int, str]], source: Sequence[tuple[str, bool]] = ()) -> dict[str, Any]:
+    """Return a version of a translation.
+
+    `words` are its words, each with the blank before it, the level of its shade from 0 to 3, and a title. `source` are
+    the source words, each with the blank before it, and whether the translation leaves it out.
+    """
+    return {"words": list(words), "source": list(source)}
+
+
+def lane(
+    name: str, model: str, summary: str, *, notes: Sequence[str], versions: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return a lane with a version and a note for each step; `summary` describes it."""
+    return {
+        "name": name,
+        "model": model,
+        "summary": summary,
+        "source": [],
+        "weights": None,
+        "strip": None,
+        "parts": [],
+        "versions": list(versions),
+        "notes": list(notes),
+    }
+
+
+def written_lane(trace: Any, name: str, summary: str, strip_caption: str, notes: Sequence[str]) -> dict[str, Any]:
+    """Return a lane in which `trace` is written piece by piece, with what each step attends to.
+
+    That is the weights of the source words and, where `strip_caption` describes it, the context vector of a recurrent
+    translator, which without attention is one for all steps.
+    """
+    words = trace.words()
+    weights = [
+        [float(trace.alignment[i, list(group)].sum()) for group in words.source_groups]
+        for i in range(len(trace.target_pieces))
+    ]
+    return lane(name, trace.model, summary, notes=notes) | {
+        "source": [
+            {"text": text, "space": place > 0 and trace.source_surfaces[group[0]].startswith((SPACE, "</s>"))}
+            for place, (text, group) in enumerate(zip(words.source, words.source_groups, strict=True))
+        ],
+        "weights": np.round(weights, 3).tolist() if trace.attends else None,
+        "strip": _strip(trace, strip_caption) if strip_caption and trace.recurrent and not trace.imported else None,
+        "parts": [_part(trace.target_pieces, place) for place in range(len(trace.target_pieces))],
+    }
+
+
+def _strip(trace: Trace, caption: str) -> dict[str, Any]:
+    contexts = trace.contexts if trace.attends else trace.contexts[:1]
+    return {"bytes": _bytes(contexts), "units": contexts.shape[1], "caption": caption}
+
+
+def _bytes(rows: FloatArray) -> str:
+    """Return numbers as signed bytes on one scale, in base64: precise enough for colours."""
+    limit = float(np.quantile(np.abs(rows), _STRONGEST)) or 1.0
+    whole = np.clip(np.round(rows / limit * 127), -127, 127).astype(np.int8)
+    return base64.b64encode(np.ascontiguousarray(whole).tobytes()).decode("ascii")
+
+
+def _part(pieces: Sequence[str], place: int) -> str:
+    """Return the text of a piece as it follows those before it, with its leading blank."""
+    piece = pieces[place]
+    blank = " " if place and (piece.startswith(SPACE) or piece in SPECIAL_PIECES) else ""
+    return blank + join_pieces([piece])

@@ -1,1 +1,51 @@
-"""Draw the summary of a step: what it wrote, and the outcome of each of its stages."""
+"""Mount the summary of the current step: what it wrote, and the outcome of each of its stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attnviz.languages import gettext
+from attnviz.trace import Record
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import View
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.stages import Narration, step_sentence
+
+
+def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]) -> None:
+    """Draw the summary of the current step, with its stages named by `titles`.
+
+    `steps` is what `summary_payload` returns, or `{"at": address}` of it.
+    """
+    stages = [
+        {"number": number, "place": place, "title": title}
+        for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
+    ]
+    payload = {"stages": stages, "steps": steps}
+    component("step_summary", isolate=False)(key=view.key("facts"), data=payload)
+
+
+def summary_payload(
+    trace: Record, words: Narration, sentence: Callable[[Any, int, str], str] = step_sentence
+) -> dict[str, Any]:
+    """Return the payload of each step in `words`; `sentence` returns the sentence of one step."""
+    return {
+        str(i): {
+            "heading": gettext("Step {i} of {n}", i=i + 1, n=len(trace.target_pieces)),
+            "part": _part(trace, i),
+            "sentence": sentence(trace, i, gettext("a blank")),
+            "outcomes": [stage.outcome for stage in stages],
+        }
+        for i, stages in words.items()
+    }
+
+
+def _part(trace: Record, step: int) -> str:
+    """Return which piece of which word `step` wrote; empty for a word of one piece."""
+    words = trace.words()
+    for word, group in zip(words.target, words.target_groups, strict=True):
+        if step in group and len(group) > 1:
+            k = group.index(step) + 1
+            return gettext("piece {k} of {n} of the word {word}", k=k, n=len(group), word=quote(shorten(word, 30)))
+    return ""

@@ -1,1 +1,66 @@
-"""Send the browser the server's state of a view."""
+"""Send the browser the server's part of a view's state: ids and sizes of its translation, and address parameters.
+
+The current selection in it (step, source piece, words …) is known to the browser only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+from typing import Any
+
+import streamlit as st
+
+from attnviz.architectures import step_texts
+from attnviz.figures.source_rows import MOST_ROWS
+from attnviz.languages import gettext
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state import address, inputs
+from attnviz.ui.page_state.parameters import browser_parameters, has_tour, own_parameters
+from attnviz.ui.page_state.view import MAIN, Session, View
+from attnviz.ui.page_state.what_ifs import stored_what_ifs
+
+
+def view_state(view: View, *, tour: bool = False) -> None:
+    """Send the browser the state of `view`; with `tour`, the tour can be started there."""
+    component("view_state", isolate=False)(
+        key=view.key("view_state"), data=view_payload(st.session_state, view, tour=tour), height=1
+    )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _terms(view: View) -> dict[str, Any]:
+    """Return the terms that the sentences of `view` explain, at the level *Idea*, and the labels of their cards."""
+    if view.shows("numbers"):
+        return {"cards": [], "visit": ""}
+    return {
+        "cards": [asdict(card) for card in step_texts(view.trace).terms(view.trace)],
+        "visit": gettext("Show this stage"),
+    }
+
+
+def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[str, Any]:
+    """Return the state of `view` for the browser."""
+    is_address_view, page = view.id == MAIN or view.main is not None, address.page_payload(session)
+    shown = view.main or view
+    omits_sentence = is_address_view and page["parameters"].get(inputs.SENTENCE) is None
+    return {
+        "id": view.id,
+        "container": view.key("room"),
+        "identity": view.identity,
+        "family": _digest(stored_what_ifs(session, view.id).identity or view.trace.source_text),
+        "steps": view.steps,
+        "firstStep": view.first_step,
+        "sources": len(view.trace.source_pieces),
+        "hasTour": tour and view.id == MAIN and has_tour(view),
+        "usualOrder": "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence",
+        "parameters": browser_parameters(view),
+        "terms": _terms(view),
+        "own": own_parameters(session, shown),
+        "page": page if is_address_view else None,
+        "sentence": {inputs.SENTENCE: shown.trace.source_text} if omits_sentence else None,
+        "main": view_payload(session, view.main) if view.main else None,
+    }

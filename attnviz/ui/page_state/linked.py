@@ -1,0 +1,158 @@
+"""Entries of the session state that begin with the link that a visitor follows, and sentences about its invalid values.
+
+Each link is read once. Before another one is followed, the entries that begin with it are cleared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, MutableMapping
+from typing import Any, NamedTuple
+
+from attnviz.languages import gettext
+from attnviz.wording.labels import shorten
+
+Session = MutableMapping[Any, Any]
+"""Streamlit's session state (`st.session_state`), or a dictionary in its place."""
+ValidValues = range | Collection[str]
+"""Valid values of a parameter: whole numbers, or words; empty if only its own module validates it."""
+
+PAGE = "page"
+"""Session state key of the current page, and address parameter."""
+SENTENCE_PAGES = "sentence pages"
+"""Scope of the entries that all pages with the visitor's sentence share."""
+_ENTRIES, _SUBJECTS, _READ, _NOTED = "linked_entries", "subjects", "link_read", "link_noted"
+_LONGEST = 40
+"""Largest length of a reported value, in characters."""
+
+
+class _Entry(NamedTuple):
+    """An entry that is cleared before another link of its scope is followed."""
+
+    scope: str
+    """Path of a page, or `SENTENCE_PAGES`."""
+    given: bool = False
+    """Whether its value began as that of the link."""
+
+
+def linked_entry(
+    session: Session,
+    linked: Mapping[str, str],
+    key: str,
+    default: Any,
+    *,
+    parameter: str = "",
+    offered: Collection[str] = (),
+    parse: Callable[[str], Any] = str,
+    scope: str | None = None,
+    noted: bool = False,
+) -> Any:
+    """Return the entry `key`, which begins with the value of the `parameter` (by default `key`) of the link.
+
+    It begins with `default` if the link has none, or one that is not among the `offered` ones. `parse` converts the
+    value. Another link of the `scope`, by default to the current page, clears the entry. If `noted`, an invalid value
+    is reported; those of `read_link` are anyway.
+    """
+    entries = _entries(session)
+    text = None if key in entries or key in session else linked.get(parameter or key)
+    given = text is not None and is_valid(text, offered)
+    if noted:
+        note_if_invalid(session, parameter or key, text, offered)
+    if key not in session:
+        session[key] = parse(str(text)) if given else default
+    entries.setdefault(key, _Entry(_scope(session, scope), given))
+    return session[key]
+
+
+def clear_with_link(session: Session, *keys: str, scope: str | None = None) -> None:
+    """Clear these entries before another link of the `scope`, by default to the current page, is followed."""
+    for key in keys:
+        _entries(session).setdefault(key, _Entry(_scope(session, scope)))
+
+
+def keep_for(session: Session, key: str, subject: str) -> None:
+    """Keep the entry `key` for one `subject`: for another, it begins with its default again."""
+    subjects: dict[str, str] = session.setdefault(_SUBJECTS, {})
+    if subjects.get(key, subject) != subject:
+        session.pop(key, None)
+    subjects[key] = subject
+
+
+def is_given(session: Session, key: str) -> bool:
+    """Return whether the entry `key` began with a value of the link."""
+    entry = _entries(session).get(key)
+    return entry is not None and entry.given
+
+
+def _entries(session: Session) -> dict[str, _Entry]:
+    entries: dict[str, _Entry] = session.setdefault(_ENTRIES, {})
+    return entries
+
+
+def _scope(session: Session, scope: str | None) -> str:
+    return session.get(PAGE, "") if scope is None else scope
+
+
+def begin_link(session: Session, *scopes: str) -> None:
+    """Clear the entries of these scopes and the invalid values, before another link is read."""
+    clear_entries(session, *scopes)
+    drop_link_problems(session)
+    session.pop(_READ, None)
+
+
+def clear_entries(session: Session, *scopes: str, kept: Collection[str] = ()) -> None:
+    """Clear the entries of these scopes, except the `kept` ones, so that they begin with the next link."""
+    entries = _entries(session)
+    for key in [key for key, entry in entries.items() if entry.scope in scopes and key not in kept]:
+        del entries[key]
+        session.pop(key, None)
+
+
+def read_link(session: Session, linked: Mapping[str, str], offered: Mapping[str, ValidValues]) -> None:
+    """Note the invalid values of a link, once for each link, given the valid ones of each parameter."""
+    if not session.get(_READ):
+        session[_READ] = True
+        for name, values in offered.items():
+            note_if_invalid(session, name, linked.get(name), values)
+
+
+def note_if_invalid(session: Session, name: str, value: str | None, offered: ValidValues) -> None:
+    """Store the `value` that a link gives the parameter `name`, if invalid; if `offered` is empty, any is valid."""
+    if value is not None and offered and not is_valid(value, offered):
+        session[_NOTED] = session.get(_NOTED, {}) | {name: (value, offered)}
+
+
+def is_valid(value: str, offered: ValidValues) -> bool:
+    """Return whether a link may have this value."""
+    if isinstance(offered, range):
+        return bool(re.fullmatch("[0-9]{1,6}", value)) and int(value) in offered
+    return not offered or value in offered
+
+
+def link_problems(session: Mapping[Any, Any]) -> dict[str, tuple[str, str]]:
+    """Return each invalid value and a sentence about it, by the name of its parameter."""
+    noted = session.get(_NOTED, {})
+    return {name: (value, _sentence(name, value, offered)) for name, (value, offered) in noted.items()}
+
+
+def drop_link_problems(session: Session) -> None:
+    """Drop the invalid values, when the visitor goes to another page."""
+    session.pop(_NOTED, None)
+
+
+def _sentence(name: str, value: str, offered: ValidValues) -> str:
+    value = shorten(value, _LONGEST)
+    if isinstance(offered, range):
+        return gettext(
+            "In this link “{name}” is “{value}”, but it must be a whole number from {first} to {last}.",
+            name=name,
+            value=value,
+            first=offered[0],
+            last=offered[-1],
+        )
+    return gettext(
+        "In this link “{name}” is “{value}”, but it must be one of these: {listed}.",
+        name=name,
+        value=value,
+        listed=", ".join(offered),
+    )
