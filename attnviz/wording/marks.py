@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from attnviz.analysis.findings import Kind
-from attnviz.analysis.findings.branches import Branch, branches_at
 from attnviz.analysis.findings.marks import Mark, attending_words, runner_up
+from attnviz.analysis.findings.other_hypotheses import OtherHypothesis, other_hypotheses
 from attnviz.languages import gettext
 from attnviz.text import EOS
 from attnviz.trace import Record
@@ -41,7 +41,7 @@ class Card:
     title: str
     attended: Line | None
     runner_up: Line | None
-    branch: Line | None
+    hypothesis: Line | None
     needed: Line
 
 
@@ -52,21 +52,21 @@ def mark_card(trace: Record, mark: Mark) -> Card:
         _title(trace, mark),
         _attended(trace, mark) if trace.attends_once else None,
         _runner_up(trace, mark),
-        _branch(trace, mark),
+        _hypothesis(trace, mark),
         _needed(trace, mark),
     )
 
 
-def better_branch(trace: Record, mark: Mark) -> Branch | None:
+def better_hypothesis(trace: Record, mark: Mark) -> OtherHypothesis | None:
     """Return the best hypothesis with another word in the marked place or, for unread words, with more words."""
     finding = mark.finding
     if finding.kind is Kind.OMITTED:
         length = len(trace.translation.split())
         longer = (one for one in trace.hypotheses[1:] if len(one.translation.split()) > length)
-        return next((Branch(one, "", differs_elsewhere=True) for one in longer), None)
+        return next((OtherHypothesis(one, "", differs_elsewhere=True) for one in longer), None)
     target = finding.target if finding.target is not None else _word_of_step(trace, mark.step)
-    branches = branches_at(trace.words(), trace.hypotheses, target)
-    return next((branch for branch in branches if branch.words), None)
+    others = other_hypotheses(trace.words(), trace.hypotheses, target)
+    return next((other for other in others if other.words), None)
 
 
 def ends_too_early(trace: Record, mark: Mark) -> bool:
@@ -147,16 +147,16 @@ def _runner_up(trace: Record, mark: Mark) -> Line | None:
     return Line(gettext("Runner-up"), text, button=button)
 
 
-def _branch(trace: Record, mark: Mark) -> Line | None:
+def _hypothesis(trace: Record, mark: Mark) -> Line | None:
     count = len(trace.hypotheses)
     if count < 2:
         return None
-    name, branch = gettext("Another branch of the search"), better_branch(trace, mark)
-    if branch is None and mark.finding.kind is Kind.OMITTED:
+    name, other = gettext("Another hypothesis of the search"), better_hypothesis(trace, mark)
+    if other is None and mark.finding.kind is Kind.OMITTED:
         return Line(name, gettext("None of the {count} translations of the search is longer.", count=count))
-    if branch is None:
+    if other is None:
         return Line(name, gettext("All {count} translations of the search have this word.", count=count))
-    words = tuple(changed_words(_spaced(branch.hypothesis.translation), _spaced(trace.translation)))
+    words = tuple(changed_words(_spaced(other.hypothesis.translation), _spaced(trace.translation)))
     return Line(name, words=_around_changes(words), button=gettext("Take this translation"))
 
 

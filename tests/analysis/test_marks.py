@@ -10,8 +10,8 @@ import pytest
 
 from attnviz import Trace, Translator
 from attnviz.analysis.findings import Finding, Kind, findings_of
-from attnviz.analysis.findings.branches import branches_at
 from attnviz.analysis.findings.marks import LITTLE_WORD_PROBABILITY, MOST_UNSURE, marks_of, passing_step, runner_up
+from attnviz.analysis.findings.other_hypotheses import other_hypotheses
 from attnviz.text import EOS
 from attnviz.trace import Hypothesis
 from attnviz.trace.changes import ExcludeSource, WriteWords, resolved
@@ -94,14 +94,14 @@ def test_passing_step_is_where_the_attention_jumps() -> None:
     assert passing_step(trace, Finding(Kind.OMITTED, 0.0, source=2, last=4, strong=True)) == 2
 
 
-def test_branches_have_other_words_in_the_same_place() -> None:
+def test_other_hypotheses_have_other_words_in_the_same_place() -> None:
     texts = ["le chat noir dort.", "le chien noir dort.", "le chat noir mange.", "un gros chat dort.", "le noir dort."]
     trace = make_trace("the cat", "le chat noir dort .")
     hypotheses = [Hypothesis(text, -float(k)) for k, text in enumerate(texts)]
-    found = [(one.words, one.differs_elsewhere) for one in branches_at(trace.words(), hypotheses, 1)]
+    found = [(one.words, one.differs_elsewhere) for one in other_hypotheses(trace.words(), hypotheses, 1)]
     assert found == [("chien", False), ("", False)]
-    assert [one.words for one in branches_at(trace.words(), hypotheses, 3)] == ["mange"]
-    assert branches_at(trace.words(), hypotheses[:1], 1) == []
+    assert [one.words for one in other_hypotheses(trace.words(), hypotheses, 3)] == ["mange"]
+    assert other_hypotheses(trace.words(), hypotheses[:1], 1) == []
 
 
 def test_only_the_least_likely_words_are_marked(translator: Translator[Trace]) -> None:

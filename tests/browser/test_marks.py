@@ -56,7 +56,7 @@ def test_unread_words_are_struck_through_while_their_card_is_open(open_page: Ope
     expect(unread).to_have_count(0)
 
 
-def test_keyboard_opens_a_card_and_takes_another_branch(open_page: Opener) -> None:
+def test_keyboard_opens_a_card_and_takes_another_hypothesis(open_page: Opener) -> None:
     page = open_page(BANK)
     settled(page)
     page.locator(".player .target .current").focus()

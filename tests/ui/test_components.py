@@ -50,7 +50,7 @@ def test_css_classes_occur_in_markup_or_code(folder: Path) -> None:
         return
     markup = folder / f"{folder.name}.html"
     modules = with_imports([module_path(folder.name)])
-    modules += [later for module in modules for later in imported_later(module)]
+    modules += with_imports(later for module in modules for later in imported_later(module))
     known = (markup.read_text(encoding="utf-8") if markup.exists() else "") + "".join(
         path.read_text(encoding="utf-8") for path in modules
     )

@@ -18,7 +18,7 @@ from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.listed_pair import is_listed_pair
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import tokenizer_of
-from attnviz.wording.marks import Line, better_branch, mark_card
+from attnviz.wording.marks import Line, better_hypothesis, mark_card
 
 
 def view_marks(view: View) -> list[dict[str, Any]]:
@@ -69,7 +69,7 @@ def mark_payload(trace: Record, mark: Mark, *, can_change: bool, has_form: bool)
     lines = [
         _line(card.attended, {"choice": {"step": mark.step, "source": None if is_source else mark.source}}),
         _line(card.runner_up, _what_if(_write_runner_up(trace, mark), can_change)),
-        _line(card.branch, _what_if(_take_branch(trace, mark), can_change)),
+        _line(card.hypothesis, _what_if(_take_hypothesis(trace, mark), can_change)),
         _line(card.needed, _needed(trace, mark, can_change=can_change, has_form=has_form)),
     ]
     return {
@@ -101,11 +101,11 @@ def _write_runner_up(trace: Record, mark: Mark) -> dict[str, Any] | None:
     return {"kind": "words", "step": mark.step, "pieces": [other[0]], "held": False} if other else None
 
 
-def _take_branch(trace: Record, mark: Mark) -> dict[str, Any] | None:
-    branch, tokenizer = better_branch(trace, mark), tokenizer_of(trace)
-    if branch is None or tokenizer is None:
+def _take_hypothesis(trace: Record, mark: Mark) -> dict[str, Any] | None:
+    other, tokenizer = better_hypothesis(trace, mark), tokenizer_of(trace)
+    if other is None or tokenizer is None:
         return None
-    return {"kind": "hypothesis", "pieces": [*tokenizer.encode(branch.hypothesis.translation), EOS]}
+    return {"kind": "hypothesis", "pieces": [*tokenizer.encode(other.hypothesis.translation), EOS]}
 
 
 def _needed(trace: Record, mark: Mark, *, can_change: bool, has_form: bool) -> dict[str, Any] | None:

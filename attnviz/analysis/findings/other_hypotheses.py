@@ -14,7 +14,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True)
-class Branch:
+class OtherHypothesis:
     """Another finished hypothesis, with the words that it has in place of one target word."""
 
     hypothesis: Hypothesis
@@ -24,7 +24,7 @@ class Branch:
     """Whether the hypothesis differs from the translation in other words, too."""
 
 
-def branches_at(words: Words, hypotheses: Sequence[Hypothesis], target: int) -> list[Branch]:
+def other_hypotheses(words: Words, hypotheses: Sequence[Hypothesis], target: int) -> list[OtherHypothesis]:
     """Return the hypotheses that have other words than the translation at its word `target`, best first.
 
     The first of `hypotheses` is the translation itself.
@@ -42,5 +42,5 @@ def branches_at(words: Words, hypotheses: Sequence[Hypothesis], target: int) -> 
         if here:
             instead = " ".join(token for _, _, _, start, end in here for token in others[start:end])
             differs_elsewhere = any(change[1] < first or change[2] > last for change in changes)
-            found.append(Branch(hypothesis, instead, differs_elsewhere))
+            found.append(OtherHypothesis(hypothesis, instead, differs_elsewhere))
     return found
