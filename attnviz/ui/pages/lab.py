@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
-from attnviz.trace import Record
 from attnviz.ui.chrome import Page
 from attnviz.ui.lab.lab_page import lab_page
 from attnviz.ui.step.marks import shown_marks
@@ -20,7 +19,7 @@ def _draw() -> None:
     shown = shown_translation(request, back=False)
     if shown.view:
         view = shown.view
-        mistakes = [mark for mark in shown_marks(view.trace) if mark.strong] if isinstance(view.trace, Record) else []
+        mistakes = [mark for mark in shown_marks(view.trace) if mark.strong]
         if mistakes:
             view = replace(view, first_step=mistakes[0].step)
         parameters = request_address(request, available) if shown.asked and request else None

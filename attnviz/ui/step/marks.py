@@ -10,6 +10,8 @@ import streamlit as st
 
 from attnviz.analysis.findings import Kind
 from attnviz.analysis.findings.marks import Mark, marks_of, runner_up
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.requirements import TRANSLATION
 from attnviz.languages import language
 from attnviz.text import EOS
 from attnviz.trace import Record
@@ -22,12 +24,10 @@ from attnviz.wording.marks import Line, better_hypothesis, mark_card
 
 
 def view_marks(view: View) -> list[dict[str, Any]]:
-    """Return the payloads of the marks of `view`; none for imported attention and for other pairs of sentences.
+    """Return the payloads of the marks of `view`.
 
     In a pair that was opened from the list of the page *Corpus*, all unread words are struck through.
     """
-    if not isinstance(view.trace, Record):
-        return []
     is_listed = view.id == MAIN and is_listed_pair(st.session_state)
     can_change = view.translate_again is not None
     return _payloads(view.trace, view.identity, language(), can_change, view.shows("numbers"), is_listed)
@@ -35,7 +35,7 @@ def view_marks(view: View) -> list[dict[str, Any]]:
 
 @cached_for_all
 def _payloads(
-    _trace: Record,
+    _trace: Any,
     identity: str,  # noqa: ARG001
     code: str,  # noqa: ARG001  the key of the cache
     can_change: bool,
@@ -50,8 +50,13 @@ def _payloads(
     ]
 
 
-def shown_marks(trace: Record, *, every_omission: bool = False) -> list[Mark]:
-    """Return the marks of a translation, with the word that the question of an example calls a mistake."""
+def shown_marks(trace: Any, *, every_omission: bool = False) -> list[Mark]:
+    """Return the marks of a translation, with the word that the question of an example calls a mistake.
+
+    Imported attention and other pairs of sentences have none.
+    """
+    if not TRANSLATION.is_met(Subject(trace, 0)):
+        return []
     asked = question(trace)
     judged = [trace.words().target.index(asked.word)] if asked and asked.is_mistake else []
     return marks_of(trace, judged, every_omission=every_omission)
