@@ -19,6 +19,7 @@ from tests.snapshots import without_numbers
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.nightly
 def test_marian_attention_file_can_be_opened_stepped_and_closed(
     open_page: Opener, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:

@@ -40,6 +40,7 @@ def address(corpora_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> I
         yield found
 
 
+@pytest.mark.nightly
 def test_sample_can_be_brushed_filtered_and_opened_by_pair(open_page: Opener) -> None:
     page = open_page("", path="corpus", ready=".st-key-corpus_sample button")
     page.wait_for_selector(ROWS, timeout=60_000)

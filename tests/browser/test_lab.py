@@ -127,6 +127,7 @@ def test_back_and_forward_restore_page_and_step(open_page: Opener) -> None:
     wait_for_step(page, 4)
 
 
+@pytest.mark.nightly
 @on_a_telephone
 def test_sections_and_languages_can_be_switched_repeatedly(open_page: Opener) -> None:
     page = open_lab(open_page)

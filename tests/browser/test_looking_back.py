@@ -53,6 +53,7 @@ def expect_bayes(found: Any) -> None:
         assert share == pytest.approx(p * y / evidence, abs=1e-5)
 
 
+@pytest.mark.nightly
 @on_a_telephone
 def test_posterior_columns_load_when_opened_and_follow_the_step(open_page: Opener) -> None:
     page = open_page("?step=3")

@@ -16,6 +16,7 @@ LIST, MAP = ".st-key-neighbours", ".st-key-vector_map .chart"
 QUERY = "?section=neighbours&sentence=The+black+dog+sleeps."
 
 
+@pytest.mark.nightly
 def test_neighbours_follow_the_step_and_open_their_sentence(open_page: Opener) -> None:
     page = open_page(QUERY, path="lab", ready=f"{LIST} a")
     settled(page, ".st-key-vector_map")

@@ -40,6 +40,7 @@ def assert_fits_the_window(page: Page) -> None:
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
 
+@pytest.mark.nightly
 @on_both
 def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     """Open exhibits 2 and 4 by keys in the light theme and by mouse in the dark one, in wide and narrow windows."""

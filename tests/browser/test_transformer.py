@@ -34,6 +34,7 @@ def choose_model(page: Page, name: str) -> None:
     expect(page.locator(".st-key-model")).to_have_count(0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [1440, at_night(390)])
 def test_head_choice_survives_steps_and_model_switches(
     open_page: Opener, width: int, snapshot: SnapshotAssertion
