@@ -348,15 +348,16 @@ BLANK_NAME = "␣"
 """Label of a piece that is only a space, for which SentencePiece has a black bar."""
 
 CONTINUES = "·"
-"""Begins the label of a piece that continues a word."""
+"""Begins the label of a piece that continues a word, unless that is only punctuation."""
 
 
 def piece_name(piece: str) -> str:
-    """Return the label of a piece in figures: `bi` where it begins a word, `·cycle` where it continues one."""
+    """Return the label of a piece: `bi`, which begins a word, `·cycle`, which continues one, or `.`, which is alone."""
     if piece in SPECIAL_PIECES:
         return piece
     if not piece.strip(SPACE):
         return BLANK_NAME
     if piece.startswith(SPACE):
         return piece.removeprefix(SPACE)
-    return CONTINUES + piece.removeprefix(CONTINUED)
+    bare = piece.removeprefix(CONTINUED)
+    return CONTINUES + bare if any(map(str.isalnum, bare)) else bare

@@ -132,10 +132,16 @@ def growth_sentence(growth: Growth) -> str:
 def judgement_note(judged: JudgedTranslation, score: float | None) -> str:
     """Return the left-out and improbable words of a translation, and its chrF2 `score` if any, a line for each."""
     parts = [
-        gettext("{count} of {all} content words left out", count=len(judged.omitted), all=len(judged.content)),
-        gettext(
+        ngettext(
+            "{count} of {all} content words left out",
+            "{count} of {all} content words left out",
+            len(judged.omitted),
+            all=len(judged.content),
+        ),
+        ngettext(
             "{count} of {all} French words below {limit}",
-            count=judged.improbable,
+            "{count} of {all} French words below {limit}",
+            judged.improbable,
             all=len(judged.words),
             limit=percent(IMPROBABLE),
         ),
@@ -143,6 +149,22 @@ def judgement_note(judged: JudgedTranslation, score: float | None) -> str:
     if score is not None:
         parts.append(f"chrF {decimal(score, 0)}")
     return "\n".join(parts)
+
+
+def shares_by_length_sentence(buckets: tuple[str, str], shares: tuple[float, float]) -> str:
+    """Return the BLEU of a fixed vector, as a share of that of additive attention, in the first and last bucket."""
+    return gettext(
+        "On sentences of {short} words, the fixed vector reaches {short_share} of the BLEU of additive attention. On "
+        "sentences of {long} words, it reaches {long_share}.",
+        short=_bucket_name(buckets[0]),
+        short_share=percent(shares[0]),
+        long=_bucket_name(buckets[1]),
+        long_share=percent(shares[1]),
+    )
+
+
+def _bucket_name(bucket: str) -> str:
+    return gettext("more than {count}", count=bucket[1:]) if bucket.startswith(">") else bucket
 
 
 def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:

@@ -44,7 +44,7 @@ def growth() -> TextSection:
             gettext(
                 "Three small models translate the same sentence. They learned from the same sentences; only what the "
                 "decoder gets of the sentence differs. Move the slider: the models then translate only the first "
-                "words. These are often no whole sentence, which is hard for all three. Section 5 compares whole "
+                "words. These are often no whole sentence, which is hard for all three. Section 2 compares whole "
                 "sentences by their length."
             ),
         ),
@@ -65,10 +65,26 @@ def judging(model: str) -> str:
     )
 
 
+def by_length() -> TextSection:
+    """Return the text about the paper's Fig. 2."""
+    return TextSection(
+        gettext("2. The longer the sentence, the worse one vector does"),
+        (
+            gettext(
+                "This figure repeats Fig. 2 of Bahdanau, Cho & Bengio (2014) with these three models. It shows "
+                "the BLEU for each length of the sentence. BLEU, 0 to 100, measures how many runs of words a "
+                "translation shares with a human translation. When the test sentences are resampled at random, "
+                "the BLEU stays within the bar 95 times in 100. Cho et al. (2014b) saw that one vector fails on "
+                "long sentences; attention was invented to solve this problem."
+            ),
+        ),
+    )
+
+
 def translations_section() -> TextSection:
     """Return the text about the three translations."""
     return TextSection(
-        gettext("2. Three translators, step by step"),
+        gettext("3. Three translators, step by step"),
         (
             gettext(
                 "Press Play below; after that, → and ← change the step. The shade and the bar of an English word show "
@@ -87,7 +103,7 @@ def forced(model: str, *, given: bool) -> TextSection:
         else gettext("This translation is by {model}; you can enter another translation above.", model=model)
     )
     return TextSection(
-        gettext("3. The same words, forced on all three models"),
+        gettext("4. The same words, forced on all three models"),
         (
             gettext(
                 "Now all three models are forced to write the same translation. At every word we ask each model "
@@ -103,7 +119,7 @@ def forced(model: str, *, given: bool) -> TextSection:
 def signals() -> TextSection:
     """Return the text about gradients and their paths."""
     return TextSection(
-        gettext("4. A fixed vector learns, but cannot select"),
+        gettext("5. A fixed vector learns, but cannot select"),
         (
             gettext(
                 "If the vector of an English piece were a little different, how much would the probability of a "
@@ -117,22 +133,6 @@ def signals() -> TextSection:
                 "line is the gradient through the start state s₀. It gets weaker with every step (Bengio et al. "
                 "1994). The other line is the gradient through the context vectors c₁ … cᵢ. Without attention, they "
                 "all are the last annotation. Lines are medians; bands hold the middle half."
-            ),
-        ),
-    )
-
-
-def by_length() -> TextSection:
-    """Return the text about the paper's Fig. 2."""
-    return TextSection(
-        gettext("5. The longer the sentence, the worse one vector does"),
-        (
-            gettext(
-                "This figure repeats Fig. 2 of Bahdanau, Cho & Bengio (2014) with these three models. It shows "
-                "the BLEU for each length of the sentence. BLEU, 0 to 100, measures how many runs of words a "
-                "translation shares with a human translation. When the test sentences are resampled at random, "
-                "the BLEU stays within the bar 95 times in 100. Cho et al. (2014b) saw that one vector fails on "
-                "long sentences; attention was invented to solve this problem."
             ),
         ),
     )

@@ -100,7 +100,7 @@ def test_three_translations_are_shown_side_by_side_with_their_weights(page: Run,
 
 def test_page_has_four_charts(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(sentence=SENTENCE, long="own")
-    growth, forced, signals, by_length = mounted(app, "chart")
+    growth, by_length, forced, signals = mounted(app, "chart")
     assert by_length["captions"]["every"][1] == snapshot(name="BLEU by length")
     unlikely = re.sub("“.*”", "“…”", fetched(forced["at"])["captions"]["every"][1])
     assert without_numbers(unlikely) == snapshot(name="forced words")
@@ -189,7 +189,7 @@ def test_given_translation_is_forced_on_all_models(page: Run, snapshot: Snapshot
     app = page(sentence=SENTENCE, target="Deux chiens jouent.")
     assert not app.exception
     assert address(app)["target"] == "Deux chiens jouent."
-    forced = fetched(mounted(app, "chart")[1]["at"])
+    forced = fetched(mounted(app, "chart")[2]["at"])
     assert "chiens" in forced["common"] + forced["fits"][0]["values"] + forced["template"]
     assert [html.proto.body for html in app.get("html") if "Deux chiens jouent." in html.proto.body] == snapshot
 
@@ -242,7 +242,7 @@ def test_bad_input_is_reported_and_the_example_shown(page: Run) -> None:
 def test_texts_are_in_the_language_of_the_page(page: Run) -> None:
     app = page(sentence=SENTENCE, lang="fr", long="own")
     assert not app.exception
-    _, forced, signals, _ = mounted(app, "chart")
+    _, _, forced, signals = mounted(app, "chart")
     assert mounted(app, "side_by_side")[1]["lanes"][0]["name"] == grown(app)["lanes"][0]["name"] == "Un vecteur fixe"
     assert "dix fois moins probables" in fetched(forced["at"])["captions"]["every"][1]
     assert "Part du gradient" in fetched(signals["at"])["captions"]["every"][0]
@@ -281,7 +281,7 @@ def test_payloads_are_recomputed_after_a_model_was_replaced(
 def test_every_figure_has_a_name_heading_and_numbers(folder: Path) -> None:
     three = translate_trio(SENTENCE, SENTENCES[7])
     pictures = list(why_pictures(three, three.own[-1]))
-    assert [one.name for one in pictures] == ["sentence-growth", "forced-words", "signals", "bleu-by-length"]
+    assert [one.name for one in pictures] == ["sentence-growth", "bleu-by-length", "forced-words", "signals"]
     assert all(len(one.numbers) and one.figure.data and one.heading for one in pictures)
 
 
@@ -290,7 +290,7 @@ def test_lecture_page_has_every_chapter(page: Run) -> None:
     assert not app.exception
     contents = lecture_of(app)
     labels = contents["words"]["en"]
-    assert [len(chapter["pictures"]) for chapter in labels["chapters"]] == [0, 1, 3, 1, 1, 1]
+    assert [len(chapter["pictures"]) for chapter in labels["chapters"]] == [0, 1, 1, 3, 1, 1]
     assert len(labels["moments"]) == max(len(trace.target_pieces) for trace in translate_trio(SENTENCE, None).own)
     assert all(chapter["pictures"][0]["notes"][0] for chapter in labels["chapters"][1:])
     assert {"en-dark", "fr-light", "fr-dark"} <= set(contents["changes"])

@@ -32,7 +32,7 @@ def test_shortening_keeps_the_beginning(text: str, longest: int) -> None:
 
 @pytest.mark.parametrize(
     ("piece", "name"),
-    [("▁bi", "bi"), ("cycle", "·cycle"), ("</s>", "</s>"), ("<unk>", "<unk>"), ("▁", "␣"), (".", "·.")],
+    [("▁bi", "bi"), ("cycle", "·cycle"), ("</s>", "</s>"), ("<unk>", "<unk>"), ("▁", "␣"), (".", "."), ("d’", "·d’")],
 )
 def test_piece_name_shows_whether_the_piece_opens_a_word(piece: str, name: str) -> None:
     assert piece_name(piece) == name

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 
 import pandas as pd
+import streamlit as st
 
 from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.languages import gettext
@@ -15,7 +17,7 @@ from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.page_state.view import View
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.why.three_models import MODELS, Trio
-from attnviz.wording.why import length_sentence
+from attnviz.wording.why import length_sentence, shares_by_length_sentence
 
 
 def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
@@ -28,6 +30,7 @@ def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
             file=FILE,
         )
     word_count = len(trio.reference.source_text.split())
+    st.html(f'<p class="reading"><b>{escape(_shares_sentence(rows, trio))}</b></p>')
     figure = bleu_by_length(rows, theme, marked_length=word_count)
     payload = steady_payload(figure.to_json(), {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
     inline_chart(view, payload, "by_length")
@@ -37,6 +40,18 @@ def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
 def measured() -> Rows:
     """Return the measured BLEU of the three models, a row for each length bucket; empty if absent or damaged."""
     return measured_of(MODELS)
+
+
+def _shares_sentence(rows: Rows, trio: Trio) -> str:
+    """Return how much of the BLEU of additive attention a fixed vector reaches on short and on long sentences."""
+    models = {str(trace.config["attention"]): trace.model for trace in trio.own}
+    buckets = list(dict.fromkeys(row["words"] for row in rows))
+    scores = {(row["model"], row["words"]): float(row["bleu"]) for row in rows}
+    short, long = (
+        scores.get((models["none"], bucket), 0) / (scores.get((models["additive"], bucket)) or 1)
+        for bucket in (buckets[0], buckets[-1])
+    )
+    return shares_by_length_sentence((buckets[0], buckets[-1]), (short, long))
 
 
 def _sentence(rows: Rows, word_count: int, trio: Trio) -> str:

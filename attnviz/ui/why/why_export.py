@@ -32,10 +32,10 @@ def why_lecture(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> Sto
     chapters = [
         _chapter(why_story.opening()),
         *_growth(growth_trace, theme),
+        _chapter(why_story.by_length(), *by_length_pictures(trio, theme)),
         _translations(trio, theme),
         _chapter(TextSection(forced.heading, (forced.paragraphs[0], translation_text)), *forced_pictures(trio, theme)),
         _chapter(why_story.signals(), *signals_pictures(trio, theme)),
-        _chapter(why_story.by_length(), *by_length_pictures(trio, theme)),
     ]
     count = len(trio.longest.target_pieces)
     step_names = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))

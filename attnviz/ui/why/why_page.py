@@ -55,6 +55,9 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
     with result:
         growth_trace = _growth_section(trio)
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
+        text_section(why_story.by_length())
+        if message := by_length_panel(view, trio, theme_name()):
+            st.text(message)
         text_section(why_story.translations_section())
         translations_panel(view, trio)
         text_section(
@@ -64,9 +67,6 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
         forced_panel(view, trio, theme_name())
         text_section(why_story.signals())
         signals_panel(view, trio, theme_name())
-        text_section(why_story.by_length())
-        if message := by_length_panel(view, trio, theme_name()):
-            st.text(message)
         view_state(view)
     session[_SHOWN_TRACES] = trio, growth_trace
     _footer(view, trio, growth_trace)
@@ -119,7 +119,7 @@ def _tables(view: View, trio: Trio, growth_trace: Trace | None) -> None:
 def _all_tables(trio: Trio, growth_trace: Trace | None) -> Iterator[tuple[str, pd.DataFrame]]:
     if growth_trace is not None:
         yield from growth_tables(growth_trace)
-    for tables in (translation_tables, forced_tables, signals_tables, by_length_tables):
+    for tables in (by_length_tables, translation_tables, forced_tables, signals_tables):
         yield from tables(trio)
 
 
@@ -127,7 +127,7 @@ def why_pictures(trio: Trio, growth_trace: Trace | None) -> Iterator[Picture]:
     """Yield the figures of the page as they are saved."""
     if growth_trace is not None:
         yield from growth_pictures(growth_trace)
-    for pictures in (forced_pictures, signals_pictures, by_length_pictures):
+    for pictures in (by_length_pictures, forced_pictures, signals_pictures):
         yield from pictures(trio)
 
 
