@@ -195,6 +195,7 @@ def test_hovered_cell_is_framed_in_every_panel_and_a_click_selects_it(open_page:
 @on_both
 def test_clicked_point_selects_its_step(open_page: Opener) -> None:
     page = open_lab(open_page, "&section=perturbation-tests", PERTURBATION_TESTS)
+    page.locator(".st-key-all_steps button").click()
     for chart, mark in (("shuffled", ".point"), ("minimal-change", ".point")):
         for step in (4, 2):
             picture = page.locator(f".st-key-{chart} .js-plotly-plot")

@@ -81,6 +81,8 @@ def test_only_the_current_section_requests_payloads(lab: Run) -> None:
     assert len(payloads_of(app, "chart")) == 1
     assert mounted(app, "player")[0]["source"][1]["text"] == DEFAULT_SENTENCE.split()[1]
     set_field(app, "section", "perturbation-tests")
+    assert len(payloads_of(app, "chart")) == 1
+    set_field(app, "all_steps", True)
     assert not app.exception
     assert [given["at"].split("/")[2].split("?")[0] for given in mounted(app, "chart")] == [
         "perturbation-tests{size}",

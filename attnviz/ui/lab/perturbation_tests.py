@@ -17,6 +17,7 @@ from attnviz.figures.shuffled import shuffled_figure, shuffled_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, steady_payload
+from attnviz.ui.fields import disclosure
 from attnviz.ui.lab.availability import unavailable_reason
 from attnviz.ui.lab.cached_analyses import best_attention_of, minimal_change_of, perturbation_tests_of, shuffled_of
 from attnviz.ui.page_state.view import Session, View
@@ -41,7 +42,7 @@ WIDTHS = {"": WIDTH, "-narrow": 358}
 
 
 def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
-    """Draw the perturbation tests of the current step, and the figures of all steps."""
+    """Draw the perturbation tests of the current step, and a button that opens the figures of all steps."""
     if reason := unavailable_reason(view.trace):
         st.text(reason)
         return
@@ -67,6 +68,13 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
         with st.container(key=view.key("inside_word")):
             _best_attention_choice(view)
         _heading(gettext("What these tests show, and what they do not"), perturbation_tests_caveat())
+    if disclosure(gettext("Such tests at all steps"), key=view.key("all_steps")):
+        _all_steps(view, theme)
+    references(REFERENCES)
+
+
+def _all_steps(view: View, theme: ThemeName) -> None:
+    """Draw the figures of all steps: shuffled weights, and minimal changes."""
     left, right = st.columns(2, gap="large")
     with left, st.container(key=view.key("beside_bars")):
         _heading(
@@ -98,7 +106,6 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
             "minimal-change",
             waiting=gettext("Computing…"),
         )
-    references(REFERENCES)
 
 
 def _heading(title: str, text: str) -> None:
