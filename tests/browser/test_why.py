@@ -285,4 +285,4 @@ def test_tables_and_downloads_are_available(open_page: Opener) -> None:
     expect(files.get_by_text("PNG").nth(1)).to_be_visible()
     with page.expect_download() as saved:
         files.get_by_text("PNG").nth(1).click()
-    assert saved.value.suggested_filename.endswith("forced-words.png")
+    assert saved.value.suggested_filename.endswith("bleu-by-length.png")
