@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
+from tests.browser.settled import wait_until_idle
 from tests.browser.test_axe import violations
 from tests.browser.views import on_both
 
@@ -38,11 +39,6 @@ def form_button(page: Page, name: str) -> Locator:
 def cells(page: Page) -> Locator:
     """Return the cells of the row of weights."""
     return page.locator(READY)
-
-
-def wait_until_idle(page: Page) -> None:
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
-    page.wait_for_selector("[data-waiting]", state="detached")
 
 
 def assert_form(page: Page, name: str) -> None:

@@ -28,7 +28,7 @@ from tests.conftest import ModelFactory
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.shown_payloads import fetched, mounted, texts_with
-from tests.ui.test_to_the_transformer import PAGE, SENTENCE
+from tests.ui.test_to_the_transformer import SENTENCE, open_transformer
 
 FORMS = ["additive", "general", "product", "scaled", "heads"]
 D = 4
@@ -52,14 +52,7 @@ def folder(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, mon
 @pytest.fixture
 def open_page(folder: Path) -> Callable[..., AppTest]:
     """Return a function that opens the page as a link does."""
-
-    def run(**linked: str) -> AppTest:
-        app = AppTest.from_string(PAGE, default_timeout=60)
-        for name, value in ({"sentence": SENTENCE} | linked).items():
-            app.query_params[name] = value
-        return app.run()
-
-    return run
+    return open_transformer
 
 
 def row_of(app: AppTest) -> dict[str, Any]:

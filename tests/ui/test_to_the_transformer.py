@@ -71,17 +71,18 @@ def folder(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, mon
     return tmp_path
 
 
+def open_transformer(**linked: str) -> AppTest:
+    """Return the page, opened by a link with these parameters, by default for `SENTENCE`."""
+    app = AppTest.from_string(PAGE, default_timeout=60)
+    for name, value in ({"sentence": SENTENCE} | linked).items():
+        app.query_params[name] = value
+    return app.run()
+
+
 @pytest.fixture
 def page(folder: Path) -> Run:
     """Return a function that opens the page as a link does."""
-
-    def run(**linked: str) -> AppTest:
-        app = AppTest.from_string(PAGE, default_timeout=60)
-        for name, value in ({"sentence": SENTENCE} | linked).items():
-            app.query_params[name] = value
-        return app.run()
-
-    return run
+    return open_transformer
 
 
 def trace_of(folder: Path) -> TransformerTrace:

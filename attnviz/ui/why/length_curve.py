@@ -42,10 +42,15 @@ def measured() -> Rows:
     return measured_of(MODELS)
 
 
+def _buckets(rows: Rows) -> list[str]:
+    """Return the names of the length buckets, from short to long."""
+    return list(dict.fromkeys(row["words"] for row in rows))
+
+
 def _shares_sentence(rows: Rows, trio: Trio) -> str:
     """Return how much of the BLEU of additive attention a fixed vector reaches on short and on long sentences."""
     models = {str(trace.config["attention"]): trace.model for trace in trio.own}
-    buckets = list(dict.fromkeys(row["words"] for row in rows))
+    buckets = _buckets(rows)
     scores = {(row["model"], row["words"]): float(row["bleu"]) for row in rows}
     short, long = (
         scores.get((models["none"], bucket), 0) / (scores.get((models["additive"], bucket)) or 1)
@@ -55,7 +60,7 @@ def _shares_sentence(rows: Rows, trio: Trio) -> str:
 
 
 def _sentence(rows: Rows, word_count: int, trio: Trio) -> str:
-    bucket = bucket_of(word_count, list(dict.fromkeys(row["words"] for row in rows)))
+    bucket = bucket_of(word_count, _buckets(rows))
     if bucket is None:
         return ""
     kinds = {trace.model: str(trace.config["attention"]) for trace in trio.own}
