@@ -102,15 +102,24 @@ TO_THE_TOP = """() => {
 
 
 def stops(page: Page) -> Iterator[dict[str, Any]]:
-    """Go through the page by Tab from its top; yield what has the focus, until it leaves the page."""
+    """Go through the page by Tab from its top; yield what has the focus, until it is at the first stop again.
+
+    Between two stops the page itself may have the focus: after the last one, and where the focused element was
+    drawn again. The next Tab goes on from there.
+    """
     page.evaluate(TO_THE_TOP)
+    first = None
     for _ in range(150):
         page.keyboard.press("Tab")
         stop = page.evaluate(FOCUSED)
         if stop is None:
+            continue
+        place = (stop["key"], stop["name"], stop["tag"])
+        if place == first:
             return
+        first = first or place
         yield stop
-    pytest.fail("Tab never leaves the page")
+    pytest.fail("Tab never comes to the first stop again")
 
 
 def picture_of(page: Page, box: list[float]) -> np.ndarray[Any, Any]:
@@ -212,10 +221,12 @@ def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
 
 def reach(page: Page, key: str, name: str = "") -> None:
     """Go by Tab to the first stop of the part `key`, and there to the one whose name has `name`."""
+    visited = []
     for stop in stops(page):
         if stop["key"] == key and name.lower() in stop["name"].lower():
             return
-    pytest.fail(f"Tab does not reach {key} {name}")
+        visited.append(f"{stop['key']} {stop['name'][:30]}")
+    pytest.fail(f"Tab does not reach {key} {name}, but {visited[-12:]}")
 
 
 @pytest.mark.nightly

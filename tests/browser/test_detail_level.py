@@ -90,6 +90,7 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
     page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
     wait_until_idle(page)
     diagram = page.locator(".st-key-diagram .drawing")
+    page.wait_for_function("document.querySelector('.st-key-heatmap .chart').getBoundingClientRect().bottom <= innerHeight")
     for name in (
         ".player .transport",
         ".st-key-question",
@@ -115,6 +116,18 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
     share.click()
     expect(diagram).to_be_visible()
     page.wait_for_function("() => !new URL(location.href).searchParams.has('stage')")
+
+
+def test_heatmap_follows_the_height_of_the_window(open_page: Opener) -> None:
+    """The limit of its height is set by the style sheet, which may also arrive after the heatmap is drawn."""
+    page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}", width=1280, height=720)
+    wait_until_idle(page)
+    chart = page.locator(".st-key-heatmap .chart")
+    low = chart.evaluate("chart => chart.offsetHeight")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_function("low => document.querySelector('.st-key-heatmap .chart').offsetHeight > low", arg=low)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.wait_for_function("low => document.querySelector('.st-key-heatmap .chart').offsetHeight === low", arg=low)
 
 
 def test_forced_colours_keep_the_selection_visible(open_page: Opener) -> None:

@@ -27,6 +27,8 @@ interface ChartState extends FetchingState<ChartPayload> {
   order: Order;
   /** Its scale factor. */
   scale?: number;
+  /** The greatest height of the chart's box in pixels, for which the figure was fitted. */
+  limit?: number;
   /** Labels of the sliders, where the bars can be dragged. */
   words: Words | null;
   /** Address of the payload (Consequence) about weights that are being dragged, without parameters. */

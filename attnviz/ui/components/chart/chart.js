@@ -91,13 +91,19 @@ function describe(root, layout, state) {
 }
 
 /**
- * Lowers the rows of a heatmap to fit the greatest height of its box, which page.css sets; what is still higher scrolls.
+ * The greatest height of a chart's box in pixels, which page.css sets.
  * @param {HTMLElement} root
- * @param {Layout} layout
  */
-function fitHeight(root, layout) {
-  const most = parseFloat(getComputedStyle(find(root, ".window")).maxHeight), { rows } = layout.meta;
-  if (!rows || !(most < layout.height)) return;
+const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window")).maxHeight) || Infinity;
+
+/**
+ * Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls.
+ * @param {Layout} layout
+ * @param {number} most
+ */
+function fitHeight(layout, most) {
+  const { rows } = layout.meta;
+  if (!rows || most >= layout.height) return;
   const { t = 0, b = 0 } = layout.margin ?? {}, least = t + b + LOWEST_ROW * (Math.max(...rows.map(Number)) + 1);
   layout.height = Math.max(least, most);
 }
@@ -189,16 +195,17 @@ async function draw(root, state) {
   if (!text) return;
   // Before the figures are compared: two translations may share a step's figure and yet differ in its word.
   writeCaption(root, captions[step] ?? captions["every"] ?? ["", ""]);
-  const scale = scaleFactor();
-  const same = text === state.text && template === state.template && order === state.order && scale === state.scale;
+  const scale = scaleFactor(), limit = heightLimit(root);
+  const same = text === state.text && template === state.template && order === state.order && scale === state.scale &&
+    limit === state.limit;
   if (same && step === state.step && source === state.source) return;
   const chart = chartOf(root);
-  Object.assign(state, { step, source, order, text, template, scale });
+  Object.assign(state, { step, source, order, text, template, scale, limit });
   if (!same) {
     state.figure = filled(JSON.parse(template), { ...JSON.parse(payload.common ?? "{}"), ...JSON.parse(text) });
     state.places = arrangeRows(state.figure, order === "strongest");
     if (scale !== 1) state.figure = scaled(state.figure, scale);
-    fitHeight(root, state.figure.layout);
+    fitHeight(state.figure.layout, limit);
     describe(root, state.figure.layout, state);
   }
   const { data, layout } = state.figure;
@@ -243,11 +250,13 @@ const MESSAGES = ["step", "source", "order", "words", "options"];
 function start(root) {
   const state = /** @type {ChartState} */ ({});
   onMessages(root, state, MESSAGES, () => drawSoon(root, state, draw));
-  const resizing = new ResizeObserver(() => {
+  const refit = () => {
     const payload = "at" in state.data ? state.fetched?.payload : state.data;
-    if (payload?.fits) drawSoon(root, state, draw);
-  });
-  resizing.observe(find(root, ".scroll"));
+    if (payload?.fits || state.limit && state.limit !== heightLimit(root)) drawSoon(root, state, draw);
+  };
+  const resizing = new ResizeObserver(refit);
+  for (const name of [".scroll", ".window"]) resizing.observe(find(root, name));
+  addEventListener("resize", refit);
   const ends = [
     onScaleChange(() => drawSoon(root, state, draw)),
     onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(root, detail)),
@@ -258,6 +267,7 @@ function start(root) {
   ];
   onStop(state, () => {
     resizing.disconnect();
+    removeEventListener("resize", refit);
     for (const end of ends) end();
   });
   return state;
