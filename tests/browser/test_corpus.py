@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from attnviz.corpora import Settings, analyse_file
+from attnviz.trace.changes import UniformAttention
+from attnviz.trace.what_if_text import encode_what_ifs
+from attnviz.trace.what_ifs import WhatIf
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import running_server
-from tests.browser.settled import wait_until_still
+from tests.browser.settled import go_to_page, wait_until_still
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -116,6 +120,23 @@ def test_an_omission_opened_from_the_list_leads_back_to_it(open_page: Opener) ->
     page.locator('.page-links a[data-page=""]').click()
     page.get_by_role("button", name="Clear").click()
     expect(page.get_by_role("button", name="Back to the list")).to_have_count(0)
+
+
+def test_a_pair_is_opened_with_the_model_that_measured_it_and_without_earlier_what_ifs(open_page: Opener) -> None:
+    what_ifs = encode_what_ifs([WhatIf(0, UniformAttention(0))])
+    page = open_page(f"?model=small-additive&sentence={quote('Two dogs play.')}&what_ifs={what_ifs}&what_if=1")
+    expect(page).to_have_url(re.compile("what_if=1"))
+    go_to_page(page, "Corpus")
+    page.wait_for_selector(ROWS, timeout=60_000)
+    rows = page.locator(ROWS).bounding_box()
+    assert rows is not None
+    page.mouse.click(rows["x"] + 16, rows["y"] + 35 + 17)
+    expect(page.get_by_role("button", name="Back to the list")).to_be_visible(timeout=60_000)
+    expect(page).to_have_url(re.compile("target="))
+    parameters = parse_qs(urlsplit(page.url).query)
+    assert parameters["model"] == ["small-additive"]
+    assert "what_ifs" not in parameters
+    assert parameters["sentence"] != ["Two dogs play."]
 
 
 def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, tmp_path: Path) -> None:

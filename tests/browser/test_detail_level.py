@@ -90,7 +90,9 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
     page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
     wait_until_idle(page)
     diagram = page.locator(".st-key-diagram .drawing")
-    page.wait_for_function("document.querySelector('.st-key-heatmap .chart').getBoundingClientRect().bottom <= innerHeight")
+    page.wait_for_function(
+        "document.querySelector('.st-key-heatmap .chart').getBoundingClientRect().bottom <= innerHeight"
+    )
     for name in (
         ".player .transport",
         ".st-key-question",
