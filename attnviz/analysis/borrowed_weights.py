@@ -24,7 +24,7 @@ def weights_from_links(trace: Trace, step: int, links: Collection[tuple[int, int
     words = trace.words()
     # </s>, the last word of both sides, has no links.
     ends = len(words.source) - 1, len(words.target) - 1
-    word = next(i for i, group in enumerate(words.target_groups) if step in group)
+    word = words.word_at(step)
     if word == ends[1]:
         raise AttnvizError(gettext("This step writes the end mark </s>, which has no word links. Choose another step."))
     for j, i in links:

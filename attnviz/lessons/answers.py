@@ -107,8 +107,7 @@ def _asked(question: Question, trace: Any, weights: Weights | None) -> Asked:
                 step_figure(subject, name)
             except AttnvizError as error:
                 fail(question.line, str(error))
-    groups = trace.words().target_groups
-    word = None if step is None else next(k for k, group in enumerate(groups) if step in group)
+    word = None if step is None else trace.words().word_at(step)
     return Asked(question, subject, word, None if question.prediction is None else _answer(question, subject, word))
 
 

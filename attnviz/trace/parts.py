@@ -27,6 +27,10 @@ class Words:
     """For each source word, the indices of its pieces."""
     target_groups: tuple[tuple[int, ...], ...]
 
+    def word_at(self, step: int) -> int:
+        """Return the target word whose piece is written at `step`; both are 0-based."""
+        return next(i for i, group in enumerate(self.target_groups) if step in group)
+
     def merged(self, shares: NDArray[Any]) -> FloatArray:
         """Return weights between pieces, (Ty, Tx), as weights between these words, (target words, source words)."""
         by_source = np.stack([shares[:, list(group)].sum(axis=1) for group in self.source_groups], axis=1)

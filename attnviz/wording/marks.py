@@ -64,7 +64,7 @@ def better_hypothesis(trace: Record, mark: Mark) -> OtherHypothesis | None:
         length = len(trace.translation.split())
         longer = (one for one in trace.hypotheses[1:] if len(one.translation.split()) > length)
         return next((OtherHypothesis(one, "", differs_elsewhere=True) for one in longer), None)
-    target = finding.target if finding.target is not None else _word_of_step(trace, mark.step)
+    target = finding.target if finding.target is not None else trace.words().word_at(mark.step)
     others = other_hypotheses(trace.words(), trace.hypotheses, target)
     return next((other for other in others if other.words), None)
 
@@ -72,10 +72,6 @@ def better_hypothesis(trace: Record, mark: Mark) -> OtherHypothesis | None:
 def ends_too_early(trace: Record, mark: Mark) -> bool:
     """Return whether the step of a mark ended the translation."""
     return mark.finding.kind is Kind.OMITTED and trace.target_ids[mark.step] == EOS
-
-
-def _word_of_step(trace: Record, step: int) -> int:
-    return next(k for k, group in enumerate(trace.words().target_groups) if step in group)
 
 
 def _piece_name(piece: str) -> str:
