@@ -86,7 +86,7 @@ def serving(
             yield process
         finally:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=60)  # its warm-up on busy cores
 
 
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
