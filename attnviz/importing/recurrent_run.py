@@ -14,6 +14,7 @@ import numpy as np
 from attnviz.analysis import seq2seq_recomputation as network
 from attnviz.errors import AttnvizError
 from attnviz.importing.checkpoint import Array, Vocabulary
+from attnviz.importing.unsupported import way_out
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention, attention
 
@@ -167,12 +168,9 @@ def renamed(tensors: Mapping[str, Array], names: Mapping[str, str]) -> dict[str,
 
 def other_structure(reason: str) -> AttnvizError:
     """Return the error for a checkpoint of an unsupported structure."""
-    return AttnvizError(
-        gettext(
-            "The structure of this checkpoint is not supported: {reason}. Two kinds of recurrent translators can "
-            "be read. PyTorch seq2seq tutorial: bidirectional GRU encoder, additive attention with the previous "
-            "state as query, GRU decoder, linear readout of state, context and previous word. Joey NMT: "
-            "bidirectional GRU or LSTM encoder, attention with the new state as query, input feeding.",
-            reason=reason,
-        )
+    message = gettext(
+        "The structure of this checkpoint is not supported: {reason}. attnviz imports recurrent translators of two "
+        "programs: the PyTorch seq2seq tutorial of bentrevett, and Joey NMT.",
+        reason=reason,
     )
+    return AttnvizError(f"{message} {way_out()}")
