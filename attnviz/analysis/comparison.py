@@ -150,9 +150,10 @@ def _on_common_axes(
 
 def _row_log_probabilities(record: Record | Attention, own_grid: Grid, rows: Sequence[int | None]) -> Array:
     """Return the log probability of the word in each row, (R,)."""
-    if isinstance(record, Attention):
+    known = getattr(record, "log_probabilities", None)  # imported attention has none
+    if known is None:
         return np.full(len(rows), np.nan)
-    logs = record.log_probabilities.astype(np.float64)
+    logs = known.astype(np.float64)
     return np.array([np.nan if word is None else logs[list(own_grid.steps[word])].sum() for word in rows])
 
 

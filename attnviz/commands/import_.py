@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attnviz.errors import AttnvizError
 
-SUMMARY = "convert a checkpoint of the PyTorch seq2seq tutorial or of Joey NMT into a model folder"
+SUMMARY = "convert a checkpoint of a PyTorch tutorial or of Joey NMT into a model folder"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

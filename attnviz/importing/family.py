@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from attnviz.errors import AttnvizError
-from attnviz.importing import joey
+from attnviz.importing import joey, pytorch_tutorial
 from attnviz.importing.checkpoint import read_tensors, read_vocabulary
 from attnviz.importing.recurrent_run import Checkpoint
 from attnviz.importing.tutorial import tutorial_model
@@ -38,6 +38,8 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         raise AttnvizError(message)
     source, target = read_vocabulary(folder, "source"), read_vocabulary(folder, "target")
     name = folder.resolve().name
+    if pytorch_tutorial.MARK in tensors:
+        return pytorch_tutorial.pytorch_model(tensors, source, target, name)
     if joey.MARK not in tensors:
         return tutorial_model(tensors, source, target, name)
     return joey.joey_model(tensors, _settings(folder / "config.yaml"), source, target, name)
