@@ -79,9 +79,9 @@ def pytorch_model(tensors: Mapping[str, Array], source: Vocabulary, target: Voca
 
 def _with_special(vocabulary: Vocabulary) -> Vocabulary:
     """Return the vocabulary with tokens for padding and unknown words at its end, where it lacks them."""
-    lacking = [known[0] for known in (PADDING, UNKNOWN) if not any(token in vocabulary.ids for token in known)]
-    tokens = (*vocabulary.tokens, *lacking)
-    ids = dict(vocabulary.ids) | {token: len(vocabulary.tokens) + place for place, token in enumerate(lacking)}
+    missing = [known[0] for known in (PADDING, UNKNOWN) if not any(token in vocabulary.ids for token in known)]
+    tokens = (*vocabulary.tokens, *missing)
+    ids = dict(vocabulary.ids) | {token: len(vocabulary.tokens) + place for place, token in enumerate(missing)}
     return dataclasses.replace(vocabulary, tokens=tokens, ids=ids)
 
 
