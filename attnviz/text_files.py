@@ -83,11 +83,16 @@ def read_pairs(path: Path, *, skip_malformed: bool = False) -> Pairs:
     the file cannot be read, is in another encoding or holds no pair. Raise it too where more than 1 % of the lines are
     malformed, unless `skip_malformed`.
     """
+    return pairs_in(read_text_lines(path), path, skip_malformed=skip_malformed)
+
+
+def pairs_in(lines: Iterable[str], path: Path, *, skip_malformed: bool = False) -> Pairs:
+    """Return the pairs in the lines of the file `path`; raise AttnvizError as `read_pairs` does."""
     pairs: list[Pair] = []
     skipped: list[Skipped] = []
     samples: list[str] = []
     number = 0
-    for number, line in enumerate(read_text_lines(path), 1):
+    for number, line in enumerate(lines, 1):
         columns = line.split("\t")
         if number == 1 and is_header(columns):
             skipped.append(header())

@@ -17,6 +17,7 @@ from attnviz.decoding import (
     Finished,
     SearchStep,
     all_sentence_ids,
+    all_target_ids,
     attributions_of,
     batches,
     check_beam,
@@ -127,24 +128,41 @@ class Translator(Generic[RecordT]):
             if forced_ids is None:
                 result = self._search(memory, [longest_target(len(source))], beam, length_penalty, interventions)[0]
             else:
-                typed = " ".join(target.split()) if isinstance(target, str) else self.tokenizer.decode(forced_ids)
-                result = self._force(memory, forced_ids, typed, interventions)
+                result = self._force(memory, forced_ids, self._typed(target, forced_ids), interventions)
             return self._trace(text, source, memory, result, started, interventions)
 
-    def translate_together(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[RecordT]:
+    def translate_together(
+        self,
+        texts: Sequence[str],
+        *,
+        targets: Sequence[str | Sequence[int]] | None = None,
+        beam: int = 1,
+        length_penalty: float = 1.0,
+    ) -> list[RecordT]:
         """Translate many sentences in batches of similar length, and record for each what `translate` records.
 
-        Numbers differ from those of `translate` only by rounding in another order of summation. Raise as
-        `translate_batch`.
+        With `targets`, a translation of each sentence, there is no search: the decoder is forced to write them. Numbers
+        differ from those of `translate` only by rounding in another order of summation. Raise as `translate_batch`, and
+        where `targets` are not as many as `texts`.
         """
         started = time.perf_counter()
         sources = self._encode_all(texts, beam)
-        limits = [longest_target(len(source)) for source in sources]
+        forced = None if targets is None else all_target_ids(self.tokenizer, targets, len(sources))
+        limits = [longest_target(len(source)) for source in sources] if forced is None else list(map(len, forced))
+        lengths = [max(sizes) for sizes in zip(limits, map(len, sources), strict=True)]
         traces: dict[int, RecordT] = {}
-        for places in batches(limits, _LONGEST_HISTORY // beam):
+        for places in batches(lengths, _LONGEST_HISTORY // beam):
             with torch.inference_mode():
                 memory = self._memory([sources[place] for place in places])
-                translations = self._search(memory, [limits[place] for place in places], beam, length_penalty)
+                if targets is None or forced is None:
+                    translations = self._search(memory, [limits[place] for place in places], beam, length_penalty)
+                else:
+                    courses = self.prepared.forced_together(memory, [forced[place] for place in places])
+                    typed = [self._typed(targets[place], forced[place]) for place in places]
+                    translations = [
+                        _Translation(course, text, Search("forced"), ())
+                        for course, text in zip(courses, typed, strict=True)
+                    ]
                 for row, place in enumerate(places):
                     sentence_memory = memory.without_padding(row, len(sources[place]))
                     traces[place] = self._trace(
@@ -250,6 +268,10 @@ class Translator(Generic[RecordT]):
         history: list[SearchStep[Any]] | None = [] if self.prepared.stores_steps else None
         targets = greedy(self._decoder, memory, limits, history, interventions)
         return [self.prepared.course(history or [], sentence, ids, 0) for sentence, ids in enumerate(targets)]
+
+    def _typed(self, target: str | Sequence[int] | None, ids: Sequence[int]) -> str:
+        """Return the text of a given translation with these ids."""
+        return " ".join(target.split()) if isinstance(target, str) else self.tokenizer.decode(ids)
 
     def _force(
         self, memory: Any, forced_ids: list[int], translation: str, interventions: tuple[Intervention, ...]

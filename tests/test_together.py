@@ -72,6 +72,30 @@ def test_batched_traces_equal_single_ones(
         assert_alike(trace, translator.translate(text, beam=beam, length_penalty=0.7))
 
 
+@settings(max_examples=FEW)
+@given(pairs=st.lists(st.tuples(sentences, sentences), max_size=6), kind=st.sampled_from(KINDS))
+def test_forced_traces_equal_single_ones(
+    translators: dict[tuple[str, str], Translator], pairs: list[tuple[str, str]], kind: tuple[str, str]
+) -> None:
+    translator = translators[kind]
+    together = translator.translate_together([text for text, _ in pairs], targets=[target for _, target in pairs])
+    assert len(together) == len(pairs)
+    for (text, target), trace in zip(pairs, together, strict=True):
+        assert_alike(trace, translator.translate(text, target=target))
+
+
+def test_targets_of_another_number_and_unusable_ones_are_named(
+    translators: dict[tuple[str, str], Translator], snapshot: SnapshotAssertion
+) -> None:
+    translator = translators[KINDS[0]]
+    found = []
+    for targets in (["A dog."], ["A dog.", " "], "ab"):
+        with pytest.raises(AttnvizError) as error:
+            translator.translate_together(["A dog.", "A dog."], targets=targets)
+        found.append(str(error.value))
+    assert found == snapshot
+
+
 def test_traces_equal_single_ones_beyond_one_batch(
     translators: dict[tuple[str, str], Translator], monkeypatch: pytest.MonkeyPatch
 ) -> None:

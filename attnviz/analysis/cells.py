@@ -54,6 +54,11 @@ def cell_output(weights: Sequence[Array], inputs: Array, state: Array, memory: A
     return CellOutput(new_state, new_state, np.stack([reset, update, candidate]))
 
 
+def forward_states(weights: Mapping[str, Array], words: Array) -> Array:
+    """Return the annotations (Tx, m) of one layer that reads `words` (Tx, embedding size) forwards."""
+    return _states([weights[name] for name in names(0)], words)
+
+
 def bidirectional_states(weights: Mapping[str, Array], words: Array, layers: int) -> Array:
     """Return the annotations (Tx, 2m) of the last of several bidirectional layers over `words` (Tx, embedding size)."""
     for layer in range(layers):

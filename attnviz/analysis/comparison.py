@@ -1,4 +1,4 @@
-"""Compare two translations cell by cell: attention on the words they share, and the probability of each word."""
+"""Compare two translations, or attention of other programs, cell by cell on the words they share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid
 from attnviz.analysis.shared_words import SharedAxis, shared_axis
-from attnviz.trace import Record
+from attnviz.trace import Attention, Record
 
 Array = NDArray[np.float64]
 Groups = tuple[tuple[int, ...], ...]
@@ -37,7 +37,7 @@ class Comparison:
     other: Array
     """Values of the other translation, (R, C)."""
     first_log_probabilities: Array
-    """log p of each word of the first translation, summed over its pieces, in nats, (R,)."""
+    """log p of each word of the first translation, summed over its pieces, in nats, (R,); nan where unknown."""
     other_log_probabilities: Array
     steps: Mapping[Side, Groups]
     """For each translation and row, the 0-based steps that wrote the word; empty where it lacks the word."""
@@ -51,6 +51,11 @@ class Comparison:
         """Former name of `both_attend`, which goes with version 0.4."""
         warnings.warn("Comparison.looks is now Comparison.both_attend", DeprecationWarning, stacklevel=2)
         return self.both_attend
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the words of at least one translation have probabilities, which imported attention lacks."""
+        return bool(np.isfinite([self.first_log_probabilities, self.other_log_probabilities]).any())
 
     @property
     def difference(self) -> Array:
@@ -93,8 +98,8 @@ class Comparison:
 
 
 def compare(
-    trace: Record,
-    other: Record,
+    trace: Record | Attention,
+    other: Record | Attention,
     *,
     by: By = "words",
     face: Face = "before",
@@ -102,10 +107,11 @@ def compare(
 ) -> Comparison:
     """Return two translations on common axes, by words or by pieces.
 
-    They may be of one sentence by two models, of two sentences, or before and after an intervention. Pieces compare
-    poorly where the tokenizers differ. Words are merged as in `grid`, and shared as in `shared_axis`. A `face` other
-    than "before" needs the `posteriors` of both, (Ty, Tx), as `analysis.posterior` returns them, except for a model
-    without attention. Raise AttnvizError where one is missing, ValueError for an unknown `by` or `face`.
+    They may be of one sentence by two models, of two sentences, or before and after an intervention; or attention or
+    links of other programs (`Attention`), which have no probabilities. Pieces compare poorly where the tokenizers
+    differ. Words are merged as in `grid`, and shared as in `shared_axis`. A `face` other than "before" needs the
+    `posteriors` of both, (Ty, Tx), as `analysis.posterior` returns them, except for a model without attention. Raise
+    AttnvizError where one is missing, ValueError for an unknown `by` or `face`.
     """
     faces: list[Face] = [face if record.attends else "before" for record in (trace, other)]
     first_grid, other_grid = (
@@ -131,7 +137,9 @@ def compare(
     )
 
 
-def _on_common_axes(record: Record, own_grid: Grid, rows: Sequence[int | None], columns: Sequence[int | None]) -> Array:
+def _on_common_axes(
+    record: Record | Attention, own_grid: Grid, rows: Sequence[int | None], columns: Sequence[int | None]
+) -> Array:
     """Return the cells of one translation on the common axes, (R, C)."""
     placed = np.full((len(rows), len(columns)), np.nan)
     if record.attends:
@@ -140,9 +148,12 @@ def _on_common_axes(record: Record, own_grid: Grid, rows: Sequence[int | None], 
     return placed
 
 
-def _row_log_probabilities(record: Record, own_grid: Grid, rows: Sequence[int | None]) -> Array:
+def _row_log_probabilities(record: Record | Attention, own_grid: Grid, rows: Sequence[int | None]) -> Array:
     """Return the log probability of the word in each row, (R,)."""
-    logs = record.log_probabilities.astype(np.float64)
+    known = getattr(record, "log_probabilities", None)  # imported attention has none
+    if known is None:
+        return np.full(len(rows), np.nan)
+    logs = known.astype(np.float64)
     return np.array([np.nan if word is None else logs[list(own_grid.steps[word])].sum() for word in rows])
 
 

@@ -20,7 +20,7 @@ class DrawnUnits:
     """The displayed units (0-based, ascending) of each kind of vector, the same for the whole translation."""
 
     annotation: Units
-    """Forward units, then as many backward units."""
+    """Forward units, then as many backward units where the encoder reads backwards."""
     context: Units
     """The same as for annotations, or only the forward units for models without attention."""
     state: Units
@@ -29,9 +29,11 @@ class DrawnUnits:
 
 def drawn_units(trace: Trace | Seq2SeqTrace) -> DrawnUnits:
     """Return the units with the largest variance over source pieces or steps."""
-    hidden = trace.annotations.shape[1] // 2
+    hidden = trace.annotations.shape[1] // (1 + trace.reads_backwards)
     forward = most_varied(trace.annotations[:, :hidden])
-    annotation = np.concatenate([forward, hidden + most_varied(trace.annotations[:, hidden:])])
+    annotation = forward
+    if trace.reads_backwards:
+        annotation = np.concatenate([forward, hidden + most_varied(trace.annotations[:, hidden:])])
     context = annotation if trace.contexts.shape[1] > hidden else forward
     states = np.vstack([trace.initial_state[None], trace.states])
     return DrawnUnits(annotation, context, most_varied(states), most_varied(trace.readouts))

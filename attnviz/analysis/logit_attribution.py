@@ -137,7 +137,7 @@ def _output_rows(weights: Weights, pieces: Sequence[int | None]) -> tuple[Array,
 def _linear(trace: Seq2SeqTrace, weights: Weights, cells: Sequence[Cell]) -> list[LogitAttribution]:
     """Return the logit attributions of a readout that is linear in state, context and previous word."""
     if not trace.linear:
-        raise ValueError("a tanh stands between the contexts of this model and its logits")
+        raise ValueError("a tanh or a GRU stands between the contexts of this model and its logits")
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
     n, context_size = trace.states.shape[1], trace.contexts.shape[1]
     (rows, bias), readouts = _output_rows(weights, pieces), _float64(trace.readouts[steps])

@@ -10,6 +10,9 @@ For Joey NMT, whose query is s_i, computed from y_{i-1}:
     s_i = RNN([E y_{i-1} ; t_{i-1}], s_{i-1}) with t_0 = 0,  e_ij = v . tanh(W_a s_i + U_a h_j) or s_i . U_a h_j
     t_i = tanh(W_t [s_i ; c_i] + b_t),  o_i = W_o t_i
 
+For the tutorial on pytorch.org, whose encoder reads forwards only, s_0 = h_Tx, o_i = W_o s_i + b_o, and e_ij and s_i
+are as in the seq2seq tutorial.
+
 Sizes: Tx source pieces; n state, m each encoder direction, n' alignment, r readout; L decoder layers; K vocabulary.
 """
 
@@ -21,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.cells import CellOutput, bidirectional_states, cell_output, names
+from attnviz.analysis.cells import CellOutput, bidirectional_states, cell_output, forward_states, names
 from attnviz.analysis.recomputation import Weights, softmax, submodule_weights
 from attnviz.text import BOS
 
@@ -49,17 +52,21 @@ def encode(weights: Weights, config: Config, source_ids: Sequence[int]) -> Array
     """Return h_j, (Tx, 2m)."""
     words = np.asarray(weights["encoder.embedding.weight"][list(source_ids)], np.float64)
     words = words * np.sqrt(words.shape[1]) if config["source_scaled"] else words
-    return bidirectional_states(submodule_weights(weights, "encoder.rnn."), words, int(config["encoder_layers"]))
+    rnn = submodule_weights(weights, "encoder.rnn.")
+    if config["family"] == "pytorch":
+        return forward_states(rnn, words)
+    return bidirectional_states(rnn, words, int(config["encoder_layers"]))
 
 
 def first_state(weights: Weights, config: Config, annotations: Array) -> Array:
     """Return s_0, (n,), from annotations (Tx, 2m), which contain the last states of both directions."""
-    m = annotations.shape[1] // 2
-    ends = np.concatenate([annotations[-1, :m], annotations[0, m:]])
     if config["first_state"] == "bridge":
+        m = annotations.shape[1] // 2
+        ends = np.concatenate([annotations[-1, :m], annotations[0, m:]])
         state: Array = np.tanh(weights["decoder.bridge.weight"] @ ends + weights["decoder.bridge.bias"])
         return state
-    return ends[: int(config["hidden_size"])] if config["first_state"] == "last" else np.zeros(config["hidden_size"])
+    n = int(config["hidden_size"])
+    return annotations[-1, :n] if config["first_state"] == "last" else np.zeros(n)
 
 
 def keys_of(weights: Weights, annotations: Array) -> Array:
@@ -104,7 +111,7 @@ def step(
     """
     word = word_of(weights, config, previous_id)
     arrays: dict[str, Array] = {}
-    if config["family"] == "tutorial":
+    if config["family"] in ("tutorial", "pytorch"):
         arrays |= _attend(weights, annotations, keys, previous_state.states[-1])
         inputs = np.concatenate([word, arrays["contexts"]])
     else:
@@ -162,6 +169,8 @@ def _attend(weights: Weights, annotations: Array, keys: Array, state: Array) -> 
 def _readout(weights: Weights, config: Config, state: Array, context: Array, word: Array) -> Array:
     if config["family"] == "tutorial":
         return np.concatenate([state, context, word])
+    if config["family"] == "pytorch":
+        return state
     wide = weights["decoder.readout.weight"] @ np.concatenate([state, context]) + weights["decoder.readout.bias"]
     readout: Array = np.tanh(wide)
     return readout

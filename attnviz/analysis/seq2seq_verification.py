@@ -110,7 +110,9 @@ _WITH_SCORE_VECTOR = ("additive",)
 
 def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """Return the shape of every weight of an imported translator with this config."""
-    n, context_size, units = int(config["hidden_size"]), 2 * int(config["encoder_size"]), int(config["alignment_size"])
+    directions = ("",) if config["family"] == "pytorch" else ("", "_reverse")
+    m, n, units = (int(config[name]) for name in ("encoder_size", "hidden_size", "alignment_size"))
+    context_size = len(directions) * m
     words, source_words = int(config["embedding_size"]), int(config["source_embedding_size"])
     vocabulary, linear = int(config["vocabulary_size"]), config["family"] == "tutorial"
     shapes: dict[str, tuple[int, ...]] = {
@@ -125,17 +127,14 @@ def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
     if config["first_state"] == "bridge":
         shapes |= {"decoder.bridge.weight": (n, context_size), "decoder.bridge.bias": (n,)}
-    if not linear:
+    if config["family"] == "joey":
         shapes |= {"decoder.readout.weight": (n, n + context_size), "decoder.readout.bias": (n,)}
     blocks = {"encoder": config["encoder_cell"], "decoder": config["cell"]}
-    decoder_inputs = words + (context_size if linear else n * bool(config["input_feeding"]))
-    for side, directions, size, first in (
-        ("encoder", ("", "_reverse"), context_size // 2, source_words),
-        ("decoder", ("",), n, decoder_inputs),
-    ):
+    decoder_inputs = words + (n * bool(config["input_feeding"]) if config["family"] == "joey" else context_size)
+    for side, ways, size, first in (("encoder", directions, m, source_words), ("decoder", ("",), n, decoder_inputs)):
         for layer in range(int(config["encoder_layers" if side == "encoder" else "layers"])):
-            inputs = first if layer == 0 else size * len(directions)
-            for direction in directions:
+            inputs = first if layer == 0 else size * len(ways)
+            for direction in ways:
                 rows = size * (3 if blocks[side] == "gru" else 4)
                 gate_shapes = ((rows, inputs), (rows, size), (rows,), (rows,))
                 named = zip(names(layer, direction), gate_shapes, strict=True)

@@ -1,4 +1,4 @@
-"""Declaration of imported recurrent translators: those of PyTorch's seq2seq tutorial and of Joey NMT."""
+"""Declaration of imported recurrent translators: those of two PyTorch tutorials and of Joey NMT."""
 
 from __future__ import annotations
 

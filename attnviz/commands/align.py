@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from attnviz import AttnvizError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from attnviz.text_files import Skipped
     from attnviz.trace import Words
     from attnviz.translator import Translator
 from attnviz.commands.shared import (
@@ -20,14 +22,16 @@ from attnviz.commands.shared import (
     add_model_options,
     input_lines,
     load_translator,
-    numbered,
+    positive,
     progress,
     share,
     with_heads,
 )
 
 _TOGETHER = 200
-"""Number of pairs computed and printed together."""
+"""Default number of pairs computed and printed together."""
+_SHOWN = 5
+"""Number of skipped lines that are printed."""
 SUMMARY = "link the words of sentence pairs by attention"
 
 
@@ -64,18 +68,26 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--words", action="store_true", help="before the links, print the words that the link numbers refer to"
     )
+    command.add_argument(
+        "--tokenised",
+        action="store_true",
+        help="the tokens of a sentence are separated by spaces, as in “I 'm hungry .”; link numbers count these tokens",
+    )
+    command.add_argument(
+        "--batch-size", type=positive, default=_TOGETHER, metavar="N", help="number of pairs computed together"
+    )
+    command.add_argument(
+        "--skip-malformed",
+        action="store_true",
+        help="print a blank line for lines that are not source<TAB>target, even if they are more than 1 %% of the file",
+    )
     add_head_options(command)
     add_model_options(command, beam=False)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the links of each pair; raise AttnvizError, with the line number, for an invalid one."""
-    from attnviz.text_files import read_text_lines
-
-    lines = list(numbered(input_lines() if options.file == "-" else read_text_lines(Path(options.file))))
-    pairs = [(number, *_pair(number, line)) for number, line in lines]
-    if not pairs:
-        raise AttnvizError("There is no sentence pair to align. Write one source<TAB>target per line.")
+    pairs, skipped = _numbered_pairs(options)
     translator = load_translator(options)
     if not translator.network.attends:
         raise AttnvizError(
@@ -90,14 +102,53 @@ def run(options: argparse.Namespace) -> None:
     after = once if options.after is None else options.after
     # Attention of chosen heads is computed from traces, one pair at a time.
     words = _words_of_heads if "layer" in options or "head" in options else _words
+    given = [(number, _plain(one), _plain(two)) for number, one, two in pairs] if options.tokenised else pairs
+    printed = 0
     with progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
-        for linked_words in words(translator, pairs, after, options):
+        for (number, source, target), linked_words in zip(
+            pairs, words(translator, given, after, options), strict=False
+        ):
+            for _ in range(printed + 1, number):  # lines of output and input correspond
+                print(flush=True)
+            if options.tokenised:
+                linked_words = _between_tokens(linked_words, source, target)
             print(_pharaoh(linked_words, options.threshold, options.words), flush=True)
+            printed = number
             bar.update()
+    for _ in range(sum(line.number > printed for line in skipped)):
+        print()
+
+
+def _numbered_pairs(options: argparse.Namespace) -> tuple[list[tuple[int, str, str]], Sequence[Skipped]]:
+    """Return the pairs of the file with the numbers of their lines, and the skipped lines, which are reported."""
+    from attnviz.text_files import pairs_in, read_text_lines
+
+    name = "standard input" if options.file == "-" else options.file
+    lines = input_lines() if options.file == "-" else read_text_lines(Path(options.file))
+    found = pairs_in(lines, Path(name), skip_malformed=options.skip_malformed)
+    for line in found.skipped[:_SHOWN]:
+        print(f"Line {line.number} was skipped: {line.reason}.", file=sys.stderr)
+    if len(found.skipped) > _SHOWN:
+        print(f"… and {len(found.skipped) - _SHOWN} more.", file=sys.stderr)
+    left_out = {line.number for line in found.skipped}
+    numbers = (number for number in itertools.count(1) if number not in left_out)
+    return [(number, *pair) for number, pair in zip(numbers, found.pairs, strict=False)], found.skipped
+
+
+def _plain(text: str) -> str:
+    from attnviz.evaluation.alignment import detokenise
+
+    return detokenise(text.split())
+
+
+def _between_tokens(words: Words, source: str, target: str) -> Words:
+    from attnviz.evaluation.alignment import between_tokens
+
+    return between_tokens(words, source.split(), target.split())
 
 
 def _words(
-    translator: Translator, pairs: Sequence[tuple[int, str, str]], after: bool, _: argparse.Namespace
+    translator: Translator, pairs: Sequence[tuple[int, str, str]], after: bool, options: argparse.Namespace
 ) -> Iterator[Words]:
     """Yield the words of each numbered pair with the attention, or the posterior, between them.
 
@@ -106,9 +157,9 @@ def _words(
     from attnviz.corpora.linking import PairLinker
 
     linker = PairLinker(translator, after=after)
-    for start in range(0, len(pairs), _TOGETHER):
+    for start in range(0, len(pairs), options.batch_size):
         encoded, problem = [], None
-        for number, source, target in pairs[start : start + _TOGETHER]:
+        for number, source, target in pairs[start : start + options.batch_size]:
             try:
                 with about(f"Line {number}"):
                     encoded.append(linker.encode(source, target))
@@ -135,10 +186,3 @@ def _pharaoh(words: Words, threshold: float | None, named: bool) -> str:
 
     links = pharaoh(words, threshold)
     return "\t".join([" ".join(words.source[:-1]), " ".join(words.target[:-1]), links]) if named else links
-
-
-def _pair(number: int, line: str) -> tuple[str, str]:
-    columns = line.split("\t")
-    if len(columns) != 2:
-        raise AttnvizError(f"Line {number} must have the form source<TAB>target, with exactly one tab.")
-    return columns[0], columns[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,12 @@ _SHOWN = 3
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     command.add_argument(
-        "file",
-        type=Path,
+        "files",
+        nargs="+",
         metavar="FILE",
-        help="file with attention weights or word links, in any known format; it may be compressed as .gz",
+        help="file with attention weights or word links, in any known format; it may be compressed as .gz. Several "
+        "files of one format, a folder, a pattern such as 'part-*.log' or an address such as s3://bucket/part-1.log "
+        "are read as one file",
     )
     add_file_options(command)
     command.add_argument(
@@ -57,7 +60,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_file_options(command: argparse.ArgumentParser) -> None:
+def add_file_options(command: argparse._ActionsContainer) -> None:
     """Add the options of reading an attention file."""
     add = command.add_argument
     add(
@@ -96,22 +99,35 @@ def add_file_options(command: argparse.ArgumentParser) -> None:
     add("--encoding", metavar="NAME", help="encoding of the file, such as latin-1 or utf-16, if the file is not UTF-8")
 
 
-def open_records(options: argparse.Namespace) -> AttentionRecords:
-    """Return the records of the file that the options name; raise AttnvizError where it cannot be read."""
-    from attnviz.importing.reading import read_attention
+def open_records(names: list[str], options: argparse.Namespace) -> AttentionRecords:
+    """Return the records of the files that `names` stand for; raise AttnvizError where they cannot be read."""
+    from attnviz.corpora.addresses import local_file, source_files
+    from attnviz.importing.reading import is_part, read_attention
 
-    return read_attention(
-        options.file,
-        options.source_file,
-        options.target_file,
-        format=options.format,
-        layer=None if options.layer is None else options.layer - 1,
-        head=None if options.head is None else options.head - 1,
-        normalise=options.normalise,
-        transpose=options.transpose,
-        unescape=options.unescape,
-        encoding=options.encoding,
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        files = dict[Path, str]()
+        for number, name in enumerate(source_files(names, is_part)):
+            own = Path(folder, str(number))  # files of other file systems may have the same name
+            own.mkdir()
+            files[local_file(name, own)] = name
+        try:
+            return read_attention(
+                list(files),
+                options.source_file,
+                options.target_file,
+                format=options.format,
+                layer=None if options.layer is None else options.layer - 1,
+                head=None if options.head is None else options.head - 1,
+                normalise=options.normalise,
+                transpose=options.transpose,
+                unescape=options.unescape,
+                encoding=options.encoding,
+            )
+        except AttnvizError as error:
+            message = str(error)
+            for path, name in files.items():
+                message = message.replace(str(path), name)
+            raise AttnvizError(message) from error
 
 
 def run(options: argparse.Namespace) -> None:
@@ -126,10 +142,10 @@ def run(options: argparse.Namespace) -> None:
         raise AttnvizError("Gold links are for the table of measures. Add --table, or use the command score.")
     if options.table is not None and options.table.suffix.lower() not in (".csv", ".parquet"):
         raise AttnvizError(f"A table ends in .parquet or .csv, so {options.table} was not written.")
-    records = open_records(options)
+    records = open_records(options.files, options)
     print_format(records)
     if options.table is not None:
-        _write_table(records, options)
+        write_table(records, options.table, options.gold)
         if not ending:
             return
     chosen = _chosen(records, options)
@@ -147,25 +163,24 @@ def run(options: argparse.Namespace) -> None:
             _print_empty(chosen)
 
 
-def _write_table(records: AttentionRecords, options: argparse.Namespace) -> None:
-    """Write the measures of every pair."""
+def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> None:
+    """Write the measures of every pair to a .csv or .parquet file; raise AttnvizError where that fails."""
     from pyarrow import csv, parquet
 
     from attnviz.corpora.attention_table import attention_table, plain_columns
     from attnviz.evaluation.scoring import score
     from attnviz.files import replacing
 
-    loaded = list(records)
-    scores = score(records, options.gold).error.sentences if options.gold else ()
-    table = attention_table(loaded, scores)
+    scores = score(records, gold).error.sentences if gold else ()
+    table = attention_table(records, scores)
     try:
-        with replacing(options.table) as temporary:
-            if options.table.suffix.lower() == ".csv":
+        with replacing(path) as temporary:
+            if path.suffix.lower() == ".csv":
                 csv.write_csv(plain_columns(table), temporary)
             else:
                 parquet.write_table(table, temporary, compression="zstd")
     except OSError as error:
-        raise AttnvizError(f"The file {options.table} cannot be written: {error.strerror}.") from error
+        raise AttnvizError(f"The file {path} cannot be written: {error.strerror}.") from error
 
 
 def print_format(records: AttentionRecords, name: str = "") -> None:

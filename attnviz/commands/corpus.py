@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnviz import AttnvizError
+from attnviz.commands.attention import add_file_options, open_records, print_format, write_table
 from attnviz.commands.shared import add_model_options, positive, progress, share
 from attnviz.memory import keep_few_shapes
 
@@ -108,6 +109,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="number of processes (default: one for each processor core, or one on a GPU)",
     )
     add_model_options(command, beam=True)
+    group = command.add_argument_group("options for attention of other programs", "These need no model.")
+    group.add_argument(
+        "--attention",
+        action="store_true",
+        help="the files hold attention weights or word links of another program, in any format that `attnviz "
+        "attention` reads; all files together give one table",
+    )
+    add_file_options(group)
     _add_cluster_options(
         command.add_argument_group(
             "options for a Ray cluster",
@@ -149,6 +158,9 @@ def _add_cluster_options(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Write the table, or tables; raise AttnvizError where that fails."""
+    if options.attention:
+        _of_attention(options)
+        return
     keep_few_shapes()
     from attnviz.corpora import Settings
 
@@ -187,6 +199,16 @@ def run(options: argparse.Namespace) -> None:
         raise AttnvizError(f"No line of {' '.join(options.files)} could be used: the table is empty.")
     if options.vectors:
         _write_vectors(options)
+
+
+def _of_attention(options: argparse.Namespace) -> None:
+    """Write one table of attention files of another program."""
+    if options.output.suffix not in (".csv", ".parquet"):
+        raise AttnvizError(f"A table ends in .parquet or .csv, so {options.output} was not written.")
+    records = open_records(options.files, options)
+    print_format(records)
+    write_table(records, options.output, options.gold)
+    print(f"{options.output}: {len(records)} rows")
 
 
 def _own_translations(table: Path) -> int:

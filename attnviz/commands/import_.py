@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attnviz.errors import AttnvizError
 
-SUMMARY = "convert a checkpoint of the PyTorch seq2seq tutorial or of Joey NMT into a model folder"
+SUMMARY = "convert a checkpoint of a PyTorch tutorial or of Joey NMT into a model folder"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="folder of the checkpoint: either the folder that Joey NMT’s trainer wrote, or a folder with the "
         "file of torch.save(model.state_dict(), …) and the vocabularies source.txt and target.txt (one token "
-        "per line, in the order of the ids)",
+        "per line, in the order of the ids). If the folder has several checkpoints, give the path of one",
     )
     command.add_argument(
         "-o",

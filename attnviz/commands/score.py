@@ -25,10 +25,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add = command.add_argument
     add(
-        "file",
-        type=Path,
+        "files",
+        nargs="+",
         metavar="LINKS",
-        help="file of links or attention, in any format that `attnviz attention` reads",
+        help="file of links or attention, in any format that `attnviz attention` reads; also several files, a folder "
+        "or a pattern",
     )
     add(
         "--gold",
@@ -51,9 +52,9 @@ def run(options: argparse.Namespace) -> None:
 
     if options.output is not None and options.output.suffix not in (".csv", ".json"):
         raise AttnvizError(f"The name of the file {options.output} must end in .csv or .json.")
-    links = open_records(options)
+    links = open_records(options.files, options)
     gold = read_attention(options.gold, format=options.gold_format, encoding=options.encoding)
-    print_format(links, str(options.file))
+    print_format(links, " ".join(options.files))
     print_format(gold, str(options.gold))
     scored = score(links, gold, samples=options.samples)
     for remark in scored.remarks:

@@ -7,7 +7,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
@@ -15,11 +15,20 @@ from attnviz import AttnvizError
 if TYPE_CHECKING:
     from attnviz.trace import Trace
     from attnviz.translator import Translator
-from attnviz.commands.shared import T, about, add_model_options, input_lines, load_translator, numbered, progress
+from attnviz.commands.shared import (
+    T,
+    about,
+    add_model_options,
+    input_lines,
+    load_translator,
+    numbered,
+    positive,
+    progress,
+)
 
 _NO_PIECES: dict[str, Any] = {"source_pieces": [], "target_pieces": [], "alignment": []}
 _BLOCK = 100
-"""Number of sentences read, translated and printed together."""
+"""Default number of sentences read, translated and printed together."""
 
 
 SUMMARY = "translate one sentence, or each line of standard input"
@@ -33,16 +42,25 @@ def add_options(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="for each sentence, print a JSON object on one line, with its pieces and alignment too",
     )
+    command.add_argument(
+        "--tokenised",
+        action="store_true",
+        help="the tokens of a sentence are separated by spaces, as in “I 'm hungry .”, and so are those of the "
+        "translation",
+    )
+    command.add_argument(
+        "--batch-size", type=positive, default=_BLOCK, metavar="N", help="number of sentences translated together"
+    )
     add_model_options(command, beam=True)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the translations; raise AttnvizError, with the line number, for text that cannot be translated."""
     if options.text is not None:
-        trace = load_translator(options).translate(options.text, beam=options.beam)
-        print(_as_json(trace) if options.json else trace.translation)
+        trace = load_translator(options).translate(_plain(options.text, options), beam=options.beam)
+        print(_as_json(trace) if options.json else _printed(trace.translation, options))
         return
-    at_once = 1 if options.json or sys.stdin.isatty() else _BLOCK
+    at_once = 1 if sys.stdin.isatty() else options.batch_size
     if sys.stdin.isatty():
         print("Type one sentence per line; Ctrl+D ends the input.", file=sys.stderr)
     blocks = _blocks(numbered(input_lines()), at_once)
@@ -65,20 +83,59 @@ def _translated(translator: Translator, block: Sequence[tuple[int, str]], option
     A blank line gives a blank line, or with --json an object without pieces, so that line numbers of input and output
     match.
     """
-    if not options.json:
-        # If the batch fails, translate line by line instead, so that lines before the invalid one are printed.
-        with contextlib.suppress(AttnvizError):
-            filled = translator.translate_batch([text for _, text in block if text.strip()], beam=options.beam)
-            translations = iter(filled)
-            yield from [next(translations) if text.strip() else "" for _, text in block]
-            return
+    blank = json.dumps(dict.fromkeys(("source", "translation"), "") | _NO_PIECES) if options.json else ""
+    # If the batch fails, translate line by line instead, so that lines before the invalid one are printed.
+    with contextlib.suppress(AttnvizError):
+        for number, text in block:
+            _check_sentence(number, text)
+        filled = [_plain(text, options) for _, text in block if text.strip()]
+        if options.json:
+            results = [_as_json(trace) for trace in translator.translate_together(filled, beam=options.beam)]
+        else:
+            translations = translator.translate_batch(filled, beam=options.beam)
+            results = [_printed(translation, options) for translation in translations]
+        found = iter(results)
+        yield from [next(found) if text.strip() else blank for _, text in block]
+        return
     for number, text in block:
         if not text.strip():
-            yield json.dumps(dict.fromkeys(("source", "translation"), "") | _NO_PIECES) if options.json else ""
+            yield blank
             continue
+        _check_sentence(number, text)
         with about(f"Line {number}"):
-            trace = translator.translate(text, beam=options.beam)
-        yield _as_json(trace) if options.json else trace.translation
+            trace = translator.translate(_plain(text, options), beam=options.beam)
+        yield _as_json(trace) if options.json else _printed(trace.translation, options)
+
+
+def _check_sentence(number: int, line: str) -> None:
+    """Raise AttnvizError for a line of several columns, which would be translated as one sentence."""
+    from attnviz.text_files import other_division
+
+    if "\t" in line:
+        raise AttnvizError(
+            f"Line {number} has {line.count(chr(9)) + 1} columns, but translate reads one sentence per line. Keep the "
+            "column of the sentences: cut -f1 FILE."
+        )
+    if division := other_division(line):
+        raise AttnvizError(f"Line {number} is a sentence pair: {division}. translate reads one sentence per line.")
+
+
+def _plain(text: str, options: argparse.Namespace) -> str:
+    """Return the text to translate."""
+    if not options.tokenised:
+        return text
+    from attnviz.evaluation.alignment import detokenise
+
+    return detokenise(text.split())
+
+
+def _printed(translation: str, options: argparse.Namespace) -> str:
+    """Return the translation, if the options say so with spaces between its tokens."""
+    if not options.tokenised:
+        return translation
+    from attnviz.text import word_spans
+
+    return " ".join(translation[begin:end] for begin, end in word_spans(translation))
 
 
 def _as_json(trace: Trace) -> str:
@@ -93,5 +150,17 @@ def _as_json(trace: Trace) -> str:
 
 
 def _blocks(items: Iterator[T], size: int) -> Iterator[list[T]]:
-    while block := list(islice(items, size)):
+    """Yield lists of `size` items; where the next item cannot be read, first those before it."""
+    block = list[T]()
+    try:
+        for item in items:
+            block.append(item)
+            if len(block) == size:
+                yield block
+                block = []
+    except AttnvizError:
+        if block:
+            yield block
+        raise
+    if block:
         yield block

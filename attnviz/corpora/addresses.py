@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,13 @@ _SIGNS = "*?["
 """Characters that make a name a pattern."""
 
 
-def source_files(names: Iterable[str]) -> list[str]:
-    """Return the files that the names stand for, in order; a folder stands for its files of sentence pairs.
+def source_files(names: Iterable[str], accepted: Callable[[Path], bool] = readable) -> list[str]:
+    """Return the files that the names stand for, in order; a folder stands for its `accepted` files.
 
     A name may be a path, a pattern, or the address of a file system that fsspec knows. Raise AttnvizError where a
     pattern or folder has no file, or an address cannot be read.
     """
-    return [file for name in names for file in _files_of(name)]
+    return [file for name in names for file in _files_of(name, accepted)]
 
 
 def table_files(files: list[str], folder: Path) -> dict[str, Path]:
@@ -54,17 +54,17 @@ def local_file(file: str, folder: Path) -> Path:
     return copy
 
 
-def _files_of(name: str) -> list[str]:
+def _files_of(name: str, accepted: Callable[[Path], bool]) -> list[str]:
     with _reading(name):
         (system, path), is_local = _system(name), "://" not in name
         if any(sign in name for sign in _SIGNS) and not (is_local and Path(name).exists()):
             files = sorted(system.glob(path))
         elif system.isdir(path):
-            files = sorted(file for file in system.ls(path, detail=False) if readable(Path(file)))
+            files = sorted(file for file in system.ls(path, detail=False) if accepted(Path(file)))
         else:
             return [name]
         if not files:
-            raise AttnvizError(gettext("{name} has no file of sentences or sentence pairs.", name=name))
+            raise AttnvizError(gettext("{name} has no file that can be read.", name=name))
         return files if is_local else [system.unstrip_protocol(file) for file in files]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,31 +13,38 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.link_scores import LinkScore
 from attnviz.analysis.measures import coverage, entropy, links
-from attnviz.corpora.columns import SCHEMA
+from attnviz.corpora.columns import ATTENTION_SCHEMA
 from attnviz.corpora.row import alignment_counts, least_coverage, remarks_of
+from attnviz.corpora.table_parts import TableMetadata, with_metadata
+from attnviz.importing.records import AttentionRecords
 from attnviz.trace import Attention
 
 
-def attention_table(records: Iterable[Attention], scores: Sequence[LinkScore] = ()) -> Any:
+def attention_table(
+    records: Sequence[Attention], scores: Sequence[LinkScore] = (), advance: Callable[[int], object] = lambda _: None
+) -> Any:
     """Return the table of `records` (pyarrow.Table with the columns of a corpus, null where nothing can be measured).
 
-    `scores` are those of each record's links against gold links (`alignment_error(...).sentences`). Entropy and shares
-    are of rows with attention; a row of zeros is counted as unlinked.
+    The column `record` has the attention itself, so that the page *Corpus* can open a pair of a stored table, and
+    `file` the file of the pair if there are several. `scores` are those of each record's links against gold links
+    (`alignment_error(...).sentences`). Entropy and shares are of rows with attention; a row of zeros is counted as
+    unlinked. `advance` gets the number of pairs after each.
     """
-    return pa.Table.from_pylist(list(attention_rows(records, scores)), SCHEMA)
+    rows, digest = list[dict[str, Any]](), hashlib.sha256()
+    place = records.place if isinstance(records, AttentionRecords) else lambda _: ("", 0)
+    for index, record in enumerate(records):
+        row = _row(index + 1, record) | {"record": record.to_json(), "file": Path(place(index)[0]).name or None}
+        rows.append(row | {"aer_before": scores[index].aer} if scores else row)
+        digest.update(record.fingerprint.encode())
+        advance(len(rows))
+    metadata = TableMetadata(digest.hexdigest(), "", {}, len(rows), len(rows), 0, [])
+    return with_metadata(pa.Table.from_pylist(rows, ATTENTION_SCHEMA), metadata)
 
 
 def plain_columns(table: Any) -> Any:
     """Return the columns of a table that hold one text or number, at least one of them known."""
-    names = [field.name for field in table.schema if not pa.types.is_list(field.type)]
+    names = [field.name for field in table.schema if not pa.types.is_list(field.type) and field.name != "record"]
     return table.select([name for name in names if table[name].null_count < len(table)])
-
-
-def attention_rows(records: Iterable[Attention], scores: Sequence[LinkScore] = ()) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `attention_table`."""
-    for number, record in enumerate(records, 1):
-        row = _row(number, record)
-        yield row | {"aer_before": scores[number - 1].aer} if scores else row
 
 
 def _row(number: int, record: Attention) -> dict[str, Any]:

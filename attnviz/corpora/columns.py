@@ -96,3 +96,11 @@ SCHEMA = pa.schema(
     ]
 )
 """One row for each pair; each field has its meaning in its metadata."""
+ATTENTION_SCHEMA = pa.schema(
+    [
+        *SCHEMA,
+        pa.field("file", pa.string(), metadata={"meaning": "file of the pair, in a table of several files"}),
+        pa.field("record", pa.string(), metadata={"meaning": "the attention of the pair, as `Attention.to_json`"}),
+    ]
+)
+"""The columns of a table of imported attention."""

@@ -48,6 +48,15 @@ def table_metadata(table: Path) -> TableMetadata | None:
         return None
 
 
+def with_metadata(table: Any, metadata: TableMetadata) -> Any:
+    """Return a table (pyarrow.Table) with `metadata`."""
+    return table.replace_schema_metadata(_encoded(metadata))
+
+
+def _encoded(metadata: TableMetadata) -> dict[bytes, str]:
+    return {_KEY: json.dumps(dataclasses.asdict(metadata))}
+
+
 def write_part(analyser: Analyser, part: Path, window: list[Line | Skipped]) -> tuple[int, int]:
     """Compute a window and write its part; return its number of lines, and how many were skipped."""
     table, skipped_by_tokenizer = analyser([line for line in window if isinstance(line, Line)])
@@ -80,7 +89,7 @@ def merge_parts(parts: Path, output: Path, metadata: TableMetadata) -> TableMeta
         named += skipped[: _MOST_NAMED - len(named)]
     rows = sum(parquet.read_metadata(part).num_rows for part in files)
     metadata = dataclasses.replace(metadata, rows=rows, skipped=count, named=named)
-    schema = SCHEMA.with_metadata({_KEY: json.dumps(dataclasses.asdict(metadata))})
+    schema = SCHEMA.with_metadata(_encoded(metadata))
     with replacing(output) as temporary, parquet.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for part in files:
             table = parquet.read_table(part).replace_schema_metadata(schema.metadata)

@@ -9,7 +9,7 @@ from attnviz.decoding.interventions import forced_target
 from attnviz.decoding.recording import recorded
 from attnviz.decoding.search import Candidate, Finished, SearchStep, check_beam, largest, longest_target, search
 from attnviz.decoding.search_path import Course, course_of
-from attnviz.decoding.sentences import all_sentence_ids, sentence_ids, target_ids
+from attnviz.decoding.sentences import all_sentence_ids, all_target_ids, sentence_ids, target_ids
 
 __all__ = [
     "Candidate",
@@ -17,6 +17,7 @@ __all__ = [
     "Finished",
     "SearchStep",
     "all_sentence_ids",
+    "all_target_ids",
     "attributions_of",
     "batches",
     "check_beam",

@@ -1,4 +1,4 @@
-"""Forced decoding of any architecture: run the decoder through a given target, without gradients."""
+"""Forced decoding of any architecture: run the decoder through given targets, without gradients."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 from attnviz.decoding.interventions import energy_change
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
-from attnviz.text import BOS
+from attnviz.text import BOS, EOS
 from attnviz.trace.interventions import Intervention
 
 
@@ -27,5 +27,22 @@ def force(
     for i, previous_id in enumerate((BOS, *target[:-1])):
         previous_ids = torch.tensor([[previous_id]], device=memory.annotations.device)
         step, state = decoder.step(memory, state, previous_ids, energy_change(interventions, i))
+        steps.append(step)
+    return steps
+
+
+@torch.inference_mode()
+def force_together(
+    decoder: Stepping[MemoryT, StateT, StepT], memory: MemoryT, targets: Sequence[Sequence[int]]
+) -> list[StepT]:
+    """Return the steps of all sentences in `memory`, each with the pieces of its target, EOS last.
+
+    After its end, a shorter target continues with EOS.
+    """
+    state, steps = decoder.start(memory), []
+    previous = [[BOS, *target[:-1]] for target in targets]
+    for i in range(max(map(len, targets))):
+        previous_ids = [[ids[i] if i < len(ids) else EOS] for ids in previous]
+        step, state = decoder.step(memory, state, torch.tensor(previous_ids, device=memory.annotations.device))
         steps.append(step)
     return steps

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from torch import Tensor
 
-from attnviz.decoding.forced import force
+from attnviz.decoding.forced import force, force_together
 from attnviz.decoding.recording import recorded, recorded_import
 from attnviz.decoding.search import SearchStep
 from attnviz.decoding.search_path import Course, course_of
@@ -66,6 +66,10 @@ class Prepared(ABC, Generic[RecordT]):
         """Return the course of the one sentence in `memory` with the pieces `ids`, EOS last, as its translation."""
 
     @abstractmethod
+    def forced_together(self, memory: SourceMemory, targets: Sequence[Sequence[int]]) -> list[Course]:
+        """Return the course of each sentence in `memory` with the pieces of its target, EOS last, as translation."""
+
+    @abstractmethod
     def recorded(self, source: Sequence[int], memory: SourceMemory, course: Course) -> dict[str, Tensor]:
         """Return the arrays of the trace of the one sentence in `memory`."""
 
@@ -83,6 +87,11 @@ class _Stepped(Prepared[RecordT]):
         """Force the decoder to write `ids`."""
         steps = force(self.decoder, memory, ids, interventions)
         return Course(tuple(ids), steps, [(0, 0)] * len(steps))
+
+    def forced_together(self, memory: Any, targets: Sequence[Sequence[int]]) -> list[Course]:
+        """Force the decoder to write all targets in one batch."""
+        steps = force_together(self.decoder, memory, targets)
+        return [Course(tuple(ids), steps[: len(ids)], [(row, 0)] * len(ids)) for row, ids in enumerate(targets)]
 
 
 class PreparedRNNsearch(_Stepped[Trace]):
@@ -197,6 +206,10 @@ class PreparedTransformer(Prepared[TransformerTrace]):
     ) -> Course:
         """Return `ids` without steps."""
         return Course(tuple(ids), [], [])
+
+    def forced_together(self, memory: SourceMemory, targets: Sequence[Sequence[int]]) -> list[Course]:
+        """Return the ids of each target without steps."""
+        return [Course(tuple(ids), [], []) for ids in targets]
 
     def recorded(self, source: Sequence[int], memory: SourceMemory, course: Course) -> dict[str, Tensor]:
         """Return the arrays of a `TransformerTrace`; raise AttnvizError where they are too large."""

@@ -63,6 +63,24 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
     return ids
 
 
+def all_target_ids(tokenizer: Tokenizer, targets: Sequence[str | Sequence[int]], count: int) -> list[list[int]]:
+    """Return the ids of each of `count` translations, EOS last.
+
+    Raise AttnvizError, with the translation's number, as `target_ids`, and where there are more or fewer.
+    """
+    if isinstance(targets, str) or len(targets) != count:
+        raise AttnvizError(
+            gettext("There must be one translation for each sentence: {count}, in the same order.", count=count)
+        )
+    ids = []
+    for number, target in enumerate(targets, 1):
+        try:
+            ids.append(target_ids(tokenizer, target))
+        except AttnvizError as error:
+            raise AttnvizError(f"Translation {number}: {error}") from error
+    return ids
+
+
 def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
     """Return the ids of `text` with the special pieces at its ends.
 

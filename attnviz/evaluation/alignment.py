@@ -20,7 +20,7 @@ from attnviz.detector import Detector
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.forced import Advance, force_pairs
 from attnviz.text import SPACE, normalise
-from attnviz.trace.parts import Heads
+from attnviz.trace.parts import Heads, Words
 from attnviz.translator import Translator
 
 
@@ -174,6 +174,22 @@ def between_words(
     rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1)
     merged: NDArray[np.float64] = rows @ shares[:-1, :-1].astype(np.float64) @ columns.T
     return merged
+
+
+def between_tokens(words: Words, source: Sequence[str], target: Sequence[str]) -> Words:
+    """Return the attention between the words of a detokenised pair as attention between its tokens.
+
+    The last row and column are `</s>`. Shares are summed over the words of a source token and averaged over those of a
+    target token.
+    """
+    columns, rows = (
+        np.pad(memberships(names[:-1], tokens), ((0, 1), (0, 1)))
+        for names, tokens in ((words.source, source), (words.target, target))
+    )
+    columns[-1, -1] = rows[-1, -1] = 1
+    rows /= np.where(rows.any(axis=1, keepdims=True), rows.sum(axis=1, keepdims=True), 1)
+    alignment = (rows @ np.asarray(words.alignment, np.float64) @ columns.T).astype(np.float32)
+    return dataclasses.replace(words, source=(*source, "</s>"), target=(*target, "</s>"), alignment=alignment)
 
 
 def memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.float64]:

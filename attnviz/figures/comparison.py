@@ -57,7 +57,9 @@ def comparison(
     row = None if step is None else layout["meta"]["rows"][step]
     if row is not None:
         layout["shapes"] += row_frames(sizes, row)
-    return build([*traces, *_word_traces(compared, sizes, labels, ink)], layout)
+    if compared.has_probabilities:
+        traces += _word_traces(compared, sizes, labels, ink)
+    return build(traces, layout)
 
 
 def row_frames(sizes: PanelSizes, row: int) -> list[Spec]:
@@ -77,7 +79,7 @@ def _meta(compared: Comparison, sizes: PanelSizes, leads: Side) -> Spec:
         "rows": _positions(all_steps, sizes.rows),
         "columns": _positions(all_pieces, sizes.columns),
         "panels": {kind: axes for kind, axes in sizes.axes.items() if kind != LOG_PROBABILITIES},
-        "beside": [sizes.axes[LOG_PROBABILITIES]],
+        "beside": [axes for kind, axes in sizes.axes.items() if kind == LOG_PROBABILITIES],
         "stacked": sizes.panels_per_line == 1,
         "frame": ROW_FRAME,
         "mark": CELL_FRAME,

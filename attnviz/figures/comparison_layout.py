@@ -57,7 +57,8 @@ class PanelSizes:
             max(1, len(axis.names) - (not end and axis.names[-1:] == ("</s>",)))
             for axis in (compared.target, compared.source)
         )
-        kinds = ["first", "other", "difference", LOG_PROBABILITIES] if compared.both_attend else [LOG_PROBABILITIES]
+        kinds = ["first", "other", "difference"] if compared.both_attend else []
+        kinds += [LOG_PROBABILITIES] if compared.has_probabilities or not kinds else []
         axes = {
             kind: {axis + "axis": f"{axis}{'' if place == 0 else place + 1}" for axis in "xy"}
             for place, kind in enumerate(kinds)

@@ -40,12 +40,13 @@ def compared_words_table(compared: Comparison, names: tuple[str, str] | None = N
     """
     first_name, other_name = names or default_names()
     logs = compared.first_log_probabilities, compared.other_log_probabilities
-    frame: dict[str, Any] = {
-        gettext("target word"): list(compared.target.names),
-        f"log p, {first_name}": logs[0],
-        f"log p, {_distinct(other_name, first_name)}": logs[1],
-        gettext("difference"): logs[1] - logs[0],
-    }
+    frame: dict[str, Any] = {gettext("target word"): list(compared.target.names)}
+    if compared.has_probabilities:
+        frame |= {
+            f"log p, {first_name}": logs[0],
+            f"log p, {_distinct(other_name, first_name)}": logs[1],
+            gettext("difference"): logs[1] - logs[0],
+        }
     if compared.both_attend and compared.face != "difference":
         frame[gettext("total variation of attention")] = compared.moved
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(logs[0]) + 1, name=gettext("row")))
@@ -56,7 +57,14 @@ def comparison_alt(compared: Comparison, names: tuple[str, str], *, end: bool = 
 
     `end=False` leaves out `</s>`.
     """
-    if compared.both_attend:
+    if compared.both_attend and not compared.has_probabilities:
+        start = gettext(
+            "“{first}” and “{other}” as heatmaps of {size}, and their difference.",
+            first=names[0],
+            other=names[1],
+            size=size_text("words", len(compared.target.names), len(compared.source.names)),
+        )
+    elif compared.both_attend:
         start = gettext(
             "“{first}” and “{other}” as heatmaps of {size}, their difference, and log p of each word.",
             first=names[0],

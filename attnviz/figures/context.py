@@ -61,8 +61,8 @@ def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
     colours saturate at the 98th percentile of |c_i|. A line separates forward and backward halves.
     """
     names, rows = weighted_annotations(trace, step)
-    units, hidden = rows.shape[1], trace.annotations.shape[1] // 2
-    halves = [(gettext("forward half"), hidden / 2)]
+    units, hidden = rows.shape[1], trace.annotations.shape[1] // (1 + trace.reads_backwards)
+    halves = [(gettext("forward half") if trace.reads_backwards else gettext("forward →"), hidden / 2)]
     if units > hidden:
         halves.append((gettext("backward half"), hidden * 1.5))
     return sum_strips(names, rows, halves, _context_alt(trace, step), theme)

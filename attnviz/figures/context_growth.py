@@ -18,10 +18,9 @@ def context_frame(trace: Recurrent, *, thinned: bool = False, theme: ThemeName =
         "Weighted annotations: one strip of {count} units for each source piece, and the sum of the strips below.",
         count=trace.contexts.shape[1],
     )
-    halves = [gettext("forward →"), gettext("← backward")]
-    return growth_frame(
-        trace, trace.contexts.shape[1], trace.annotations.shape[1] // 2, halves, alt, thinned=thinned, theme=theme
-    )
+    halves = [gettext("forward →"), gettext("← backward")][: 1 + trace.reads_backwards]
+    units, half = trace.contexts.shape[1], trace.annotations.shape[1] // len(halves)
+    return growth_frame(trace, units, half, halves, alt, thinned=thinned, theme=theme)
 
 
 def growth_frame(

@@ -282,7 +282,8 @@ def _heading(text: str, y: float, ink: Palette) -> Spec:
 
 def _unit_label(trace: Trace, unit: int) -> str:
     """Return the number of a unit, counted from 1, with the direction of its half of the annotation."""
-    return f"{unit + 1} {'→' if unit < trace.annotations.shape[1] // 2 else '←'}"
+    forward = trace.annotations.shape[1] // (1 + trace.reads_backwards)
+    return f"{unit + 1} {'→' if unit < forward else '←'}"
 
 
 def _hover_texts(

@@ -17,13 +17,14 @@ from attnviz.languages import gettext
 LARGEST = 4 * 10**9
 """Largest checkpoint that is read, in bytes."""
 MOST_TOKENS = 1_000_000
+ENDINGS = (".pt", ".pth", ".ckpt", ".tar")
+"""File name endings of checkpoints."""
 _NESTED = ("model_state_dict", "state_dict", "model_state", "model")
 """Keys under which training scripts store the state dict."""
+_HALVES = {"encoder": "encoder", "decoder": "decoder", "en": "encoder", "de": "decoder"}
+"""Keys under which scripts store the state dicts of encoder and decoder, and the prefixes of their names here."""
 _JOEYS = {"source": "src_vocab.txt", "target": "trg_vocab.txt"}
 """File names of Joey NMT's vocabularies."""
-_WRAPPED = "module."
-"""Prefix that DataParallel and DistributedDataParallel put before every parameter name."""
-
 Array = NDArray[np.float64]
 
 
@@ -54,39 +55,93 @@ class Vocabulary:
         return next((form for form in (token, token.lower()) if form in self.ids), None)
 
 
-def read_tensors(folder: Path) -> dict[str, Array]:
-    """Return the tensors of the one .pt, .pth or .ckpt file in `folder`, by name, in float64.
+def read_tensors(path: Path) -> dict[str, Array]:
+    """Return the tensors of a checkpoint by name, in float64; of one of the `checkpoints` of a folder.
 
-    The file is loaded with `weights_only=True`, so no code in it runs. Raise AttnvizError unless there is exactly one
-    file (or a best.ckpt) that holds named floating-point tensors with finite values only.
+    Files are loaded with `weights_only=True`, so no code in them runs. Raise AttnvizError unless there is one
+    checkpoint (or a best.ckpt) that holds named floating-point tensors with finite values only.
     """
+    if path.is_dir():
+        found = checkpoints(path)
+        found = [files for files in found if files[0].name == "best.ckpt"] or found  # Joey NMT saves several
+        if not found:
+            raise AttnvizError(
+                gettext(
+                    "{folder} contains no checkpoint. A checkpoint is a file that ends in {endings}.",
+                    folder=path,
+                    endings=", ".join(ENDINGS),
+                )
+            )
+        if len(found) > 1:
+            raise AttnvizError(
+                gettext(
+                    "{folder} contains several checkpoints: {names}. Give the path of one of them instead of the "
+                    "folder.",
+                    folder=path,
+                    names=", ".join(files[0].name for files in found[:8]) + (" …" if len(found) > 8 else ""),
+                )
+            )
+        files = found[0]
+    else:
+        files = next((files for files in checkpoints(path.parent) if path in files), (path,))
+    arrays = dict[str, Array]()
+    for file in files:
+        prefix = _half(file) if len(files) > 1 else ""
+        arrays |= {f"{prefix}.{name}" if prefix else name: array for name, array in _arrays_of(file).items()}
+    return arrays
+
+
+def checkpoints(folder: Path) -> list[tuple[Path, ...]]:
+    """Return the files of each checkpoint in `folder`: one, or one of the encoder and one of the decoder."""
+    files = sorted(path for path in folder.glob("*") if path.suffix in ENDINGS)
+    by_name = {path.name: path for path in files}
+    found = list[tuple[Path, ...]]()
+    for path in files:
+        if (half := _half(path)) == "decoder" and _other_half(path) in by_name:
+            continue
+        other = by_name.get(_other_half(path)) if half else None
+        found.append((path, other) if other else (path,))
+    return found
+
+
+def _half(path: Path) -> str:
+    """Return whether a file's name is that of an "encoder" or "decoder"; empty for others."""
+    return next((half for half in ("encoder", "decoder") if half in path.name.lower()), "")
+
+
+def _other_half(path: Path) -> str:
+    """Return the name that the file of the other half must have."""
+    for one, other in (("encoder", "decoder"), ("Encoder", "Decoder"), ("ENCODER", "DECODER")):
+        for half, replacement in ((one, other), (other, one)):
+            if half in path.name:
+                return path.name.replace(half, replacement)
+    return ""
+
+
+def _arrays_of(path: Path) -> dict[str, Array]:
+    """Return the tensors of a file, in float64; raise AttnvizError as `read_tensors` does."""
+    import argparse
+
     import torch
 
-    files = sorted(path for path in folder.glob("*") if path.suffix in (".pt", ".pth", ".ckpt"))
-    files = [path for path in files if path.name == "best.ckpt"] or files  # Joey NMT saves several
-    if len(files) != 1:
-        raise AttnvizError(
-            gettext(
-                "{folder} must contain exactly one checkpoint (a file that ends in .pt, .pth or .ckpt), but it "
-                "contains {count}.",
-                folder=folder,
-                count=len(files),
-            )
-        )
-    if files[0].stat().st_size > LARGEST:
-        raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST // 10**6))
     try:
-        content = torch.load(files[0], map_location="cpu", weights_only=True)
+        if path.stat().st_size > LARGEST:
+            raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST // 10**6))
+        # Lightning and OpenNMT-py store their options beside the tensors; a namespace runs no code.
+        with torch.serialization.safe_globals([argparse.Namespace]):
+            content = torch.load(path, map_location="cpu", weights_only=True)
+    except AttnvizError:
+        raise
     except Exception as error:  # a damaged file makes torch.load raise nearly any exception
         raise AttnvizError(
             gettext(
                 "{path} cannot be read as a checkpoint ({kind}). Save only the tensors: "
                 "torch.save(model.state_dict(), path).",
-                path=files[0],
+                path=path,
                 kind=type(error).__name__,
             )
         ) from error
-    return _named_arrays(files[0], content)
+    return _named_arrays(path, content)
 
 
 def _named_arrays(path: Path, content: object) -> dict[str, Array]:
@@ -99,16 +154,32 @@ def _named_arrays(path: Path, content: object) -> dict[str, Array]:
     for name in _NESTED:
         if isinstance(content, Mapping) and isinstance(content.get(name), Mapping):
             content = content[name]
-    tensors = content.items() if isinstance(content, Mapping) else ()
+    tensors = dict[str, Any]()
+    if isinstance(content, Mapping):
+        halves = {half: content[key] for key, half in _HALVES.items() if isinstance(content.get(key), Mapping)}
+        parts = {f"{half}.": part for half, part in halves.items()} if len(halves) == 2 else {"": content}
+        tensors = {prefix + str(name): tensor for prefix, part in parts.items() for name, tensor in part.items()}
     arrays = {
-        str(name).removeprefix(_WRAPPED): tensor.detach().double().numpy()
-        for name, tensor in tensors
+        name: tensor.detach().double().numpy()
+        for name, tensor in tensors.items()
         if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and not tensor.is_sparse
     }
     if not arrays:
         raise AttnvizError(gettext("{path} contains no named tensors: save model.state_dict().", path=path))
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise AttnvizError(gettext("{path} contains NaN or infinite values.", path=path))
+    return _unwrapped(arrays)
+
+
+def _unwrapped(arrays: dict[str, Array]) -> dict[str, Array]:
+    """Return the tensors without the prefix that all names share.
+
+    DataParallel puts "module." before every name, torch.compile "_orig_mod.", a Lightning module the name of its
+    attribute. A file of the encoder or decoder alone keeps names such as "gru.weight_ih_l0".
+    """
+    while len(heads := {name.partition(".")[0] for name in arrays}) == 1 and all("." in name for name in arrays):
+        (head,) = heads
+        arrays = {name.removeprefix(f"{head}."): array for name, array in arrays.items()}
     return arrays
 
 

@@ -9,29 +9,37 @@ from typing import Any
 import yaml
 
 from attnviz.errors import AttnvizError
-from attnviz.importing import joey
+from attnviz.importing import joey, pytorch_tutorial
 from attnviz.importing.checkpoint import read_tensors, read_vocabulary
 from attnviz.importing.recurrent_run import Checkpoint
 from attnviz.importing.tutorial import tutorial_model
+from attnviz.importing.unsupported import known_message
 from attnviz.languages import gettext
 
 
-def load_checkpoint(folder: str | Path) -> Checkpoint:
-    """Load the checkpoint, its vocabularies and, for Joey NMT, its config.yaml from `folder`.
+def load_checkpoint(path: str | Path) -> Checkpoint:
+    """Load a checkpoint, and from its folder the vocabularies and, for Joey NMT, the config.yaml.
 
-    The vocabularies are files that `read_vocabulary` reads, such as source.txt and target.txt. Raise AttnvizError where
-    a file is missing or damaged, or the model has another structure.
+    `path` is the folder, or one of several checkpoints in it. The vocabularies are files that `read_vocabulary` reads,
+    such as source.txt and target.txt. Raise AttnvizError where a file is missing or damaged, or the model has another
+    structure.
     """
-    folder = Path(folder)
-    if not folder.is_dir():
+    path = Path(path)
+    if not path.exists():
         raise AttnvizError(
             gettext(
-                "{folder} is not a folder. Give the folder that contains the checkpoint and its vocabularies.",
-                folder=folder,
+                "There is no {path}. Give the folder that contains the checkpoint and its vocabularies, or the path of "
+                "the checkpoint in this folder.",
+                path=path,
             )
         )
+    tensors, folder = read_tensors(path), path if path.is_dir() else path.parent
+    if message := known_message(tensors):
+        raise AttnvizError(message)
     source, target = read_vocabulary(folder, "source"), read_vocabulary(folder, "target")
-    tensors, name = read_tensors(folder), folder.resolve().name
+    name = folder.resolve().name
+    if pytorch_tutorial.MARK in tensors:
+        return pytorch_tutorial.pytorch_model(tensors, source, target, name)
     if joey.MARK not in tensors:
         return tutorial_model(tensors, source, target, name)
     return joey.joey_model(tensors, _settings(folder / "config.yaml"), source, target, name)

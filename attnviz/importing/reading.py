@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from attnviz.importing.formats import FORMATS, numpy_arrays, tensors
 from attnviz.importing.formats.soft_alignments import token_lines
 from attnviz.importing.heads import HeadChoice
 from attnviz.importing.records import AttentionRecords, Side
-from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, Sentences
+from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, Sentences, joined
 from attnviz.languages import gettext
 from attnviz.trace.attention_builder import Tokens
 
@@ -37,9 +38,10 @@ def read_attention(
 ) -> AttentionRecords:
     """Return the attention or alignment in a file of another program, one record for each sentence pair.
 
-    `path` is a file, or tensors in memory: an array (…, Ty, Tx), or the tuple of tensors that a Hugging Face model or
-    its `generate` returns as cross_attentions. The format is detected unless `format` names it (`.docs/pages/data.md`
-    lists the formats); `records.format` and `records.reason` give the result and why. Records are made on access.
+    `path` is a file, a folder or list of files of one format, or tensors in memory: an array (…, Ty, Tx), or the tuple
+    of tensors that a Hugging Face model or its `generate` returns as cross_attentions. The format is detected unless
+    `format` names it (`.docs/pages/data.md` lists the formats); `records.format` and `records.reason` give the result
+    and why. Records are made on access.
 
     `source` and `target` are sentences that the file lacks, or that replace its own: files with one pair a line, or
     lists. `layer` and `head`, from 0, choose among several matrices of a pair; without them a record has their mean.
@@ -50,7 +52,7 @@ def read_attention(
     """
     sides = [_side(value, encoding) for value in (source, target)]
     options = Options(HeadChoice(layer, head), normalise, transpose, unescape)
-    if not isinstance(path, (str, os.PathLike)):
+    if (paths := _paths(path)) is None:
         count = len(next((side for side in sides if side is not None), ())) or None
         pairs = tensors.sentences_in(path, count)
         return AttentionRecords(
@@ -62,17 +64,86 @@ def read_attention(
             sides[1],
             options,
         )
-    try:
-        return records_of(open_content(Path(path), encoding), sides, format, options)
-    except AttnvizError as error:
-        if str(error).startswith(str(path)):
-            raise
-        raise AttnvizError(f"{path}: {error}") from error
+    if len(paths) > 1:
+        return records_of_files([open_content(one, encoding) for one in paths], sides, format, options)
+    with _naming(str(paths[0])):
+        return records_of(open_content(paths[0], encoding), sides, format, options)
 
 
 def read_bytes(data: bytes, name: str = "", *, options: Options | None = None) -> AttentionRecords:
     """Return the records in the bytes of a file; raise AttnvizError as `read_attention` does."""
     return records_of(content_of(data, name), [None, None], None, options or DEFAULT_OPTIONS)
+
+
+def records_of_files(
+    contents: Sequence[Content],
+    sides: Sequence[Side | None] = (None, None),
+    name: str | None = None,
+    options: Options = DEFAULT_OPTIONS,
+) -> AttentionRecords:
+    """Return the records of several files, which are read as one: how links count is inferred from all of them.
+
+    Raise AttnvizError, naming the file, where one cannot be read, or the files are of different formats.
+    """
+    files = list[AttentionRecords]()
+    for content in contents:
+        with _naming(content.name):
+            files.append(records_of(content, (None, None), name, options))
+            if files[-1].format != files[0].format:
+                raise AttnvizError(
+                    gettext(
+                        "This file has the format {format}, but {first} has the format {other}. Read files of one "
+                        "format at a time.",
+                        format=files[-1].format,
+                        first=contents[0].name,
+                        other=files[0].format,
+                    )
+                )
+    pairs = joined([file.pairs for file in files])
+    if any(sides) and not all(_lines_from_0(file.pairs) for file in files):
+        raise AttnvizError(
+            gettext("The files number their sentences themselves. Give source and target for one file at a time.")
+        )
+    fitting = [_fitted(side, pairs) for side in sides]
+    counts = tuple((content.name, len(file)) for content, file in zip(contents, files, strict=True))
+    return AttentionRecords(
+        files[0].format, files[0].title, files[0].reason, pairs, fitting[0], fitting[1], options, counts
+    )
+
+
+def _lines_from_0(pairs: Sentences) -> bool:
+    """Return whether the lines of a file's pairs, where it has them, are 0, 1, … without a gap."""
+    lines = {pair.line for pair in pairs} - {None}
+    return lines == set(range(len(lines)))
+
+
+def _paths(path: Any) -> list[Path] | None:
+    """Return the files that `path` names, in order; None for tensors. Raise AttnvizError for a folder without files."""
+    if not isinstance(path, (str, os.PathLike)):
+        named = isinstance(path, (list, tuple)) and path and all(isinstance(one, (str, os.PathLike)) for one in path)
+        return [Path(one) for one in path] if named else None
+    if not Path(path).is_dir():
+        return [Path(path)]
+    files = sorted(one for one in Path(path).iterdir() if one.is_file() and is_part(one))
+    if not files:
+        raise AttnvizError(gettext("{path}: the folder has no file of attention.", path=path))
+    return files
+
+
+def is_part(path: Path) -> bool:
+    """Return whether a file of a folder is read: not hidden, and not the sentences beside a SoftAlignments file."""
+    return not path.name.startswith((".", "_")) and not path.name.endswith((".src.js", ".trg.js", ".con.js", ".sc.js"))
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Begin the messages of errors with the name of a file."""
+    try:
+        yield
+    except AttnvizError as error:
+        if not name or str(error).startswith(name):
+            raise
+        raise AttnvizError(f"{name}: {error}") from error
 
 
 def records_of(

@@ -39,6 +39,8 @@ class AttentionRecords(Sequence[Attention]):
     """Source tokens of every pair, where given besides the file."""
     target: Side | None = None
     options: Options = DEFAULT_OPTIONS
+    files: tuple[tuple[str, int], ...] = ()
+    """Name and number of pairs of each file, where the pairs come from several."""
 
     def __repr__(self) -> str:
         """Return the format and the number of pairs."""
@@ -63,6 +65,14 @@ class AttentionRecords(Sequence[Attention]):
     def __iter__(self) -> Iterator[Attention]:
         """Yield the record of each pair."""
         return (self._record(index) for index in range(len(self)))
+
+    def place(self, index: int) -> tuple[str, int]:
+        """Return the file of the pair at 0-based `index`, "" if there is only one, and the index within this file."""
+        for name, count in self.files:
+            if index < count:
+                return name, index
+            index -= count
+        return "", index
 
     def sentence(self, number: int) -> SentencePair:
         """Return the pair with `number`, from 1, as read from the file; raise AttnvizError where there is none."""
@@ -106,7 +116,9 @@ class AttentionRecords(Sequence[Attention]):
         except AttnvizError as error:
             if len(self) == 1 or isinstance(error, CountingError):
                 raise
-            raise AttnvizError(gettext("Pair {number}: {error}", number=index + 1, error=str(error))) from error
+            name, place = self.place(index)
+            message = gettext("Pair {number}: {error}", number=place + 1, error=str(error))
+            raise AttnvizError(f"{name}: {message}" if name else message) from error
 
     def tokens(self, index: int) -> tuple[list[str] | None, list[str] | None]:
         """Return the source and target tokens of the pair at 0-based `index`, None where unknown."""
@@ -161,10 +173,11 @@ class AttentionRecords(Sequence[Attention]):
 
 def format_sentence(records: AttentionRecords) -> str:
     """Return a sentence that names the format of the records, the reason, and the number of pairs."""
-    return gettext(
+    sentence = gettext(
         "Format {format}, {title}. {reason} Sentence pairs: {count}.",
         format=records.format,
         title=records.title,
         reason=records.reason,
         count=len(records),
     )
+    return f"{sentence} {gettext('Files: {count}.', count=len(records.files))}" if records.files else sentence

@@ -14,12 +14,14 @@ import numpy as np
 from attnviz.analysis import seq2seq_recomputation as network
 from attnviz.errors import AttnvizError
 from attnviz.importing.checkpoint import Array, Vocabulary
+from attnviz.importing.unsupported import way_out
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention, attention
 
-STARTS, STOPS, UNKNOWN = ("<sos>", "<s>", "<bos>", "<SOS>"), ("<eos>", "</s>", "<EOS>"), ("<unk>", "<UNK>")
-PADDING = ("<pad>", "<PAD>", "<blank>")
-FAMILIES = {"tutorial": "seq2seq tutorial", "joey": "Joey NMT"}
+STARTS = ("<sos>", "<s>", "<bos>", "<SOS>", "SOS")
+STOPS, UNKNOWN = ("<eos>", "</s>", "<EOS>", "EOS"), ("<unk>", "<UNK>", "UNK")
+PADDING = ("<pad>", "<PAD>", "<blank>", "PAD")
+FAMILIES = {"tutorial": "seq2seq tutorial", "joey": "Joey NMT", "pytorch": "PyTorch tutorial"}
 """Display names of the model families."""
 
 
@@ -69,15 +71,7 @@ class Checkpoint:
         """Raise AttnvizError where a vocabulary and its embedding matrix differ in size."""
         rows = (self.settings["source_vocabulary_size"], self.settings["vocabulary_size"])
         for vocabulary, count in zip((self.source, self.target), rows, strict=True):
-            if count != len(vocabulary.tokens):
-                raise AttnvizError(
-                    gettext(
-                        "The vocabulary {name} has {count} tokens, but the checkpoint has {rows} embeddings.",
-                        name=vocabulary.name,
-                        count=len(vocabulary.tokens),
-                        rows=count,
-                    )
-                )
+            check_size(vocabulary, count)
 
     @property
     def family(self) -> str:
@@ -139,11 +133,24 @@ class Checkpoint:
 
     def _chosen(self, logits: Array, step: int) -> int:
         """Return the token that greedy search chooses at 0-based `step`; as in Joey NMT, some tokens are excluded."""
-        if not self.opened:
+        if self.settings["family"] == "joey":
             forbidden = [self.target.special(*STARTS), self.target.special(*PADDING)]
             logits = logits.copy()
             logits[forbidden + ([self.target.special(*STOPS)] if step == 0 else [])] = -np.inf
         return int(logits.argmax())
+
+
+def check_size(vocabulary: Vocabulary, rows: int) -> None:
+    """Raise AttnvizError unless the vocabulary has a token for each of the `rows` of an embedding matrix."""
+    if rows != len(vocabulary.tokens):
+        raise AttnvizError(
+            gettext(
+                "The vocabulary {name} has {count} tokens, but the checkpoint has {rows} embeddings.",
+                name=vocabulary.name,
+                count=len(vocabulary.tokens),
+                rows=rows,
+            )
+        )
 
 
 def _ids(vocabulary: Vocabulary, tokens: Sequence[str]) -> list[int]:
@@ -167,12 +174,9 @@ def renamed(tensors: Mapping[str, Array], names: Mapping[str, str]) -> dict[str,
 
 def other_structure(reason: str) -> AttnvizError:
     """Return the error for a checkpoint of an unsupported structure."""
-    return AttnvizError(
-        gettext(
-            "The structure of this checkpoint is not supported: {reason}. Two kinds of recurrent translators can "
-            "be read. PyTorch seq2seq tutorial: bidirectional GRU encoder, additive attention with the previous "
-            "state as query, GRU decoder, linear readout of state, context and previous word. Joey NMT: "
-            "bidirectional GRU or LSTM encoder, attention with the new state as query, input feeding.",
-            reason=reason,
-        )
+    message = gettext(
+        "The structure of this checkpoint is not supported: {reason}. attnviz imports recurrent translators of three "
+        "programs: the tutorial on pytorch.org (since 2023), the seq2seq tutorial of bentrevett, and Joey NMT.",
+        reason=reason,
     )
+    return AttnvizError(f"{message} {way_out()}")

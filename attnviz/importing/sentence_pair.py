@@ -288,6 +288,27 @@ class Sentences(Sequence[SentencePair]):
         return (self[index] for index in range(len(self)))
 
 
+def joined(parts: Sequence[Sentences]) -> Sentences:
+    """Return the pairs of several files of one format as those of one file.
+
+    The lines of a file count on from those of the file before it. Raise AttnvizError where the files count the first
+    token by different numbers.
+    """
+    items, lines = list[tuple[int, int, int]](), 0
+    for part, pairs in enumerate(parts):
+        items += [(part, index, lines) for index in range(len(pairs))]
+        lines += max((pair.line + 1 for pair in pairs if pair.line is not None), default=0)
+
+    def read(item: tuple[int, int, int]) -> SentencePair:
+        part, index, before = item
+        pair: SentencePair = parts[part][index]
+        return pair if pair.line is None else dataclasses.replace(pair, line=pair.line + before)
+
+    if len({part.base for part in parts}) > 1:
+        raise AttnvizError(gettext("Some of the files count tokens from 0, and some from 1. Read them one by one."))
+    return Sentences(items, read, parts[0].title, parts[0].ends, parts[0].base)
+
+
 def words_of(tokens: Sequence[str]) -> tuple[int, ...]:
     """Return the 0-based word of each token, by the tokens' word-boundary markers."""
     return to_pieces(tokens).words

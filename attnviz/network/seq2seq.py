@@ -1,12 +1,13 @@
-"""Imported recurrent translators, for decoding only: PyTorch's seq2seq tutorial and Joey NMT.
+"""Imported recurrent translators, for decoding only: two PyTorch tutorials and Joey NMT.
 
     h_j = [forward RNN ; backward RNN] of the last layer; s_0 from the last states of both directions
     tutorial: e_ij = v . tanh(W_a s_{i-1} + U_a h_j + b), s_i = GRU([E y_{i-1} ; c_i], s_{i-1}),
               o_i = W_o [s_i ; c_i ; E y_{i-1}] + b_o
     joey:     s_i = RNN([E y_{i-1} ; t_{i-1}], s_{i-1}), e_ij = v . tanh(W_a s_i + U_a h_j) or s_i . U_a h_j,
               t_i = tanh(W_t [s_i ; c_i] + b_t), o_i = W_o t_i
+    pytorch:  h_j of the forward RNN alone, s_0 = h_Tx, e_ij and s_i as in tutorial, o_i = W_o s_i + b_o
 
-with alpha_i = softmax(e_i) and c_i = sum_j alpha_ij h_j in both.
+with alpha_i = softmax(e_i) and c_i = sum_j alpha_ij h_j in all.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class LayerOutputs(NamedTuple):
 
 
 class Encoder(nn.Module):
-    """Bidirectional RNN: annotations h_j and the last states of both directions."""
+    """RNN in one or both directions: annotations h_j and the last states of each direction."""
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
@@ -44,20 +45,22 @@ class Encoder(nn.Module):
             config.encoder_size,
             config.encoder_layers,
             batch_first=True,
-            bidirectional=True,
+            bidirectional=config.directions == 2,
         )
 
     def forward(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Return the annotations (B, Tx, 2m) and [forward h_Tx ; backward h_1] of the last layer, (B, 2m).
 
-        Row b of the `source` ids (B, Tx) has `lengths[b]` pieces.
+        An encoder of one direction has only the forward half of both. Row b of the `source` ids (B, Tx) has
+        `lengths[b]` pieces.
         """
         words = self.embedding(source) * self.scale
         packed = pack_padded_sequence(words, lengths.cpu(), batch_first=True, enforce_sorted=False)
         outputs, last = self.rnn(packed)
         annotations, _ = pad_packed_sequence(outputs, batch_first=True, total_length=source.shape[1])
         ends = last[0] if isinstance(last, tuple) else last
-        return annotations, torch.cat([ends[-2], ends[-1]], dim=-1)
+        directions = 1 + self.rnn.bidirectional
+        return annotations, torch.cat(list(ends[-directions:]), dim=-1)
 
 
 class Decoder(nn.Module):
@@ -65,7 +68,7 @@ class Decoder(nn.Module):
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
-        annotation_size, n = 2 * config.encoder_size, config.hidden_size
+        annotation_size, n = config.annotation_size, config.hidden_size
         self.config = config
         self.scale = config.embedding_size**0.5 if config.target_scaled else 1.0
         self.embedding = nn.Embedding(config.vocabulary_size, config.embedding_size)
@@ -79,7 +82,7 @@ class Decoder(nn.Module):
         self.score = nn.Parameter(torch.zeros(config.alignment_size)) if has_score_vector else None
         if config.first_state == "bridge":
             self.bridge = nn.Linear(annotation_size, n)
-        if not config.linear:
+        if config.family == "joey":
             self.readout = nn.Linear(n + annotation_size, n)
         self.output = nn.Linear(config.readout_size, config.vocabulary_size)
 
@@ -126,6 +129,8 @@ class Decoder(nn.Module):
         """Return t_i, (..., readout size), from s_i (..., n), c_i (..., 2m) and E y_{i-1} (..., embedding size)."""
         if self.config.linear:
             return torch.cat([state, context, word], dim=-1)
+        if self.config.family == "pytorch":
+            return state
         return torch.tanh(self.readout(torch.cat([state, context], dim=-1)))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from attnviz import bounds
 
-FAMILIES = ("tutorial", "joey")
+FAMILIES = ("tutorial", "joey", "pytorch")
 CELLS = ("gru", "lstm")
 SCORE_VECTORS = {"additive": True, "general": False}
 """Whether each kind of attention has a vector v that weighs the units of an energy."""
@@ -17,13 +17,13 @@ FIRST_STATES = ("bridge", "last", "zero")
 
 @dataclass(frozen=True)
 class Seq2SeqConfig:
-    """Sizes and choices of a translator from PyTorch's seq2seq tutorial or Joey NMT, with one vocabulary per side."""
+    """Sizes and choices of an imported recurrent translator, with one vocabulary per side."""
 
     family: str
-    """"tutorial" or "joey".
+    """"tutorial" (bentrevett/pytorch-seq2seq), "joey" (Joey NMT) or "pytorch" (the tutorial on pytorch.org since 2023).
 
     "tutorial" has the query s_{i-1} and the linear readout [s_i ; c_i ; E y_{i-1}], "joey" the query s_i and the
-    readout tanh(W [s_i ; c_i] + b).
+    readout tanh(W [s_i ; c_i] + b). "pytorch" has the query s_{i-1} and the readout s_i; its encoder reads forwards.
     """
     vocabulary_size: int
     """K, the size of the target vocabulary."""
@@ -71,13 +71,23 @@ class Seq2SeqConfig:
             raise ValueError("the last state of an encoder of another size cannot begin a decoder")
         if not self.has_score_vector and self.alignment_size != self.hidden_size:
             raise ValueError(f"alignment_size must be {self.hidden_size} for a dot product, not {self.alignment_size}")
-        if self.family == "tutorial" and any(getattr(self, name) != one for name, one in _TUTORIAL.items()):
+        if any(getattr(self, name) != one for name, one in _FIXED.get(self.family, {}).items()):
             raise ValueError("the tutorial's translator has one layer of GRU on each side and additive attention")
 
     @property
     def queries_previous_state(self) -> bool:
         """Whether the query is s_{i-1}; otherwise it is s_i."""
-        return self.family == "tutorial"
+        return self.family != "joey"
+
+    @property
+    def directions(self) -> int:
+        """Number of directions in which the encoder reads, 1 or 2."""
+        return 1 if self.family == "pytorch" else 2
+
+    @property
+    def annotation_size(self) -> int:
+        """Size of an annotation: m for each direction."""
+        return self.directions * self.encoder_size
 
     @property
     def has_score_vector(self) -> bool:
@@ -100,7 +110,7 @@ class Seq2SeqConfig:
     @property
     def readout_size(self) -> int:
         """r, the size of the readout."""
-        joined = self.hidden_size + 2 * self.encoder_size + self.embedding_size
+        joined = self.hidden_size + self.annotation_size + self.embedding_size
         return joined if self.linear else self.hidden_size
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,15 +129,15 @@ class Seq2SeqConfig:
         return cls(**settings)
 
 
-_TUTORIAL: dict[str, Any] = {
+_TUTORIALS: dict[str, Any] = {
     "cell": "gru",
     "encoder_cell": "gru",
     "encoder_layers": 1,
     "layers": 1,
     "attention": "additive",
-    "first_state": "bridge",
     "input_feeding": False,
     "source_scaled": False,
     "target_scaled": False,
 }
-"""The fields that the tutorial's translator fixes."""
+_FIXED = {"tutorial": _TUTORIALS | {"first_state": "bridge"}, "pytorch": _TUTORIALS | {"first_state": "last"}}
+"""The fields that the translators of the two tutorials fix."""

@@ -68,6 +68,11 @@ class Recurrent(Record):
         return True
 
     @property
+    def reads_backwards(self) -> bool:
+        """Whether the encoder also reads backwards, so that the second half of an annotation comes from this."""
+        return True
+
+    @property
     def previous_states(self) -> FloatArray:
         """Previous decoder state s_{i-1} of each step, (Ty, n)."""
         return np.concatenate([self.initial_state[None], self.states[:-1]])

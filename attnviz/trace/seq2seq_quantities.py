@@ -80,7 +80,7 @@ _TABLE = (
         "readouts",
         r"t_i",
         ("Ty", "r"),
-        r"t_i = [s_i ; c_i ; E y_{i-1}] \text{ or } \tanh(W_t [s_i ; c_i] + b_t)",
+        r"t_i = [s_i ; c_i ; E y_{i-1}] \text{ or } \tanh(W_t [s_i ; c_i] + b_t) \text{ or } s_i",
         "vector from which the logits are computed",
     ),
     Quantity(

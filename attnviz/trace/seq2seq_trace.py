@@ -23,7 +23,7 @@ _JOINED = "@@"
 """Ends a piece that continues in the next one (subword-nmt)."""
 _CELLS = ("gru", "lstm")
 _CHOICES = {
-    "family": ("tutorial", "joey"),
+    "family": ("tutorial", "joey", "pytorch"),
     "cell": _CELLS,
     "encoder_cell": _CELLS,
     "attention": IMPORTED_KINDS,
@@ -65,7 +65,12 @@ class Seq2SeqTrace(Recurrent):
     @property
     def queries_previous_state(self) -> bool:
         """Whether the query is of s_{i-1}; otherwise it is of s_i."""
-        return bool(self.config["family"] == "tutorial")
+        return bool(self.config["family"] != "joey")
+
+    @property
+    def reads_backwards(self) -> bool:
+        """Whether the encoder reads in both directions."""
+        return bool(self.config["family"] != "pytorch")
 
     @property
     def linear(self) -> bool:
@@ -128,7 +133,7 @@ class Seq2SeqTrace(Recurrent):
         return {
             "Tx": len(self.source_pieces),
             "Ty": len(self.target_pieces),
-            "2m": 2 * int(self.config["encoder_size"]),
+            "2m": (1 + self.reads_backwards) * int(self.config["encoder_size"]),
             "n": int(self.config["hidden_size"]),
             "n'": self.keys.shape[1],
             "v": self.keys.shape[1],

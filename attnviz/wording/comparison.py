@@ -67,7 +67,9 @@ def comparison_sentences(compared: Comparison, names: Names) -> list[str]:
         sentences.append(_shared_sentence(compared))
     if compared.both_attend and compared.face != "difference" and np.isfinite(compared.moved).any():
         sentences.append(_attention_sentence(compared, names))
-    sentences.append(_likelihood_sentence(compared, names))
+    logs = compared.first_log_probabilities, compared.other_log_probabilities
+    if all(np.isfinite(values).any() for values in logs):
+        sentences.append(_likelihood_sentence(compared, names))
     return sentences
 
 
@@ -169,14 +171,8 @@ def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "f
         ]
     sentences += _step_attention_sentences(compared, names, row)
     logs = float(compared.first_log_probabilities[row]), float(compared.other_log_probabilities[row])
-    sentences.append(
-        gettext(
-            "log p: {listed}.",
-            listed="; ".join(
-                f"{name} {decimal(log)}" for name, log in zip(names, logs, strict=True) if not np.isnan(log)
-            ),
-        )
-    )
+    if listed := [f"{name} {decimal(log)}" for name, log in zip(names, logs, strict=True) if not np.isnan(log)]:
+        sentences.append(gettext("log p: {listed}.", listed="; ".join(listed)))
     return " ".join(sentences)
 
 

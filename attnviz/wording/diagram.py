@@ -16,12 +16,17 @@ from attnviz.wording.terms import NEW, OLD, Symbol, WeightSymbols, symbols, term
 
 
 def has_diagram(trace: Any) -> bool:
-    """Return whether the diagram fits this translator, whose decoder attends before its state changes."""
-    return bool(trace.recurrent and trace.queries_previous_state)
+    """Return whether the diagram fits this translator, which reads in both directions and attends before it moves."""
+    return bool(trace.recurrent and trace.queries_previous_state and trace.reads_backwards)
 
 
 def no_diagram_reason(trace: Aligned) -> str:
     """Return why there is no diagram of a translator, and where its step is described."""
+    if trace.recurrent and not getattr(trace, "reads_backwards", True):
+        return gettext(
+            "The architecture diagram shows only translators that read the sentence in both directions. This "
+            "translator reads it forwards. The stages below explain this step."
+        )
     if trace.imported:
         return gettext(
             "The architecture diagram shows only translators that attend before their state changes. This "

@@ -119,12 +119,19 @@ def _mixture_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
     parts = [f"{percent(float(alpha[j]))} {quoted_name(trace.source_pieces[j])}" for j in order[:3]]
-    sentence = gettext(
-        "Each English piece has an annotation: a list of {units} numbers, computed while reading the sentence "
-        "from both ends. The translator mixes the annotations in proportion to its attention: {parts}",
-        units=trace.contexts.shape[1],
-        parts=", ".join(parts) + (" …" if len(order) > 3 else "."),
-    )
+    values = {"units": trace.contexts.shape[1], "parts": ", ".join(parts) + (" …" if len(order) > 3 else ".")}
+    if trace.reads_backwards:
+        sentence = gettext(
+            "Each English piece has an annotation: a list of {units} numbers, computed while reading the sentence "
+            "from both ends. The translator mixes the annotations in proportion to its attention: {parts}",
+            **values,
+        )
+    else:
+        sentence = gettext(
+            "Each English piece has an annotation: a list of {units} numbers, computed while reading the sentence up "
+            "to this piece. The translator mixes the annotations in proportion to its attention: {parts}",
+            **values,
+        )
     share = percent(min(float(sums[needed - 1]), 1))
     if needed == 1:
         return sentence, gettext("One piece makes up {share} of the mixture", share=share)

@@ -126,6 +126,9 @@ def _word_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
             "The readout is linear: it only multiplies state, context and previous word by weights and adds the "
             "products. So a logit is exactly a sum of parts."
         )
+    elif trace.config["family"] == "pytorch":
+        first = rf"t_{{⟦i⟧}} &= {state}"
+        note = gettext("The logits are computed from the new state alone: the context vector acts through the state.")
     else:
         first = rf"t_{{⟦i⟧}} &= \tanh({symbols.readout.state} [{state} ; {context}] + {symbols.readout.bias})"
         note = gettext("A tanh lies between context and logit, so a logit of this model does not split into parts.")

@@ -35,10 +35,10 @@ def narrate_import(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
 
 
 def no_logit_attribution() -> str:
-    """Return why a logit does not split into parts in a model with a tanh before its output layer."""
+    """Return why a logit does not split into parts in a model with a tanh or a cell before its output layer."""
     return gettext(
-        "This model has no logit attribution: a tanh lies between the context vector and the logit, so a logit "
-        "does not split into parts."
+        "This model has no logit attribution: a tanh or a GRU lies between the context vector and the logit, so a "
+        "logit does not split into parts."
     )
 
 
@@ -93,6 +93,10 @@ def _word_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
         start = gettext(
             "State, context and previous word, {count} numbers in all, determine the logit of every word.",
             count=trace.readouts.shape[1],
+        )
+    elif trace.config["family"] == "pytorch":
+        start = gettext(
+            "The new state, {count} numbers in all, determines the logit of every word.", count=trace.readouts.shape[1]
         )
     else:
         start = gettext(

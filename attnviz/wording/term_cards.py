@@ -56,7 +56,9 @@ def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
         TermCard(
             gettext("Annotation"),
             gettext("annotation|annotations"),
-            gettext("The list of numbers for one English piece, computed while reading the sentence from both ends."),
+            gettext("The list of numbers for one English piece, computed while reading the sentence from both ends.")
+            if trace.reads_backwards
+            else gettext("The list of numbers for one English piece, computed while reading up to this piece."),
             "annotation",
         ),
         TermCard(

@@ -65,9 +65,9 @@ def terms(trace: Recurrent) -> Terms:
             key_bias="b_a" if trace.queries_previous_state else "",
             intermediates=_at_step(_INTERMEDIATE[trace.config["cell"]]),
             recurrence=WeightSymbols("U", "W", "W", "b"),
-            readout=WeightSymbols() if trace.linear else WeightSymbols("W_t", "W_t", bias="b_t"),
+            readout=WeightSymbols() if trace.queries_previous_state else WeightSymbols("W_t", "W_t", bias="b_t"),
             logit_weights="W_o",
-            logit_bias="b_o" if trace.linear else "",
+            logit_bias="b_o" if trace.queries_previous_state else "",
         )
     return replace(
         attention_terms,

@@ -104,6 +104,15 @@ def annotation_sentences(tour: TourData) -> tuple[str, ...]:
     words = record.words()
     word = next(k for k, group in enumerate(words.source_groups) if j in group)
     words_before = coloured(quote(shorten(" ".join(words.source[: word + 1]), LONGEST_WORD)), "source")
+    if not record.reads_backwards:
+        read = gettext(
+            "Before writing, the translator read the sentence from its beginning. At {word}, the translator noted "
+            "{units} numbers from reading up to this word ({before}).",
+            word=name,
+            units=units,
+            before=words_before,
+        )
+        return read, gettext("These numbers are the annotation of the word: they describe it after the words before.")
     read = gettext(
         "Before writing, the translator read the sentence from both ends. At {word}, the translator noted "
         "{units} numbers: {half} from reading forwards up to this word ({before}), and {half} from reading "

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, analysis
+from attnviz import AttnvizError, analysis, attention
 from attnviz.analysis.comparison import Comparison, compare
 from attnviz.analysis.grid import By, grid
 from attnviz.analysis.sentence_edits import next_word, sentence_words, with_next_swapped, without_word
@@ -128,6 +128,21 @@ def test_moved_is_total_variation_and_most_changed_is_sorted(seeds: tuple[int, i
     assert amounts == sorted(amounts, reverse=True)
     if amounts:
         assert amounts[0] == np.nanmax(np.abs(found.difference))
+
+
+def test_attention_of_other_programs_is_compared_without_probabilities() -> None:
+    weights = np.array([[0.9, 0.1, 0], [0, 0.2, 0.8], [0, 0.9, 0.1]])
+    one = attention("the green house", "la maison verte", weights)
+    other = attention("the green house .", "la maison verte .", np.pad(weights[::-1], (0, 1)))
+    found = compare(one, other)
+    assert not found.has_probabilities
+    np.testing.assert_allclose(found.first[:3, :3], weights, atol=1e-6)
+    np.testing.assert_allclose(found.moved[:3], 0.5 * np.abs(weights[::-1] - weights).sum(axis=1), atol=1e-6)
+    assert found.aligned_step(1) == 1
+    beside = compare(one, synthetic.trace("the green house", "la maison verte"))
+    assert np.isnan(beside.first_log_probabilities).all()
+    assert np.isfinite(beside.other_log_probabilities).any()
+    assert beside.has_probabilities
 
 
 def test_attention_to_unshared_words_counts_as_moved() -> None:

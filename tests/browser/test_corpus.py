@@ -191,17 +191,18 @@ def test_text_has_enough_contrast(open_page: Opener, dark: bool) -> None:
     assert faint(page, more_than=15) == []
 
 
-def test_attention_file_becomes_a_table_is_scored_and_opened(open_page: Opener, tmp_path: Path) -> None:
+def test_attention_files_become_a_table_are_scored_and_opened(open_page: Opener, tmp_path: Path) -> None:
     words = "In 1992 , Smith left Paris ."
     right, off = (" ".join(f"{max(k - shift, 0)}-{k}" for k in range(7)) for shift in (0, 1))
-    (tmp_path / "links.txt").write_text("".join(f"{words}\t{words}\t{links}\n" for links in (right, off)))
+    for number, links in enumerate((right, off), 1):
+        (tmp_path / f"links-{number}.txt").write_text(f"{words}\t{words}\t{links}\n")
     (tmp_path / "gold.txt").write_text(f"{right}\n{right}\n")
     page = open_page("", path="corpus", ready=".st-key-corpus_foreign button")
     box = page.locator("[data-testid=stPopoverBody] [data-testid=stFileUploader]")
     page.locator(".st-key-corpus_foreign button").click()
-    box.locator("input[type=file]").set_input_files(tmp_path / "links.txt")
+    box.locator("input[type=file]").set_input_files([tmp_path / f"links-{number}.txt" for number in (2, 1)])
     summary = page.locator(".st-key-corpus_said")
-    expect(summary).to_contain_text("2 of 2 pairs of links.txt", timeout=60_000)
+    expect(summary).to_contain_text("2 of 2 pairs of links-1.txt and 1 other file", timeout=60_000)
     page.locator(".st-key-corpus_show").get_by_role("radio", name="One word off").click()
     expect(summary).to_contain_text("1 of 2 pairs")
     page.locator(".st-key-corpus_gold button").click()
@@ -212,7 +213,7 @@ def test_attention_file_becomes_a_table_is_scored_and_opened(open_page: Opener, 
     wait_until_still(page.locator(ROWS))
     page.mouse.click(rows["x"] + 16, rows["y"] + 35 + 17)
     page.wait_for_selector(".st-key-heatmap .js-plotly-plot .ytick", timeout=60_000)
-    expect(page.locator(".st-key-notice")).to_contain_text("links.txt")
+    expect(page.locator(".st-key-notice")).to_contain_text("links-1.txt")
     frames = page.locator(".st-key-heatmap .js-plotly-plot").evaluate(
         "chart => chart.layout.shapes.filter(({ x0, x1 }) => x1 - x0 > 2 && x1 - x0 < 7).map(({ y0, y1 }) => [y0, y1])"
     )

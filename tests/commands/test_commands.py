@@ -22,6 +22,7 @@ from attnviz.analysis.posterior import posterior_words
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
+from attnviz.evaluation.alignment import between_tokens
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from tests.browser.server import free_port, serving
@@ -124,6 +125,24 @@ def test_translate_keeps_blank_lines(run, translator: Translator) -> None:
     records = [json.loads(line) for line in out.splitlines()]
     assert [record["translation"] for record in records] == [first, "", "", last]
     assert records[1]["alignment"] == []
+
+
+@pytest.mark.parametrize("line", ["A dog.\tUn chien.", "A dog. ||| Un chien."])
+def test_translate_refuses_a_sentence_pair(run, line: str) -> None:
+    code, out, errors = run("translate", given=f"A dog.\n{line}\n")
+    assert code == 2
+    assert len(out.splitlines()) == 1
+    assert errors.startswith("attnviz: Line 2 ")
+    assert _one_sentence(errors)
+
+
+def test_translate_tokenised_text_in_batches(run, translator: Translator) -> None:
+    code, out, _ = run("translate", "--tokenised", "--batch-size", "1", given="Two dogs play .\n\nIt 's a dog .\n")
+    assert code == 0
+    first, blank, last = out.removesuffix("\n").split("\n")
+    for line, text in ((first, "Two dogs play."), (last, "It's a dog.")):
+        assert line.replace(" ", "") == translator.translate(text, beam=5).translation.replace(" ", "")
+    assert blank == ""
 
 
 def test_translate_refuses_invalid_utf_8(run) -> None:
@@ -288,10 +307,40 @@ def test_align_threshold_applies_to_posterior_attention(run, translator: Transla
 
 @pytest.mark.parametrize("line", ["no tab", "two\ttabs\there", "", "A dog.\t"])
 def test_align_reports_line_number_of_bad_line(run, line: str) -> None:
-    code, _, errors = run("align", given=f"A dog.\tUn chien.\n{line}\n")
+    given = f"A dog.\tUn chien.\n{line}\nA dog.\tUn chien.\n"
+    code, _, errors = run("align", given=given)
     assert code == 2
     assert "Line 2" in errors
     assert _one_sentence(errors)
+    code, out, errors = run("align", "--skip-malformed", given=given)
+    assert code == 0
+    first, blank, last, rest = out.split("\n")
+    assert (first, blank, rest) == (last, "", "")
+    assert errors.startswith("Line 2 was skipped")
+
+
+def test_align_names_a_header_and_other_formats(run) -> None:
+    code, out, errors = run("align", given=f"source\ttarget\n{PAIRS}")
+    assert (code, out.count("\n"), out.startswith("\n")) == (0, 3, True)
+    assert errors.startswith("Line 1 was skipped")
+    for given, advice in (("a ||| b\nc ||| d\n", "sed"), ("a\tb\tc\n", "cut -f1,2"), ('"a","b"\n', "CSV")):
+        code, _, errors = run("align", given=given)
+        assert code == 2
+        assert advice in errors
+
+
+def test_align_links_the_tokens_of_tokenised_text(run, translator: Translator) -> None:
+    source, target = "Two dogs do n't play .", "Deux chiens ne jouent pas ."
+    code, out, _ = run(
+        "align", "--tokenised", "--before", "--words", "--batch-size", "1", given=f"{source}\t{target}\n"
+    )
+    assert code == 0
+    assert out.split("\t")[:2] == [source, target]
+    words = translator.translate("Two dogs don't play.", target="Deux chiens ne jouent pas.").words()
+    between = between_tokens(words, source.split(), target.split())
+    assert np.allclose(between.alignment.sum(axis=1), 1, atol=1e-5)
+    assert np.allclose(between.alignment[:, 0], words.alignment[:, words.source.index("Two")], atol=1e-6)
+    assert out.split("\t")[2].strip() == pharaoh(between)
 
 
 def test_figure_of_sentence_and_of_saved_trace(run, tmp_path: Path, translator: Translator) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import fsspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import csv, parquet
 
-from attnviz import attention, read_attention
+from attnviz import Attention, AttnvizError, attention, read_attention
 from attnviz.commands.program import main
-from attnviz.corpora import SCHEMA
 from attnviz.corpora.attention_table import attention_table
+from attnviz.corpora.columns import ATTENTION_SCHEMA
+from attnviz.corpora.table_parts import table_metadata
 from attnviz.evaluation.scoring import score
 
 ENGLISH, FRENCH = "In 1992 , Smith left Paris .", "En 1992 , Smith quitta Paris ."
@@ -60,7 +62,7 @@ def test_drift_gaps_and_errors_are_in_the_row_of_their_pair(links: Path) -> None
     records = read_attention(links / "links.txt", links / "en", links / "fr")
     gold = read_attention(links / "gold.txt", links / "en", links / "fr")
     table = attention_table(records, score(records, gold).error.sentences)
-    assert table.schema.equals(SCHEMA)
+    assert table.schema.equals(ATTENTION_SCHEMA)
     assert table["drifted"].to_pylist() == [0, 6, 0]
     assert table["unlinked"].to_pylist() == [0, 0, 7]
     assert table["many_to_one"].to_pylist() == [1, 2, 0]
@@ -85,3 +87,75 @@ def test_command_writes_the_table(links: Path, capsys: pytest.CaptureFixture[str
     assert "aer_before" not in plain.column_names
     assert main([*given, "--table", "table.xlsx"]) == 2
     assert main([*given, "--gold", str(links / "gold.txt")]) == 2
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Path:
+    """Write links of three pairs in two files; only the second file shows that tokens are counted from 1."""
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    from_1 = " ".join(f"{k + 1}-{k + 1}" for k in range(7))
+    (folder / "b.txt").write_text(f"{ENGLISH}\t{FRENCH}\t{from_1}\n{ENGLISH}\t{FRENCH}\t\n")
+    (folder / "a.txt").write_text(f"{ENGLISH}\t{FRENCH}\t1-1 2-2\n")
+    return folder
+
+
+def test_files_are_read_as_one(parts: Path) -> None:
+    records = read_attention(parts)
+    assert [record.links for record in records] == [((0, 0), (1, 1)), tuple((k, k) for k in range(7)), ()]
+    assert [Path(records.place(index)[0]).name for index in range(3)] == ["a.txt", "b.txt", "b.txt"]
+    assert [records.place(index)[1] for index in range(3)] == [0, 0, 1]
+    assert [record.links for record in read_attention([parts / "b.txt", parts / "a.txt"])][2] == ((0, 0), (1, 1))
+
+
+def test_given_sentences_run_through_all_files(tmp_path: Path) -> None:
+    for name, lines in (("1.txt", "La zone ||| 0-0 1-1\n"), ("2.txt", "Un chien ||| 0-0 1-1\nUn chat ||| 1-1\n")):
+        (tmp_path / name).write_text(lines)
+    files = [tmp_path / "1.txt", tmp_path / "2.txt"]
+    records = read_attention(files, source=["The area", "A dog", "A cat"])
+    assert [record.words().source for record in records] == [("The", "area"), ("A", "dog"), ("A", "cat")]
+    with pytest.raises(AttnvizError):
+        list(read_attention(files, source=["The area", "A dog"]))
+
+
+def test_files_of_two_formats_and_unreadable_files_are_named(parts: Path) -> None:
+    (parts / "c.txt").write_text('{"source": ["a"], "target": ["b"], "matrix": [[1]]}')
+    with pytest.raises(AttnvizError, match=r"c\.txt.*json.*a\.txt.*pharaoh"):
+        read_attention(parts)
+    (parts / "c.txt").write_text("Notes.\n")
+    with pytest.raises(AttnvizError, match=r"c\.txt"):
+        read_attention(parts)
+    (parts / "c.txt").write_text(f"{ENGLISH}\t{FRENCH}\t1-1\n{ENGLISH}\ta\t7-7\n")
+    with pytest.raises(AttnvizError, match="pair 5"):
+        list(read_attention(parts))
+
+
+def test_commands_write_one_table_of_all_files(parts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = parts.parent / "table.parquet"
+    assert main(["corpus", "--attention", str(parts), "-o", str(table)]) == 0
+    written = parquet.read_table(table)
+    assert written["file"].to_pylist() == ["a.txt", "b.txt", "b.txt"]
+    assert written["unlinked"].to_pylist() == [5, 0, 7]
+    stored = [Attention.from_json(text) for text in written["record"].to_pylist()]
+    assert [one.fingerprint for one in stored] == [one.fingerprint for one in read_attention(parts)]
+    about = table_metadata(table)
+    assert about is not None
+    assert about.rows == 3
+    assert main(["attention", f"{parts}/*.txt", "--table", str(parts.parent / "table.csv")]) == 0
+    assert csv.read_csv(parts.parent / "table.csv")["file"].to_pylist() == ["a.txt", "b.txt", "b.txt"]
+    assert main(["corpus", "--attention", str(parts), "-o", "table.xlsx"]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_files_of_an_address_are_read(parts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    system = fsspec.filesystem("memory")
+    for folder, name in (("x", "b.txt"), ("y", "a.txt")):
+        system.pipe(f"/parts/{folder}/same.txt", (parts / name).read_bytes())
+    try:
+        assert main(["attention", "memory://parts/*/same.txt"]) == 0
+        assert "Files: 2." in capsys.readouterr().err
+        system.pipe("/parts/y/same.txt", b"Notes.")
+        assert main(["attention", "memory://parts/*/same.txt"]) == 2
+        assert "parts/y/same.txt" in capsys.readouterr().err
+    finally:
+        system.rm("/parts", recursive=True)

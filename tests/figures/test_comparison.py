@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, Translator, analysis, figures
+from attnviz import AttnvizError, Translator, analysis, attention, figures
 from attnviz.analysis.comparison import Comparison, compare
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
@@ -154,6 +154,18 @@ def test_figure_without_attention_draws_log_probabilities_only(which: int) -> No
     attending = figures.compared_words_table(compare(synthetic.trace(seed=0), synthetic.trace(seed=1)))
     assert set(figures.compared_words_table(compared)) < set(attending)  # without the variation of the looks
     assert "synthetic" in no_heatmaps_reason("synthetic")
+
+
+def test_attention_of_other_programs_is_drawn_without_log_probabilities() -> None:
+    compared = compare(attention("a b", "x y", [[1, 0], [0, 1]]), attention("a b", "x y", [[0, 1], [0, 1]]))
+    figure = figures.comparison(compared, NAMES)
+    assert set(figure.layout.meta["panels"]) == {"first", "other", "difference"}
+    assert not figure.layout.meta["beside"]
+    assert "log p" not in figure.layout.meta["alt"] + " ".join(comparison_sentences(compared, NAMES))
+    assert not [name for name in figures.compared_words_table(compared) if "log p" in name]
+    beside = compare(attention("The agreement", "Signé .", np.eye(2)), synthetic.trace(target="Signé ."))
+    assert len(comparison_sentences(beside, NAMES)) == 2
+    assert figures.comparison(beside, NAMES).layout.meta["beside"]
 
 
 @given(source=TEXTS, target=TEXTS, seed=st.integers(0, 30))

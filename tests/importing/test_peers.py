@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,14 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from attnviz import Translator
+from attnviz import AttnvizError, Translator
 from attnviz.analysis import load_weights
-from attnviz.architectures import verifier_of
+from attnviz.architectures import step_texts, verifier_of
 from attnviz.checkpoint import load_model
 from attnviz.commands.program import main
 from attnviz.importing.family import load_checkpoint
+from attnviz.trace import WhatIfs
+from attnviz.wording.diagram import has_diagram
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -26,7 +30,11 @@ def _peer_outputs(folder: Path) -> list[dict[str, Any]]:
         return [{name: arrays[f"{name}{n}"] for name in ("source", "target", "logits", "attention")} for n in range(3)]
 
 
-@pytest.mark.parametrize("name", ["tutorial", "joey"])
+ORDERS = {"tutorial": [1, 0], "joey": [1, 0], "pytorch": []}
+"""Ids in the peer of PAD and UNK, which come first in attnviz; the tutorial on pytorch.org has neither."""
+
+
+@pytest.mark.parametrize("name", ORDERS)
 def test_numbers_equal_those_of_training_program(name: str, tmp_path: Path) -> None:
     checkpoint = load_checkpoint(FIXTURES / name)
     assert main(["import", str(FIXTURES / name), "-o", str(tmp_path / "mine")]) == 0
@@ -35,7 +43,8 @@ def test_numbers_equal_those_of_training_program(name: str, tmp_path: Path) -> N
     for output in _peer_outputs(FIXTURES / name):
         source, target = str(output["source"]), str(output["target"])
         course = checkpoint.course(source.split(), target.split())
-        _assert_close(course.logits, output["logits"])
+        size = output["logits"].shape[1]
+        _assert_close(course.logits[:, :size], output["logits"])
         _assert_close(course.alignment, output["attention"])
         trace = translator.translate(source, target=target)
         _assert_close(trace.alignment, output["attention"])
@@ -46,7 +55,43 @@ def test_numbers_equal_those_of_training_program(name: str, tmp_path: Path) -> N
                 torch.tensor([len(trace.source_ids)]),
                 torch.tensor([trace.previous_ids]),
             )[0].numpy()
-        _assert_close(logits, output["logits"][:, [1, 0, *range(2, logits.shape[1])]])  # in attnviz, PAD comes first
+        order = [*ORDERS[name], *range(len(ORDERS[name]), size)]
+        _assert_close(logits[:, -len(order) :], output["logits"][:, order])
+        assert np.exp(logits[:, : -len(order)]).sum() < 1e-30
+
+
+def test_greedy_translations_equal_those_of_the_pytorch_tutorial() -> None:
+    checkpoint = load_checkpoint(FIXTURES / "pytorch")
+    with np.load(FIXTURES / "pytorch" / "peer.npz") as arrays:
+        for n in range(3):
+            course = checkpoint.course(str(arrays[f"source{n}"]).split())
+            assert list(course.target_ids) == arrays[f"greedy{n}"].tolist()
+
+
+def test_vocabulary_of_another_size_is_refused(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "pytorch", tmp_path, dirs_exist_ok=True)
+    (tmp_path / "target.txt").write_text("SOS\nEOS\nthe\n")
+    with pytest.raises(AttnvizError, match="3 tokens"):
+        load_checkpoint(tmp_path)
+
+
+def test_every_number_of_the_pytorch_tutorial_is_verified(tmp_path: Path) -> None:
+    assert main(["import", str(FIXTURES / "pytorch"), "-o", str(tmp_path / "mine")]) == 0
+    translator, weights = Translator.load(tmp_path / "mine", device="cpu"), load_weights(tmp_path / "mine")
+    for options in ({}, {"beam": 3}, {"target": "the dog runs ."}):
+        trace: Any = translator.translate("der hund läuft im park .", **options)  # type: ignore[arg-type]
+        assert trace.annotations.shape[1] == trace.states.shape[1] == 24
+        assert WhatIfs.from_json(trace.to_json()).first.fingerprint == trace.fingerprint
+        for step in range(len(trace.target_pieces)):
+            found = verifier_of(trace, weights).verify(step)
+            assert found.holds, found.discrepancies
+            texts = step_texts(trace)
+            assert [one.number for one in texts.narrate(trace, step)] == list(texts.stage_titles(trace))
+            assert not [one for one in texts.narrate_idea(trace, step) if "both ends" in one.sentence]
+    assert not has_diagram(trace)
+    altered = dataclasses.replace(trace, annotations=trace.annotations + 0.01)
+    wrong = verifier_of(altered, weights).verify(0).discrepancies
+    assert "annotations" in {one.quantity for one in wrong}
 
 
 def _assert_close(found: NDArray[Any], expected: NDArray[Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import pickle
 from collections.abc import Callable
@@ -68,6 +69,93 @@ def test_older_names_and_wrapped_tensors_are_read(peer: Seq2Seq, tmp_path: Path)
     (tmp_path / "source.txt").unlink()
     (tmp_path / "source.json").write_text(json.dumps({token: i for i, token in enumerate(SOURCE)}), encoding="utf-8")
     assert np.array_equal(load_checkpoint(tmp_path).course(SENTENCE).logits, expected)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        pytest.param(lambda state: {f"_orig_mod.module.{k}": v for k, v in state.items()}, id="compiled-and-parallel"),
+        pytest.param(
+            lambda state: {
+                "state_dict": {f"model.{k}": v for k, v in state.items()},
+                "hyper_parameters": argparse.Namespace(size=3),
+                "epoch": 1,
+            },
+            id="lightning",
+        ),
+        pytest.param(
+            lambda state: {
+                half: {k.removeprefix(f"{half}."): v for k, v in state.items() if k.startswith(half)}
+                for half in ("encoder", "decoder")
+            },
+            id="one-dictionary-of-both",
+        ),
+    ],
+)
+def test_wrapped_checkpoints_are_read(
+    peer: Seq2Seq, tmp_path: Path, stored: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    expected = load_checkpoint(tmp_path).course(SENTENCE).logits
+    torch.save(stored(dict(peer.state_dict())), tmp_path / "tut3-model.pt")
+    assert np.array_equal(load_checkpoint(tmp_path).course(SENTENCE).logits, expected)
+
+
+def test_encoder_and_decoder_in_two_files_are_read(peer: Seq2Seq, tmp_path: Path) -> None:
+    expected = load_checkpoint(tmp_path).course(SENTENCE).logits
+    (tmp_path / "tut3-model.pt").unlink()
+    for name in ("encoder", "decoder"):
+        torch.save(getattr(peer, name).state_dict(), tmp_path / f"EN-{name.capitalize()}.pt")
+    for path in (tmp_path, tmp_path / "EN-Encoder.pt", tmp_path / "EN-Decoder.pt"):
+        assert np.array_equal(load_checkpoint(path).course(SENTENCE).logits, expected)
+
+
+def test_several_checkpoints_are_listed_and_one_can_be_chosen(
+    peer: Seq2Seq, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    expected = load_checkpoint(tmp_path).course(SENTENCE).logits
+    torch.save(Seq2Seq(seed=1).state_dict(), tmp_path / "other.pt")
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+    assert np.array_equal(load_checkpoint(tmp_path / "tut3-model.pt").course(SENTENCE).logits, expected)
+    assert not np.array_equal(load_checkpoint(tmp_path / "other.pt").course(SENTENCE).logits, expected)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(("encoder.gru.weight_ih_l0", "decoder.attn.weight", "decoder.attn_combine.weight"), id="old"),
+        pytest.param(
+            (
+                "encoder.rnn.rnn.weight_ih_l0",
+                "decoder.attention.W_k.weight",
+                "decoder.attention.w_v.weight",
+                "decoder.dense.weight",
+            ),
+            id="d2l",
+        ),
+        pytest.param(
+            (
+                "encoder.embed_tokens.weight",
+                "encoder.lstm.weight_ih_l0",
+                "decoder.layers.0.weight_ih",
+                "decoder.attention.input_proj.weight",
+            ),
+            id="fairseq",
+        ),
+        pytest.param(
+            ("encoder.embeddings.make_embedding.emb_luts.0.weight", "decoder.attn.linear_in.weight"), id="opennmt"
+        ),
+        pytest.param(("encoder.layers.0.self_attn.k_proj.weight",), id="transformer"),
+    ],
+)
+def test_known_program_is_named_with_the_way_out(
+    tmp_path: Path, names: tuple[str, ...], snapshot: SnapshotAssertion
+) -> None:
+    torch.save(dict.fromkeys((*names, "other.weight"), torch.ones(2)), tmp_path / "model.pt")
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert str(error.value) == snapshot
 
 
 def _saved(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], object]:

@@ -10,9 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.commands.program import main
 from attnviz.ui.corpus import jobs
 from attnviz.ui.corpus.corpus_page import _open_row
+from attnviz.ui.corpus_tables import CORPORA_VARIABLE
 from tests.corpora.test_attention_table import OFF, RIGHT
+from tests.ui.fields import set_field
 from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import panel_texts, texts
 from tests.ui.test_corpus import wait_until_job_ends
@@ -33,9 +36,10 @@ def corpus(models_folder: Path) -> Run:
     return functools.partial(open_alone, "corpus")
 
 
-def give(app: AppTest, place: int, name: str, content: str) -> AppTest:
-    """Upload a file in one of the page's boxes, and wait for the table."""
-    app.get("file_uploader")[place].set_value((name, content.encode(), "text/plain")).run()
+def give(app: AppTest, place: int, name: str, content: str, *others: tuple[str, str]) -> AppTest:
+    """Upload files in one of the page's boxes, and wait for the table."""
+    files = [(file, text.encode(), "text/plain") for file, text in ((name, content), *others)]
+    app.get("file_uploader")[place].set_value(files if place == 1 else files[0]).run()
     assert not app.exception
     wait_until_job_ends(app.session_state["corpus_table"])
     app.run()
@@ -70,3 +74,29 @@ def test_row_opens_its_pair_with_its_gold_links(corpus: Run) -> None:
     assert (name, records, number) == ("links.txt", job.records, 2)
     assert pair.gold.sure == {(k, k) for k in range(7)}
     assert pair.source_words == tuple(WORDS.split())
+
+
+def test_files_given_together_make_one_table(corpus: Run, snapshot: SnapshotAssertion) -> None:
+    app = give(corpus(), 1, "part-2.txt", PAIRS, ("part-1.txt", PAIRS))
+    listed = app.dataframe[0].value
+    assert list(listed["file"]) == ["part-1.txt", "part-1.txt", "part-2.txt", "part-2.txt"]
+    assert list(listed["number"]) == [1, 2, 3, 4]
+    assert [text for text in texts(app).splitlines() if "part-1.txt" in text] == snapshot
+    set_field(app, "corpus_find", "part-2")
+    assert list(app.dataframe[0].value["number"]) == [3, 4]
+
+
+def test_pair_of_a_server_table_opens_its_stored_attention(
+    corpus: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "links.txt").write_text(PAIRS)
+    assert main(["corpus", "--attention", str(tmp_path / "links.txt"), "-o", str(tmp_path / "links.parquet")]) == 0
+    monkeypatch.setenv(CORPORA_VARIABLE, str(tmp_path))
+    job = jobs.job_of("links")
+    assert job is not None
+    opened: list[object] = []
+    row = {"number": 2, "source": WORDS, "target": WORDS}
+    _open_row(job, opened.append, lambda *given: opened.extend(given), row)
+    name, records, number, _ = opened
+    assert (name, number, len(records)) == ("links.parquet", 1, 1)
+    assert records[0].links == jobs.read_bytes(PAIRS.encode())[1].links

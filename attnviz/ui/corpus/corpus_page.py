@@ -18,10 +18,10 @@ from attnviz.ui.concurrency import in_turn
 from attnviz.ui.corpus import corpus_choices, table
 from attnviz.ui.corpus.corpus_choices import clear_brush, key, show_pairs
 from attnviz.ui.corpus.corpus_plot import plot_panel
-from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, begin_attention, job_of
+from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Files, Job, begin, begin_attention, job_of
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import segmented_control, select_box, text_box
-from attnviz.ui.file_uploader import uploader
+from attnviz.ui.file_uploader import multiple_uploader, uploader
 from attnviz.ui.popover import popover
 from attnviz.ui.requests import begin_fragment, request_button
 from attnviz.ui.text_sections import text_section
@@ -38,7 +38,7 @@ _PART_ROWS = 200
 """Number of rows that are sent to the browser at once."""
 
 _UPLOAD = "corpus_attention"
-"""Session state key: name and content of the attention file whose table was begun last."""
+"""Session state key: names and contents of the attention files whose table was begun last."""
 _MOST_ATTENTION_MEGABYTES = 16
 """Largest size of an attention file, in megabytes; the command has no limit."""
 
@@ -120,7 +120,7 @@ def _table_sources(model: str) -> None:
             )
 
         with popover(gettext("Attention of another program"), key="corpus_foreign"):
-            uploader(
+            multiple_uploader(
                 gettext("Attention weights or word links, of any toolkit"),
                 _begin_attention,
                 key="corpus_foreign",
@@ -129,7 +129,8 @@ def _table_sources(model: str) -> None:
             st.caption(
                 gettext(
                     "The table has one row for each sentence pair: entropy, attention on </s>, words without a link, "
-                    "and stretches of links that are one word off. The file may have {lines} pairs at most.",
+                    "and stretches of links that are one word off. Several files of one format make one table, in "
+                    "the order of their names. The files may have {lines} pairs at most.",
                     lines=MOST_LINES,
                 )
             )
@@ -163,17 +164,16 @@ def _begin(model: str, name: str, content: bytes, gold: bytes | None = None, *, 
     _select_table(job.identity, preset)
 
 
-def _begin_attention(name: str, content: bytes) -> None:
-    """Measure an attention file and make its table the current one."""
-    st.session_state[_UPLOAD] = name, content
-    _select_table(begin_attention(name, content).identity)
+def _begin_attention(files: Files) -> None:
+    """Measure attention files and make their table the current one."""
+    st.session_state[_UPLOAD] = files
+    _select_table(begin_attention(files).identity)
 
 
 def _begin_score(gold_name: str, gold: bytes) -> None:
-    """Measure the attention file of the session again, with error rates against gold links."""
-    name, content = st.session_state[_UPLOAD]
+    """Measure the attention files of the session again, with error rates against gold links."""
     preset = st.session_state[key(corpus_choices.PRESET)]
-    _select_table(begin_attention(name, content, gold_name, gold).identity, preset)
+    _select_table(begin_attention(st.session_state[_UPLOAD], gold_name, gold).identity, preset)
 
 
 def _store_error(message: str) -> None:
@@ -214,12 +214,15 @@ def _progress(job: Job) -> None:
 def _open_row(job: Job, open_pair: OpenPair, open_attention: OpenAttention, row: dict[str, Any]) -> None:
     """Open the pair of a row: of an attention file as imported attention, else by forced decoding."""
     number = int(row["number"])
-    if job.records is None:
+    records, place = job.records, number
+    if records is None:
+        records, place = table.records_of(job.table, number), 1
+    if records is None:
         open_pair(table.pair_of(job.table, number, row["source"], row["target"]))
         return
     words = table.words_of(job.table, number)
     gold = job.scored.gold[number - 1] if job.scored else None
-    open_attention(job.name, job.records, number, table.Pair(row["source"], row["target"], gold, *words))
+    open_attention(job.name, records, place, table.Pair(row["source"], row["target"], gold, *words))
 
 
 def _score_box(job: Job) -> None:
@@ -360,7 +363,8 @@ def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[st
         for name in (session[key(corpus_choices.SORT)], session[key(corpus_choices.X)], session[key(corpus_choices.Y)])
         if name in known
     ]
-    columns = list(dict.fromkeys(["number", "source", "target", *axes_and_order, *known]))
+    file = ["file"] if table.has_files(table_rows) else []
+    columns = list(dict.fromkeys(["number", *file, "source", "target", *axes_and_order, *known]))
     with st.container(key="corpus_list"):
         event = st.dataframe(
             shown.select(columns),
@@ -395,6 +399,7 @@ def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[st
 def _columns(names: dict[str, str]) -> dict[str, Any]:
     texts = {
         "number": st.column_config.NumberColumn(gettext("line"), width=60),
+        "file": st.column_config.TextColumn(gettext("file"), width="small"),
         "source": st.column_config.TextColumn(gettext("English"), width="medium"),
         "target": st.column_config.TextColumn(gettext("French"), width="medium"),
     }
@@ -418,7 +423,8 @@ def _downloads(job: Job, listed: table.SortedRows) -> None:
 
     def csv() -> bytes:
         buffer = io.BytesIO()
-        pyarrow.csv.write_csv(listed.part(0), buffer)
+        rows = listed.part(0)
+        pyarrow.csv.write_csv(rows if table.has_files(rows) else rows.drop_columns(["file"]), buffer)
         return buffer.getvalue()
 
     with st.container(horizontal=True, key="corpus_downloads"):

@@ -11,17 +11,17 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 
-import pyarrow as pa
 from pyarrow import parquet
 
 from attnviz import AttnvizError
-from attnviz.corpora import SCHEMA, Analyser, Progress, Settings, analyse_file
-from attnviz.corpora.attention_table import attention_rows
+from attnviz.corpora import Analyser, Progress, Settings, analyse_file
+from attnviz.corpora.attention_table import attention_table
 from attnviz.corpora.lines import ENDINGS, extensions_text, readable
 from attnviz.evaluation.scoring import Scored, score
-from attnviz.importing.reading import read_bytes
+from attnviz.importing.file_content import content_of
+from attnviz.importing.reading import read_bytes, records_of_files
 from attnviz.importing.records import AttentionRecords
-from attnviz.languages import gettext, language, set_language
+from attnviz.languages import gettext, language, ngettext, set_language
 from attnviz.text_files import unpacked
 from attnviz.ui.corpus.temporary_folder import temporary_folder
 from attnviz.ui.corpus_tables import offered_tables
@@ -39,6 +39,9 @@ _MAX_REASONS = 100
 """Number of skipped lines whose reasons are stored."""
 _WINDOW = 20
 """Lines between progress reports."""
+
+Files = Sequence[tuple[str, bytes]]
+"""Names and contents of uploaded files."""
 
 
 class Cancelled(Exception):
@@ -151,11 +154,15 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
     return _begin(name, (content, gold or b"", digest.encode()), partial(_measure_pairs, model, pairs, content, gold))
 
 
-def begin_attention(name: str, content: bytes, gold_name: str = "", gold: bytes | None = None) -> Job:
-    """Start measuring an attention file of another program, and its links against those of a file of `gold` links."""
-    return _begin(
-        name, (content, gold or b"", b"attention"), partial(_measure_attention, name, content, gold_name, gold)
-    )
+def begin_attention(files: Files, gold_name: str = "", gold: bytes | None = None) -> Job:
+    """Start measuring attention files of another program, and their links against those of a file of `gold` links."""
+    files = sorted(files)
+    name = files[0][0]
+    if len(files) > 1:
+        more = len(files) - 1
+        name = ngettext("{name} and {count} other file", "{name} and {count} other files", more, name=name)
+    parts = [part for file, content in files for part in (file.encode(), content)]
+    return _begin(name, (*parts, gold or b"", b"attention"), partial(_measure_attention, name, files, gold_name, gold))
 
 
 def _begin(name: str, parts: Sequence[bytes], make: Callable[[Job], None]) -> Job:
@@ -201,9 +208,12 @@ def _measure_pairs(model: str, pairs: str, content: bytes, gold: bytes | None, j
         raise AttnvizError(gettext("No line of {name} could be used: {reason}.", name=job.name, reason=reason))
 
 
-def _measure_attention(name: str, content: bytes, gold_name: str, gold: bytes | None, job: Job) -> None:
-    """Measure every pair of an attention file."""
-    records = read_bytes(content, name)
+def _measure_attention(name: str, files: Files, gold_name: str, gold: bytes | None, job: Job) -> None:
+    """Measure every pair of attention files."""
+    if len(files) == 1:
+        records = read_bytes(files[0][1], name)
+    else:
+        records = records_of_files([content_of(content, file) for file, content in files])
     if len(records) > MOST_LINES:
         raise AttnvizError(
             gettext(
@@ -215,12 +225,13 @@ def _measure_attention(name: str, content: bytes, gold_name: str, gold: bytes | 
             )
         )
     scored = None if gold is None else score(records, read_bytes(gold, gold_name))
-    rows = []
-    for row in attention_rows(records, () if scored is None else scored.error.sentences):
-        rows.append(row)
-        if len(rows) % _WINDOW == 0:
-            job.report_progress(Progress(len(rows), len(records), skipped=0, before=0))
-    parquet.write_table(pa.Table.from_pylist(rows, SCHEMA), job.table, compression="zstd")
+
+    def advance(done: int) -> None:
+        if done % _WINDOW == 0:
+            job.report_progress(Progress(done, len(records), skipped=0, before=0))
+
+    table = attention_table(records, () if scored is None else scored.error.sentences, advance)
+    parquet.write_table(table, job.table, compression="zstd")
     job.records, job.scored = records, scored
 
 

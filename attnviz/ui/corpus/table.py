@@ -14,7 +14,10 @@ from pyarrow import parquet
 
 from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks
-from attnviz.corpora import MEASURES, SCHEMA
+from attnviz.corpora import MEASURES
+from attnviz.corpora.columns import ATTENTION_SCHEMA
+from attnviz.importing.reading import read_bytes
+from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 
@@ -26,9 +29,9 @@ UNLIKELY = 0.1
 """Quantile of the log probability per word up to which the preset "unsure" shows pairs."""
 COPIED = 0.5
 """Smallest share of copied words at which the preset "copied" shows a pair."""
-_LATER = ("unlinked", "many_to_one", "drifted")
-"""Measures that tables of version 0.2 lack."""
-_COLUMNS = ("number", "source", "target", *(measure.name for measure in MEASURES))
+_LATER = ("unlinked", "many_to_one", "drifted", "file", "record")
+"""Columns that some tables lack: measures of later versions, and those of imported attention."""
+_COLUMNS = ("number", "source", "target", "file", *(measure.name for measure in MEASURES))
 _PRESET_ORDERS: dict[str, tuple[str, str]] = {
     "wrong": ("log_probability_per_word", "ascending"),
     "all": ("number", "ascending"),
@@ -76,8 +79,9 @@ def _read(path: Path, columns: Sequence[str], **arguments: Any) -> Any:
         table = parquet.read_table(path, columns=present, **arguments)
         table.validate(full=True)  # texts may be damaged, too
         for name in missing:
-            table = table.append_column(SCHEMA.field(name), pa.nulls(len(table), SCHEMA.field(name).type))
-        if any(table.schema.field(name).type != SCHEMA.field(name).type for name in columns):
+            field = ATTENTION_SCHEMA.field(name)
+            table = table.append_column(field, pa.nulls(len(table), field.type))
+        if any(table.schema.field(name).type != ATTENTION_SCHEMA.field(name).type for name in columns):
             raise ValueError("its columns hold something else")
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise AttnvizError(
@@ -121,6 +125,20 @@ def words_of(path: Path, number: int) -> tuple[tuple[str, ...], tuple[str, ...]]
     return (tuple(rows[0]["source_words"]), tuple(rows[0]["target_words"])) if rows else ((), ())
 
 
+def records_of(path: Path, number: int) -> AttentionRecords | None:
+    """Return the imported attention in a row of a table; None where a model measured the pair.
+
+    Raise AttnvizError where it cannot be read.
+    """
+    rows = _read(path, ("record",), filters=[("number", "=", number)]).to_pylist()
+    return read_bytes(rows[0]["record"].encode(), path.stem) if rows and rows[0]["record"] else None
+
+
+def has_files(table: Any) -> bool:
+    """Return whether the pairs of a table come from several files."""
+    return bool(table["file"].null_count < len(table))
+
+
 def known_measures(table: Any) -> list[str]:
     """Return the measures that at least one row has."""
     return [measure.name for measure in MEASURES if table[measure.name].null_count < len(table)]
@@ -131,9 +149,10 @@ def matching_rows(table: Any, choice: Choice) -> Any:
     rows = table.filter(_preset_mask(table, choice.preset))
     if choice.query.strip():
         matches = [
-            pc.match_substring(rows[side], choice.query.strip(), ignore_case=True) for side in ("source", "target")
+            pc.fill_null(pc.match_substring(rows[name], choice.query.strip(), ignore_case=True), False)
+            for name in ("source", "target", "file")
         ]
-        rows = rows.filter(pc.or_(*matches))
+        rows = rows.filter(reduce(pc.or_, matches))
     return rows
 
 

@@ -1,0 +1,119 @@
+"""Convert checkpoints of the tutorial on pytorch.org, *Translation with a Sequence to Sequence Network and Attention*.
+
+This is the form of it since 2023, with Bahdanau's attention:
+
+    h_j = forward GRU over x_1 … x_n EOS,  s_0 = h_last
+    e_ij = v . tanh(W_a s_{i-1} + b_W + U_a h_j + b_U) + b_v,  alpha_i = softmax(e_i),  c_i = sum_j alpha_ij h_j
+    s_i = GRU([E y_{i-1} ; c_i], s_{i-1}),  logits = W_o s_i + b_o
+
+Both biases of an energy become one, b_a. b_v is left out: it is the same for all source words, so the softmax cancels
+it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+
+from attnviz.analysis.cells import names
+from attnviz.importing.checkpoint import Array, Vocabulary
+from attnviz.importing.recurrent_run import PADDING, UNKNOWN, Checkpoint, check_size, other_structure
+from attnviz.languages import gettext
+
+MARK = "decoder.attention.Wa.weight"
+"""Tensor whose presence identifies a checkpoint of this tutorial."""
+_NEVER = 100.0
+"""How far the logit of a token that the program lacks lies below the smallest bias: its probability is negligible."""
+
+
+def pytorch_model(tensors: Mapping[str, Array], source: Vocabulary, target: Vocabulary, name: str) -> Checkpoint:
+    """Return the translator with these tensors, given by name.
+
+    The program has no tokens for padding and unknown words; both are added, with embeddings of zeros, and never
+    written. Raise AttnvizError, naming what was found, where the structure differs.
+    """
+    _check(tensors)
+    weights = {
+        "encoder.embedding.weight": tensors["encoder.embedding.weight"],
+        "decoder.embedding.weight": tensors["decoder.embedding.weight"],
+        "decoder.query.weight": tensors[MARK],
+        "decoder.key.weight": tensors["decoder.attention.Ua.weight"],
+        "decoder.key.bias": tensors["decoder.attention.Wa.bias"] + tensors["decoder.attention.Ua.bias"],
+        "decoder.score": tensors["decoder.attention.Va.weight"].ravel(),
+        "decoder.output.weight": tensors["decoder.out.weight"],
+        "decoder.output.bias": tensors["decoder.out.bias"],
+        **{f"{side}.rnn.{gate}": tensors[f"{side}.gru.{gate}"] for side in ("encoder", "decoder") for gate in names(0)},
+    }
+    grown = {"encoder": _with_special(source), "decoder": _with_special(target)}
+    for side, vocabulary in (("encoder", source), ("decoder", target)):
+        embeddings = weights[f"{side}.embedding.weight"]
+        check_size(vocabulary, len(embeddings))
+        weights[f"{side}.embedding.weight"] = _with_rows(embeddings, len(grown[side].tokens))
+    words, bias = len(grown["decoder"].tokens), weights["decoder.output.bias"]
+    weights["decoder.output.weight"] = _with_rows(weights["decoder.output.weight"], words)
+    weights["decoder.output.bias"] = np.append(bias, np.full(words - len(bias), bias.min() - _NEVER))
+    size = weights["encoder.embedding.weight"].shape[1]
+    settings = {
+        "family": "pytorch",
+        "vocabulary_size": words,
+        "source_vocabulary_size": len(grown["encoder"].tokens),
+        "embedding_size": size,
+        "source_embedding_size": size,
+        "encoder_size": size,
+        "hidden_size": size,
+        "alignment_size": size,
+        "cell": "gru",
+        "encoder_cell": "gru",
+        "encoder_layers": 1,
+        "layers": 1,
+        "attention": "additive",
+        "first_state": "last",
+        "input_feeding": False,
+        "source_scaled": False,
+        "target_scaled": False,
+    }
+    return Checkpoint(settings, weights, grown["encoder"], grown["decoder"], name)
+
+
+def _with_special(vocabulary: Vocabulary) -> Vocabulary:
+    """Return the vocabulary with tokens for padding and unknown words at its end, where it lacks them."""
+    missing = [known[0] for known in (PADDING, UNKNOWN) if not any(token in vocabulary.ids for token in known)]
+    tokens = (*vocabulary.tokens, *missing)
+    ids = dict(vocabulary.ids) | {token: len(vocabulary.tokens) + place for place, token in enumerate(missing)}
+    return dataclasses.replace(vocabulary, tokens=tokens, ids=ids)
+
+
+def _with_rows(matrix: Array, count: int) -> Array:
+    """Return a matrix of `count` rows, the last of them zeros."""
+    return np.vstack([matrix, np.zeros((count - len(matrix), matrix.shape[1]))])
+
+
+def _check(tensors: Mapping[str, Array]) -> None:
+    """Raise AttnvizError where the structure differs."""
+    embedding = tensors.get("encoder.embedding.weight", np.zeros(0))
+    n = embedding.shape[1] if embedding.ndim == 2 else 0
+    sources, targets = len(embedding), len(tensors.get("decoder.out.bias", ()))
+    shapes: dict[str, tuple[int, ...]] = {
+        "encoder.embedding.weight": (sources, n),
+        "decoder.embedding.weight": (targets, n),
+        "decoder.attention.Va.weight": (1, n),
+        "decoder.attention.Va.bias": (1,),
+        "decoder.out.weight": (targets, n),
+        "decoder.out.bias": (targets,),
+        **{f"decoder.attention.{layer}.weight": (n, n) for layer in ("Wa", "Ua")},
+        **{f"decoder.attention.{layer}.bias": (n,) for layer in ("Wa", "Ua")},
+    }
+    for side, inputs in (("encoder", n), ("decoder", 2 * n)):
+        gates = zip(names(0), ((3 * n, inputs), (3 * n, n), (3 * n,), (3 * n,)), strict=True)
+        shapes |= {f"{side}.gru.{gate}": shape for gate, shape in gates}
+    if missing := [name for name in shapes if name not in tensors]:
+        raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
+    for name, shape in shapes.items():
+        if tensors[name].shape != shape or not n:
+            raise other_structure(
+                gettext("{name} has the unexpected shape {shape}", name=name, shape=tensors[name].shape)
+            )
+    if others := sorted(set(tensors) - set(shapes)):
+        raise other_structure(gettext("it has the unexpected tensor {name}", name=others[0]))

@@ -1,0 +1,77 @@
+"""Recognise checkpoints of programs that cannot be imported, and say how to export their attention instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from attnviz.languages import gettext
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A program whose checkpoints cannot be imported."""
+
+    name: str
+    tensors: tuple[str, ...]
+    """Regular expressions, each of which the name of some tensor matches."""
+    way_out: Callable[[], str]
+    """How to get the attention out of this program."""
+
+
+def way_out() -> str:
+    """Return how to export the attention of any model."""
+    return gettext(
+        "You can still look at its attention: save source, target and weights of your sentences, and open the file. "
+        'In Python: attnviz.attention(source, target, matrix).save("a.json").'
+    )
+
+
+_PROGRAMS = (
+    _Program(
+        "PyTorch tutorial before 2023",
+        (r"(decoder\.)?attn_combine\.weight", r"(decoder\.)?attn\.weight"),
+        lambda: gettext(
+            "Its attention is computed from the decoder alone, for positions and not for words. evaluate() returns it: "
+            "attnviz.attention(words, decoded_words, attentions[:, :len(words)], normalise=True)."
+        ),
+    ),
+    _Program(
+        "Dive into Deep Learning (d2l)",
+        (r"decoder\.attention\.W_k\.weight", r"decoder\.attention\.w_v\.weight", r"decoder\.dense\.weight"),
+        lambda: gettext(
+            "Its encoder also reads padding, up to a length that the checkpoint does not name. predict_step(…, "
+            "save_attention_weights=True) returns the attention: attnviz.attention(source, target, matrix)."
+        ),
+    ),
+    _Program(
+        "fairseq",
+        (r"encoder\.(embed_tokens|lstm)\..*", r"decoder\.(layers\.0\..*|attention\.input_proj\.weight)"),
+        lambda: gettext("fairseq-generate --print-alignment soft writes the attention, and attnviz reads its log."),
+    ),
+    _Program(
+        "OpenNMT-py or eole",
+        (
+            r"(encoder|src_emb)\.(embeddings\.|embeddings\b).*",
+            r"decoder\.(attn\.linear_(in|out|context|query)|rnn\.layers)\..*",
+        ),
+        lambda: gettext("onmt_translate -verbose -attn_debug writes the attention, and attnviz reads its log."),
+    ),
+    _Program(
+        "Marian",
+        (r"encoder_bi_U", r"decoder_cell1_U"),
+        lambda: gettext("marian-decoder --alignment soft writes the attention, and attnviz reads its output."),
+    ),
+    _Program("a transformer", (r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att).*",), way_out),
+)
+
+
+def known_message(tensors: Iterable[str]) -> str:
+    """Return what program the names of these tensors belong to, and how to export its attention; empty if unknown."""
+    names = list(tensors)
+    for program in _PROGRAMS:
+        if all(any(re.fullmatch(pattern, name) for name in names) for pattern in program.tensors):
+            found = gettext("attnviz cannot import this checkpoint of {program}.", program=program.name)
+            return f"{found} {program.way_out()}"
+    return ""
