@@ -16,7 +16,7 @@ from attnviz.ui.shared_payloads import Maker
 from attnviz.ui.step import step_payloads
 from attnviz.ui.transformer import attention_row, five_models, head_payloads
 from attnviz.ui.why.forced import forced_payload
-from attnviz.ui.why.gradient_decay import signals_payload
+from attnviz.ui.why.gradient_decay import share_payload, signals_payload
 from attnviz.ui.why.growth import growth_chart_payload, growth_payload
 
 _LAB: Mapping[str, Maker] = {
@@ -34,6 +34,7 @@ _LAB: Mapping[str, Maker] = {
 }
 _WHY: Mapping[str, Maker] = {
     "forced-words": forced_payload,
+    "gradient-share": share_payload,
     "signals": signals_payload,
     "growing": growth_payload,
     "growing-chart": growth_chart_payload,
