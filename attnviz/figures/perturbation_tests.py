@@ -20,7 +20,7 @@ from attnviz.wording.labels import quoted_name, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.perturbation_tests import median_probability, outcome, perturbation_test_names
 
-_ROW, _TOP, _BOTTOM = 50, 8, 60
+_ROW, _TOP, _BOTTOM = 47, 8, 56
 """Pixels of a test, above the first and below the last."""
 _WEIGHTS_Y, _BAR_Y = 0.45, 0.3
 """Positions of the base line of the weights and of the bar of probability, downwards from the middle of the row."""
