@@ -7,7 +7,7 @@ from attnviz.trace import Recurrent
 IDEA_FIGURES = {"energy": 1, "softmax": 2, "mixtures": 3, "units": 3, "context": 3, "state": 4, "candidates": 5}
 """Figures of a step at the level *Idea*, with the numbers of their stages."""
 EVERY_TRANSLATION = frozenset(
-    ["facts", "verification", "foils", "tour", "candidates", "idea-facts", "idea-candidates"]
+    ["facts", "verification", "foils", "tour", "tour-idea", "candidates", "idea-facts", "idea-candidates"]
     + [f"equation-{stage}" for stage in range(1, 6)]
 )
 """Payloads of the translations of every architecture."""

@@ -70,6 +70,34 @@ EUR-Lex publishes the regulation in English and French, © European Union, 1998-
 allows its reuse with its source (CC BY 4.0). The models here were not trained on it.
 """
 
+_EXAMPLES = {
+    "The green house at the end of the street is very old.": "La maison verte au bout de la rue est très vieille.",
+    "The little black cat sleeps on the big red chair.": "Le petit chat noir dort sur la grande chaise rouge.",
+    "He is an honest man.": "C'est un homme honnête.",
+    "The houses that my brother bought last year are beautiful.": (
+        "Les maisons que mon frère a achetées l'année dernière sont belles."
+    ),
+    "Where is the nearest station, please?": "Où est la gare la plus proche, s'il vous plaît ?",
+    "I have just arrived.": "Je viens d'arriver.",
+    "Mr Schneider met Mrs Keller in Berlin on 14 May 2009.": (
+        "M. Schneider a rencontré Mme Keller à Berlin le 14 mai 2009."
+    ),
+    "In 2004, Barack Obama lived in Chicago.": "En 2004, Barack Obama vivait à Chicago.",
+    "He is sitting on the bank of the river.": "Il est assis au bord de la rivière.",
+    (
+        "Ladies and gentlemen, the debate is closed. The vote will take place tomorrow at noon. Thank you for your "
+        "attention. The sitting is adjourned. Good night. Sleep well. Good-bye."
+    ): (
+        "Mesdames et Messieurs, le débat est clos. Le vote aura lieu demain à midi. Je vous remercie de votre "
+        "attention. La séance est levée. Bonne nuit. Dormez bien. Au revoir."
+    ),
+    "I came, I saw, I laughed, I cried, I slept, I left, and then I came back again to see what was left.": (
+        "Je suis venu, j'ai vu, j'ai ri, j'ai pleuré, j'ai dormi, je suis parti, et puis je suis revenu pour voir ce "
+        "qui restait."
+    ),
+}
+"""Examples of the app, translated for it."""
+
 HUMAN_TRANSLATIONS = {
     TECHNOLOGY: HumanTranslation(
         "Les technologies ont transformé à la fois l'économie et les rapports sociaux, et elles devraient encore "
@@ -77,6 +105,7 @@ HUMAN_TRANSLATIONS = {
         "tiers et à des organisations internationales, tout en assurant un niveau élevé de protection des données à "
         "caractère personnel.",
         "Regulation (EU) 2016/679, recital 6. © European Union, CC BY 4.0",
-    )
+    ),
+    **{english: HumanTranslation(french, "attnviz, CC BY 4.0") for english, french in _EXAMPLES.items()},
 }
 """Translations by people, by English sentence."""

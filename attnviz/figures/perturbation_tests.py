@@ -1,4 +1,4 @@
-"""Figure and tables of perturbation tests of a step: other attention weights, and their effect on the output."""
+"""Figure and tables of perturbation tests of a step: other attention weights, and what they do to its word."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
-from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import decimal, percent
-from attnviz.wording.perturbation_tests import outcome, perturbation_test_names
+from attnviz.wording.labels import quoted_name, shorten
+from attnviz.wording.numbers import percent
+from attnviz.wording.perturbation_tests import median_probability, outcome, perturbation_test_names
 
-_ROW, _TOP, _BOTTOM = 58, 10, 66
+_ROW, _TOP, _BOTTOM = 47, 8, 56
 """Pixels of a test, above the first and below the last."""
-_WEIGHTS_Y, _CHANGE_Y = 0.45, 0.3
-"""Positions of the base line of the weights and of the bar of change, downwards from the middle of the row."""
+_WEIGHTS_Y, _BAR_Y = 0.45, 0.3
+"""Positions of the base line of the weights and of the bar of probability, downwards from the middle of the row."""
 _VISIBLE = 0.03
 """Smallest weight of the step that is marked in the rows of the tests."""
 _BAR_HEIGHT = 0.5
 """Height of a weight of 1 as a share of a row; the rest is for the name."""
-_WEIGHTS_SPAN, _CHANGES_SPAN = (0.0, 0.5), (0.58, 1.0)
+_WEIGHTS_SPAN, _BARS_SPAN = (0.0, 0.5), (0.58, 1.0)
 """Shares of the width."""
 _LABEL, _LABEL_DISTANCE, _LIKELIEST = 10, 13, 5
 """Characters of a piece's label, pixels between labels, and number of likeliest pieces in a hover text."""
-WIDTH, _LEFT, _RIGHT = 720, 34, 12
-"""Pixels of the figure beside its text on a wide page, and of the margins."""
+WIDTH, _LEFT, _RIGHT = 720, 8, 20
+"""Pixels of the figure where it is not narrow, and of the margins: as many pieces are labelled as fit then."""
 
 Spelling = Callable[[int], str]
 
@@ -47,11 +47,12 @@ def perturbation_tests_figure(
     theme: ThemeName = "light",
     width: int = WIDTH,
 ) -> go.Figure:
-    """Draw the perturbation tests of a step, a row each: their weights over the source pieces, and the change of p(w).
+    """Draw the perturbation tests of a step, a row each: their weights over the source pieces, and p of the word.
 
-    Weights are in [0, 1], with a dash at the step's own weight. The change is the total variation from the step's
-    p(w), in [0, 1], with the piece that would be written. Of the permutations, the weights of the median one are drawn,
-    and the change of each as a point. `best` adds a row for the attention that makes the piece likeliest.
+    Weights are in [0, 1], with a dash at the step's own weight. The word is the step's likeliest piece; a line marks
+    its probability with the step's own weights, and each row says which piece would be written. Of the permutations,
+    the weights of the median one are drawn, and the probability of each as a point. `best` adds a row for the attention
+    that makes the piece likeliest.
     `spelling` returns the piece of an id. As many source pieces are labelled as fit a figure of `width` pixels.
     `layout.meta` has `alt`, `narrowest` and the names of the rows (`tests`).
     """
@@ -59,10 +60,10 @@ def perturbation_tests_figure(
     names = perturbation_test_names(len(tests.permuted))
     traces = [
         *_weight_bars(trace, tests, shown, ink),
-        _change_bars(shown, spelling, ink),
+        _probability_bars(tests, shown, spelling, ink),
         *_permutation_points(tests, shown, ink),
     ]
-    layout = _layout(trace, shown, width, ink) | {
+    layout = _layout(trace, tests, shown, spelling, width, ink) | {
         "annotations": _row_annotations(tests, shown, names, spelling, ink),
         "meta": {"alt": _alt(tests, shown, names, spelling), "narrowest": 330, "tests": list(shown)},
     }
@@ -157,21 +158,28 @@ def _weight_bars(trace: Trace, tests: PerturbationTests, shown: dict[str, Pertur
     return [*bars, dashes]
 
 
-def _change_bars(shown: dict[str, PerturbedStep], spelling: Spelling, ink: Palette) -> Spec:
-    """Return the change of each row as a bar with its likeliest pieces as hover text; permutations are points."""
-    rows = [(row, test) for row, (name, test) in enumerate(shown.items()) if name not in ("real", "permuted")]
+def _probability_bars(
+    tests: PerturbationTests, shown: dict[str, PerturbedStep], spelling: Spelling, ink: Palette
+) -> Spec:
+    """Return p of the word in each row as a bar with its likeliest pieces as hover text; permutations are points."""
+    rows = [(row, test) for row, (name, test) in enumerate(shown.items()) if name != "permuted"]
     return {
         "type": "bar",
         "orientation": "h",
-        "name": "change",
-        "x": [test.total_variation for _, test in rows],
-        "y": [row + _CHANGE_Y for row, _ in rows],
+        "name": "probability",
+        "x": [_probability(tests, test) for _, test in rows],
+        "y": [row + _BAR_Y for row, _ in rows],
         "width": 0.16,
         "xaxis": "x2",
         "marker": {"color": ink.bar},
         "customdata": [[_likeliest(test, spelling)] for _, test in rows],
         "hovertemplate": "%{customdata[0]}<extra></extra>",
     }
+
+
+def _probability(tests: PerturbationTests, test: PerturbedStep) -> float:
+    """Return the probability in `test` of the piece that is likeliest with the step's own weights."""
+    return float(test.probabilities[tests.real.piece_id])
 
 
 def _likeliest(test: PerturbedStep, spelling: Spelling) -> str:
@@ -181,8 +189,8 @@ def _likeliest(test: PerturbedStep, spelling: Spelling) -> str:
 
 
 def _permutation_points(tests: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Spec]:
-    """Return the change of every permutation as a point, and a mark at the median."""
-    row, count = list(shown).index("permuted") + _CHANGE_Y, len(tests.permuted)
+    """Return p of the word in every permutation as a point, and a mark at the median."""
+    row, count = list(shown).index("permuted") + _BAR_Y, len(tests.permuted)
     # Jitter by multiples of the golden ratio, which separate neighbours and are reproducible.
     spread = (np.arange(count) * 0.618) % 1 - 0.5
     point = {"type": "scatter", "mode": "markers", "xaxis": "x2", "hoverinfo": "skip"}
@@ -190,14 +198,14 @@ def _permutation_points(tests: PerturbationTests, shown: dict[str, PerturbedStep
         point
         | {
             "name": "permutations",
-            "x": [test.total_variation for test in tests.permuted],
+            "x": [_probability(tests, test) for test in tests.permuted],
             "y": row + 0.26 * spread,
             "marker": {"size": 4, "color": ink.quiet},
         },
         point
         | {
             "name": "median",
-            "x": [tests.change_when_permuted],
+            "x": [median_probability(tests)],
             "y": [row],
             "marker": {"symbol": "line-ns-open", "size": 20, "color": ink.ink, "line": {"width": 3, "color": ink.ink}},
         },
@@ -207,40 +215,44 @@ def _permutation_points(tests: PerturbationTests, shown: dict[str, PerturbedStep
 def _row_annotations(
     tests: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: Spelling, ink: Palette
 ) -> list[Spec]:
-    """Return the name of each row above its weights, and the outcome above its change."""
+    """Return the name of each row above its weights, and the outcome above its bar."""
     note = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "yref": "y", "xref": "paper", "xshift": -2}
     notes: list[Spec] = []
+    dash = f'<span style="color:{ink.encoder}">━</span>'
     for row, (name, test) in enumerate(shown.items()):
-        if name == "permuted":
-            text = gettext(
-                "{change}; same piece: {share}",
-                change=decimal(tests.change_when_permuted),
-                share=percent(tests.kept_when_permuted),
-            )
-        elif name == "real":
-            text = gettext(
-                "writes “{name}” with p = {p}",
-                name=shorten(piece_name(spelling(test.piece_id)), 12),
-                p=decimal(float(test.probabilities[test.piece_id])),
-            )
-        else:
-            places = 3 if test.total_variation < 0.095 else 2
-            text = f"{decimal(test.total_variation, places)}, {outcome(tests.real, test, spelling)}"
+        text = literal(_outcome_text(tests, name, test, spelling))
         title = f"<b>{literal(names[name])}</b>"
         if name == "real":
-            dash = f'<span style="color:{ink.encoder}">━</span>'
             title += ", " + gettext("drawn as {dash} below", dash=dash)
-        notes.append(
-            note | {"text": title, "x": _WEIGHTS_SPAN[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}}
-        )
-        notes.append(
-            note
-            | {"text": literal(text), "x": _CHANGES_SPAN[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}}
-        )
+        notes += [
+            note | {"text": words, "x": span[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}}
+            for words, span in ((title, _WEIGHTS_SPAN), (text, _BARS_SPAN))
+        ]
     return notes
 
 
-def _layout(trace: Trace, shown: dict[str, PerturbedStep], width: int, ink: Palette) -> Spec:
+def _outcome_text(tests: PerturbationTests, name: str, test: PerturbedStep, spelling: Spelling) -> str:
+    """Return the probability of the word in a row, and which piece would be written."""
+    if name == "permuted":
+        return gettext(
+            "{p} (median); same piece: {share}",
+            p=percent(median_probability(tests), short=True),
+            share=percent(tests.kept_when_permuted),
+        )
+    p = percent(_probability(tests, test), short=True)
+    if name == "real":
+        return gettext("{p}, writes {name}", p=p, name=quoted_name(shorten(spelling(test.piece_id), 12)))
+    return f"{p}, {outcome(tests.real, test, spelling)}"
+
+
+def _layout(
+    trace: Trace,
+    tests: PerturbationTests,
+    shown: dict[str, PerturbedStep],
+    spelling: Spelling,
+    width: int,
+    ink: Palette,
+) -> Spec:
     rows, count = len(shown), len(trace.source_pieces)
     space = _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT)
     labelled = _labelled_pieces(np.max([test.weights for test in shown.values()], axis=0), space)
@@ -264,11 +276,17 @@ def _layout(trace: Trace, shown: dict[str, PerturbedStep], width: int, ink: Pale
         },
         "xaxis2": axis
         | {
-            "domain": list(_CHANGES_SPAN),
+            "domain": list(_BARS_SPAN),
             "range": [0, 1],
             "side": "bottom",
             "tickvals": [0, 0.5, 1],
-            "title": title | {"text": gettext("total variation of p")},
+            "ticktext": [percent(p) for p in (0, 0.5, 1)],
+            "title": title
+            | {
+                "text": gettext(
+                    "probability of {piece}", piece=literal(quoted_name(shorten(spelling(tests.real.piece_id), 12)))
+                )
+            },
             "anchor": "y",
         },
         "yaxis": axis | {"range": [rows - 0.5, -0.6], "showticklabels": False},
@@ -284,8 +302,19 @@ def _layout(trace: Trace, shown: dict[str, PerturbedStep], width: int, ink: Pale
                 "layer": "below",
             }
             for row in range(rows)
-            for ends, height in ((_WEIGHTS_SPAN, _WEIGHTS_Y), (_CHANGES_SPAN, _CHANGE_Y))
-            if row or ends is _WEIGHTS_SPAN
+            for ends, height in ((_WEIGHTS_SPAN, _WEIGHTS_Y), (_BARS_SPAN, _BAR_Y))
+        ]
+        + [
+            {
+                "type": "line",
+                "xref": "x2",
+                "x0": _probability(tests, tests.real),
+                "x1": _probability(tests, tests.real),
+                "y0": row + _BAR_Y - 0.16,
+                "y1": row + _BAR_Y + 0.16,
+                "line": {"color": ink.encoder, "width": 2},
+            }
+            for row in range(1, rows)
         ],
     }
 
@@ -304,19 +333,11 @@ def _labelled_pieces(weights: np.ndarray[tuple[int], np.dtype[np.float64]], spac
 
 
 def _alt(tests: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: Spelling) -> str:
-    texts = "; ".join(
-        gettext(
-            "{trial}: {change:.2f}, {outcome}",
-            trial=names[name],
-            outcome=outcome(tests.real, test, spelling),
-            change=tests.change_when_permuted if name == "permuted" else test.total_variation,
-        )
-        for name, test in shown.items()
-        if name != "real"
-    )
     return gettext(
-        "Step {step} with other attention weights. How much each test changes the probabilities (total "
-        "variation): {told}.",
+        "Step {step} with other attention weights. Probability of {piece} in each test: {outcomes}.",
         step=tests.step + 1,
-        told=texts,
+        piece=quoted_name(spelling(tests.real.piece_id)),
+        outcomes="; ".join(
+            f"{names[name]}: {_outcome_text(tests, name, test, spelling)}" for name, test in shown.items()
+        ),
     )

@@ -14,9 +14,9 @@ from attnviz.ui.lab.perturbation_tests import minimal_change_payload, perturbati
 from attnviz.ui.lab.tree import WIDTHS, finished_hypotheses_payload, tree_payload
 from attnviz.ui.shared_payloads import Maker
 from attnviz.ui.step import step_payloads
-from attnviz.ui.transformer import attention_row, five_models, head_payloads
+from attnviz.ui.transformer import attention_row, head_payloads, models_verification
 from attnviz.ui.why.forced import forced_payload
-from attnviz.ui.why.gradient_decay import signals_payload
+from attnviz.ui.why.gradient_decay import share_payload, signals_payload
 from attnviz.ui.why.growth import growth_chart_payload, growth_payload
 
 _LAB: Mapping[str, Maker] = {
@@ -34,10 +34,11 @@ _LAB: Mapping[str, Maker] = {
 }
 _WHY: Mapping[str, Maker] = {
     "forced-words": forced_payload,
+    "gradient-share": share_payload,
     "signals": signals_payload,
     "growing": growth_payload,
     "growing-chart": growth_chart_payload,
 }
-PAGES = (step_payloads.MAKERS, _LAB, _WHY, attention_row.MAKERS, head_payloads.MAKERS, five_models.MAKERS)
+PAGES = (step_payloads.MAKERS, _LAB, _WHY, attention_row.MAKERS, head_payloads.MAKERS, models_verification.MAKERS)
 """The functions of each page; no two have a name in common."""
 MAKERS: Mapping[str, Maker] = {name: maker for page in PAGES for name, maker in page.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -52,10 +53,17 @@ def form_names() -> dict[Form, str]:
     }
 
 
+def form_trace(form: Form, sources: FormSources) -> Any:
+    """Return the translation that a form's weights are from."""
+    if form in ("additive", "general") or sources.head is None:
+        return sources.additive if form == "additive" else sources.general
+    return sources.head.trace
+
+
 def form_model(form: Form, sources: FormSources) -> str:
     """Return the model and, in a transformer, the head or layer that a form's weights are from."""
     if form in ("additive", "general") or sources.head is None:
-        return (sources.additive if form == "additive" else sources.general).model
+        return str(form_trace(form, sources).model)
     model, layer = sources.head.model, sources.head.layer + 1
     if form == "heads":
         return gettext("{model}, layer {layer}", model=model, layer=layer)

@@ -44,37 +44,47 @@ def outcome(real: PerturbedStep, perturbed: PerturbedStep, spelling: Spelling) -
     )
 
 
-def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) -> str:
-    """Return how each test changes the probability of the step's likeliest piece, without tests that do not change it.
+def median_probability(tests: PerturbationTests) -> float:
+    """Return the median over the shuffles of the probability of the step's likeliest piece."""
+    return float(np.median([perturbed.probabilities[tests.real.piece_id] for perturbed in tests.permuted]))
 
-    Where none changes it, say that once.
+
+def perturbation_tests_question(tests: PerturbationTests, spelling: Spelling) -> str:
+    """Return the question that the tests of a step answer."""
+    name = quoted_name(spelling(tests.real.piece_id))
+    return gettext("Would this step still write {name} with other attention weights?", name=name)
+
+
+def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) -> str:
+    """Return the largest change of the probability of the step's likeliest piece, and whether it depends on attention.
+
+    Where no test changes the probability, say that.
     """
     piece, count = tests.real.piece_id, len(tests.permuted)
     name, before = quoted_name(spelling(piece)), float(tests.real.probabilities[piece])
-    shuffled_median = float(np.median([perturbed.probabilities[piece] for perturbed in tests.permuted]))
     moved = percent(0.5 * float(np.abs(tests.adversary.weights - tests.real.weights).sum()))
     trials: list[tuple[str, float, PerturbedStep | None]] = [
-        (gettext("In the median of {count} shuffles", count=count), shuffled_median, None),
         *(
             (condition, float(perturbed.probabilities[piece]), perturbed)
             for perturbed, condition in (
-                (tests.uniform, gettext("With uniform weights")),
                 (tests.without_strongest, gettext("Without the strongest piece")),
+                (tests.uniform, gettext("With uniform weights")),
                 (tests.adversary, gettext("With {moved} of the attention moved by a search", moved=moved)),
             )
         ),
+        (gettext("In the median of {count} shuffles", count=count), median_probability(tests), None),
     ]
-    sentences = []
-    for trial, after, perturbed in trials:
-        if change := _change_text(name, before, after):
-            sentences.append(gettext("{trial}, {change}.", trial=trial, change=change))
+    changing = [(one, change) for one in trials if (change := _change_text(name, before, one[1]))]
+    if changing:
+        (trial, _, perturbed), change = max(changing, key=lambda one: round(abs(one[0][1] - before), 2))
+        sentences = [gettext("{trial}, {change}.", trial=trial, change=change)]
         if perturbed is not None and perturbed.piece_id != piece:
             other, p = quoted_name(spelling(perturbed.piece_id)), float(perturbed.probabilities[perturbed.piece_id])
             sentences.append(gettext("The model then writes {other} ({p}).", other=other, p=percent(p)))
-    if not sentences:
-        sentences.append(
+    else:
+        sentences = [
             gettext("None of these tests changes the probability of {name}, {p}.", name=name, p=percent(before))
-        )
+        ]
     dependence = tests.change_when_permuted
     if dependence < SMALL_CHANGE:
         sentences.append(

@@ -1,4 +1,4 @@
-"""The tour: a translation explained at eight stops, each in two or three sentences with its own words and numbers."""
+"""The tour: a translation explained stop by stop, each in two or three sentences with its own words and numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.wording.tour_output import context_sentences, posterior_sentences, 
 Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
 """Part of the page that a stop points at; empty for none."""
 SOFTMAX_STOP, MIXTURE_STOP, POSTERIOR_STOP, QUIZ_STOP = 4, 5, 7, 8
-"""Stops with controls, or with a step of their own."""
+"""Stops with controls, or with a step of their own. At *Idea*, the quiz takes the place of the posterior attention."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ def stop_titles() -> dict[int, str]:
     }
 
 
-def tour_stops(tour: TourData) -> tuple[Stop, ...]:
-    """Return the stops of the tour without the last, the quiz."""
-    return tuple(_stop(tour, number) for number in stop_titles() if number != QUIZ_STOP)
+def tour_stops(tour: TourData, *, posterior: bool = True) -> tuple[Stop, ...]:
+    """Return the stops of the tour without the last, the quiz, and on request without posterior attention."""
+    return tuple(_stop(tour, number) for number in range(1, QUIZ_STOP if posterior else POSTERIOR_STOP))
 
 
 def _stop(tour: TourData, number: int) -> Stop:

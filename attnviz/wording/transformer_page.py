@@ -101,9 +101,8 @@ def opening() -> TextSection:
         gettext("To the transformer"),
         (
             gettext(
-                "A few changes to one formula lead from the attention of 2014 to the transformer. The row below shows "
-                "how much one French word attends to each English word. Choose the five forms one after the other: "
-                "each changes one part of the formula."
+                "Four changes to one formula lead from the attention of 2014 to the transformer. Choose the five forms "
+                "one after the other."
             ),
         ),
     )

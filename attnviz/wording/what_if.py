@@ -161,13 +161,23 @@ def words_with_changes(trace: Trace, first: Trace) -> Iterator[Word]:
 
 
 def changed_words(words: SpacedWords, first_words: SpacedWords) -> Iterator[Word]:
-    """Yield `words`, compared with `first_words`; both have for each word whether a space precedes it."""
-    matcher = SequenceMatcher(None, [text for text, _ in first_words], [text for text, _ in words], autojunk=False)
+    """Yield `words`, compared with `first_words`; both have for each word whether a space precedes it.
+
+    The words before the first difference stay the same: otherwise, of two equal words, the first could be marked
+    where the second was added.
+    """
+    old, new = ([text for text, _ in given] for given in (first_words, words))
+    start = next(
+        (k for k, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new))
+    )
+    yield from (Word(text, "same", space) for text, space in words[:start])
+    matcher = SequenceMatcher(None, old[start:], new[start:], autojunk=False)
     for kind, i, end, j, last in matcher.get_opcodes():
         if kind == "delete":
-            yield from (Word(text, "gone", space) for text, space in first_words[i:end])
+            yield from (Word(text, "gone", space) for text, space in first_words[start + i : start + end])
         else:
-            yield from (Word(text, "same" if kind == "equal" else "other", space) for text, space in words[j:last])
+            state: WordKind = "same" if kind == "equal" else "other"
+            yield from (Word(text, state, space) for text, space in words[start + j : start + last])
 
 
 def _spaced_words(trace: Trace) -> SpacedWords:

@@ -52,9 +52,9 @@ def forgetting_sentences(forced_words: ForcedWords, other: int) -> list[str]:
             parts.append(
                 gettext("The gap in probability between the fixed vector and attention grows along the sentence.")
             )
-        elif first > 1:
+        elif first > 1 and second > 1:
             parts.append(gettext("The fixed vector does worse than attention from the beginning."))
-        else:
+        elif lags.mean() <= 0:
             parts.append(gettext("For this sentence one vector is enough."))
     parts.append(_largest_differences_sentence(forced_words, lags, fixed, other))
     return parts

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from attnviz.languages import gettext
+
+Origin = Literal["model", "person", "visitor"]
+"""Whose translation all models are forced to write."""
 
 
 class TextSection(NamedTuple):
@@ -95,13 +98,13 @@ def translations_section() -> TextSection:
     )
 
 
-def forced(model: str, *, given: bool) -> TextSection:
-    """Return the text about forcing all models through one translation, by `model` or `given` by the user."""
-    origin = (
-        gettext("This translation is the one you gave.")
-        if given
-        else gettext("This translation is by {model}; you can enter another translation above.", model=model)
-    )
+def forced(model: str, origin: Origin) -> TextSection:
+    """Return the text about forcing all models through one translation: that of `model`, or of another `origin`."""
+    whose = {
+        "model": gettext("This translation is by {model}; you can enter another translation above.", model=model),
+        "person": gettext("This translation is by a person; you can enter another translation above."),
+        "visitor": gettext("This translation is the one you gave."),
+    }[origin]
     return TextSection(
         gettext("4. The same words, forced on all three models"),
         (
@@ -111,7 +114,7 @@ def forced(model: str, *, given: bool) -> TextSection:
                 "model goes on from a mistake of its own. The difference shows how much of the English sentence "
                 "each model still knows. Each grid line marks a tenth of the probability of the line above it."
             ),
-            origin,
+            whose,
         ),
     )
 
@@ -122,11 +125,23 @@ def signals() -> TextSection:
         gettext("5. A fixed vector learns, but cannot select"),
         (
             gettext(
+                "A model learns from the gradient: how much the probability of a French piece changes with the vector "
+                "of each English piece. A fixed vector is the same for all French pieces, so it cannot select the "
+                "right English piece. Attention can."
+            ),
+        ),
+    )
+
+
+def signal_paths() -> TextSection:
+    """Return the text about the figure of gradients and their paths."""
+    return TextSection(
+        gettext("How far learning signals travel"),
+        (
+            gettext(
                 "If the vector of an English piece were a little different, how much would the probability of a "
-                "French piece change? The answer is the gradient ∂ log p(yᵢ) / ∂xⱼ, from which a model learns. "
-                "Through a fixed vector, the gradient reaches every English piece. But this vector is the same for "
-                "all French pieces, so it cannot select the right English piece. Attention sends a larger share "
-                "there."
+                "French piece change? The answer is the gradient ∂ log p(yᵢ) / ∂xⱼ. Through a fixed vector, the "
+                "gradient reaches every English piece. Attention sends a larger share to the right one."
             ),
             gettext(
                 "The horizontal axis counts the recurrent steps from a French piece back to an English piece. One "

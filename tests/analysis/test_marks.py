@@ -10,7 +10,14 @@ import pytest
 
 from attnviz import Trace, Translator
 from attnviz.analysis.findings import Finding, Kind, findings_of
-from attnviz.analysis.findings.marks import LITTLE_WORD_PROBABILITY, MOST_UNSURE, marks_of, passing_step, runner_up
+from attnviz.analysis.findings.marks import (
+    LITTLE_WORD_PROBABILITY,
+    MOST_UNSURE,
+    least_sure_step,
+    marks_of,
+    passing_step,
+    runner_up,
+)
 from attnviz.analysis.findings.other_hypotheses import other_hypotheses
 from attnviz.text import EOS
 from attnviz.trace import Hypothesis
@@ -83,6 +90,16 @@ def test_a_given_translation_has_no_unsure_words(shipped: Translator[Trace]) -> 
     trace = shipped.translate("The cat sleeps.", target="Une bicyclette inattendue.")
     assert min(trace.probabilities) < LITTLE_WORD_PROBABILITY
     assert [mark for mark in marks_of(trace) if not mark.strong] == []
+
+
+def test_least_sure_step_wrote_the_least_likely_content_word(shipped: Translator[Trace]) -> None:
+    trace = shipped.translate("The green house at the end of the street is very old.")
+    step = least_sure_step(trace)
+    content = ["maison", "verte", "fin", "rue", "vieille"]
+    steps = {trace.words().target[k]: group[0] for k, group in enumerate(trace.words().target_groups)}
+    assert step == min((steps[word] for word in content), key=trace.probabilities.__getitem__)
+    no_content = shipped.translate("It is.", target="Il est.")
+    assert least_sure_step(no_content) == int(no_content.probabilities.argmin())
 
 
 def test_passing_step_is_where_the_attention_jumps() -> None:

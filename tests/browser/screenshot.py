@@ -31,7 +31,7 @@ ASIDE = {
     "what-if": "?sentence=He+is+an+honest+man.&step=5&what_ifs=0.o.5.4&what_if=1&depth=everything",
     # A word whose posterior attention peaks at another piece than its attention.
     "posterior": f"?sentence={quote_plus(FIGURE_3[1])}&step=4&source=5&depth=everything&after_word=1",
-    "lab": f"lab?sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
+    "lab": f"lab?section=attributions&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
     "why": "why",
     "beam-tree": f"lab?section=tree&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
     "learns": "learns?pair=6&update=250",  # the guided run has learnt an exchange of places, the other is still grey

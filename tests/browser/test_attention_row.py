@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.settled import wait_until_idle
@@ -93,6 +95,40 @@ def test_five_forms_change_the_row_and_ask_nothing_of_the_server(open_page: Open
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize("lang", ["en", "fr"])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
+def test_row_fits_one_screen_in_every_form(open_page: Opener, width: int, height: int, lang: str) -> None:
+    sentence = f"sentence={quote(DEFAULT_SENTENCE)}"
+    page = open_page(f"?{sentence}&lang={lang}", path="transformer", ready=READY, width=width, height=height)
+    wait_until_idle(page)
+    forms = page.locator(".st-key-form-energies").get_by_role("radio")
+    for k in range(len(FORMS)):
+        forms.nth(k).click()
+        expect(forms.nth(k)).to_have_attribute("aria-checked", "true")
+        expect(page.locator(".attention-row .katex")).to_be_visible()
+        box, badge = (page.locator(name).bounding_box() for name in (".attention-row", ".verification .badge"))
+        assert box
+        assert badge
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= badge["y"]
+        assert badge["y"] + badge["height"] <= height
+    assert page.evaluate("document.querySelector('.stMain').scrollTop") == 0
+
+
+@on_both
+def test_row_can_be_saved_and_verified(open_page: Opener) -> None:
+    page = open_page(f"?{SENTENCE}&step-energies=2", path="transformer", ready=READY)
+    wait_until_idle(page)
+    expect(page.locator(".verification .badge")).to_contain_text("step 2 are verified in 3 models")
+    page.locator(".st-key-downloads_of_row button").first.click()
+    rows = page.locator("[class*=st-key-export_row] .picture")
+    expect(rows).to_have_count(5)
+    for form in ("PNG", "SVG", "CSV"):
+        with page.expect_download() as saved:
+            rows.last.get_by_text(form, exact=True).click()
+        assert saved.value.suggested_filename.endswith(f"step-2-heads.{form.lower()}")
+
+
 def test_forms_and_words_are_one_tab_stop_each(open_page: Opener) -> None:
     page = open_page(f"?{SENTENCE}", path="transformer", ready=READY)
     wait_until_idle(page)
@@ -103,6 +139,8 @@ def test_forms_and_words_are_one_tab_stop_each(open_page: Opener) -> None:
         assert_form(page, name)
     page.keyboard.press("ArrowRight")  # round to the first
     assert_form(page, "Additive")
+    page.keyboard.press("Tab")
+    expect(page.locator(".st-key-downloads_of_row button").first).to_be_focused()
     page.keyboard.press("Tab")
     word = page.locator(".attention-row .words [aria-current]")
     expect(word).to_be_focused()

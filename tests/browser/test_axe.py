@@ -24,7 +24,7 @@ READY_OF = {
     "why": ".st-key-lanes-why .lane canvas",
     "learns": "[class*='st-key-heatmap_1'] .js-plotly-plot .ytick",
     "transformer": ".attention-row td",
-    "lab": ".st-key-attributions .js-plotly-plot .ytick",
+    "lab": ".st-key-perturbation-tests .js-plotly-plot .xtick",
     "corpus": ".st-key-corpus_sample button",
 }
 """A selector that matches once a page is drawn, by its path."""

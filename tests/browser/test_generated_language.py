@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.conftest import Opener
 from tests.browser.server import READY, running_server
-from tests.browser.test_lab import ATTRIBUTIONS
+from tests.browser.test_lab import PERTURBATION_TESTS
 from tests.catalogs import PSEUDO, pseudo, write_pseudo
 from tests.conftest import SHIPPED_MODEL
 
@@ -60,7 +60,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize(("path", "ready"), [("", READY), ("lab", ATTRIBUTIONS)])
+@pytest.mark.parametrize(("path", "ready"), [("", READY), ("lab", PERTURBATION_TESTS)])
 def test_no_text_is_clipped_or_untranslated(open_page: Opener, path: str, ready: str, width: int) -> None:
     page = open_page(f"?lang={PSEUDO}", path=path, ready=ready, width=width, height=900)
     assert page.locator("html").get_attribute("lang") == PSEUDO

@@ -27,7 +27,7 @@ ATTRIBUTIONS, PERTURBATION_TESTS = (
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 
 
-def open_lab(open_page: Opener, query: str = "", ready: str = ATTRIBUTIONS) -> Page:
+def open_lab(open_page: Opener, query: str = "&section=attributions", ready: str = ATTRIBUTIONS) -> Page:
     """Open the lab as a link does."""
     page = open_page(f"?{SENTENCE}{query}", path="lab", ready=ready)
     wait_until_idle(page)
@@ -83,7 +83,7 @@ def test_lab_and_translate_pages_share_sentence_model_and_step(open_page: Opener
     expect_step(page, 3)
     for step in (3, 4):  # to and fro, and once more
         to_page(page, "Lab")
-        page.wait_for_selector(ATTRIBUTIONS)
+        page.wait_for_selector(PERTURBATION_TESTS)
         wait_until_idle(page)
         expect(page.locator(".player .source")).to_contain_text("snow")
         wait_for_step(page, step)
@@ -97,6 +97,20 @@ def test_lab_and_translate_pages_share_sentence_model_and_step(open_page: Opener
         expect(page.locator(".st-key-status")).to_contain_text("small-dot")
         expect_step(page, step + 1)
         assert query(page)["by"] == ["pieces"]
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
+def test_lab_opens_on_one_question_and_one_picture(open_page: Opener, width: int, height: int) -> None:
+    page = open_page(f"?{SENTENCE}", path="lab", ready=PERTURBATION_TESTS, width=width, height=height)
+    wait_until_idle(page)
+    shown = page.locator(".st-key-perturbation-tests")
+    expect(shown.locator("h3")).to_have_text(re.compile(r"“.+”.*\?$"))
+    expect(page.locator(".js-plotly-plot:visible")).to_have_count(1)
+    for part in ("h3", ".js-plotly-plot", "p"):
+        box = shown.locator(part).bounding_box()
+        assert box, part
+        assert box["y"] + box["height"] <= height, part
+        assert box["x"] + box["width"] <= width, part
 
 
 @pytest.mark.nightly
@@ -114,7 +128,7 @@ def test_lab_link_also_sets_the_translate_page(open_page: Opener) -> None:
 def test_back_and_forward_restore_page_and_step(open_page: Opener) -> None:
     page = open_page(f"?{SENTENCE}&step=3")
     to_page(page, "Lab")
-    page.wait_for_selector(ATTRIBUTIONS)
+    page.wait_for_selector(PERTURBATION_TESTS)
     wait_until_idle(page)
     page.keyboard.press("ArrowRight")
     wait_for_step(page, 4)
@@ -122,7 +136,7 @@ def test_back_and_forward_restore_page_and_step(open_page: Opener) -> None:
     page.wait_for_selector(READY)
     expect_step(page, 3)
     page.go_forward()
-    page.wait_for_selector(ATTRIBUTIONS)
+    page.wait_for_selector(PERTURBATION_TESTS)
     wait_until_idle(page)
     wait_for_step(page, 4)
 
@@ -136,11 +150,11 @@ def test_sections_and_languages_can_be_switched_repeatedly(open_page: Opener) ->
         to_section(page, "Perturbation tests")
         page.wait_for_selector(PERTURBATION_TESTS)
         wait_until_idle(page)
-        assert query(page)["section"] == ["perturbation-tests"]
+        assert "section" not in query(page)
         assert_fits_the_window(page)
         page.locator(".st-key-lang").get_by_text("fr").click()
         expect(chosen_section(page)).to_have_text("Tests de perturbation")
-        expect(page.locator(".st-key-perturbation-tests p")).to_contain_text("mélang")
+        expect(page.locator(".st-key-perturbation-tests h3")).to_contain_text("poids d’attention")
         to_section(page, "Attributions")
         page.wait_for_selector(ATTRIBUTIONS)
         wait_until_idle(page)
@@ -149,7 +163,7 @@ def test_sections_and_languages_can_be_switched_repeatedly(open_page: Opener) ->
         expect(chosen_section(page)).to_have_text("Attributions")
         expect(page.locator(".st-key-attributions p")).to_contain_text("At this step")
         wait_until_idle(page)
-        assert "section" not in query(page)
+        assert query(page)["section"] == ["attributions"]
     page.locator(".player .target .word").nth(3).click()
     text = page.locator(".st-key-attributions p").inner_text()
     page.keyboard.press("ArrowRight")
@@ -163,7 +177,7 @@ def test_sections_and_languages_can_be_switched_repeatedly(open_page: Opener) ->
 @pytest.mark.nightly
 @on_both
 def test_hovered_cell_is_framed_in_every_panel_and_a_click_selects_it(open_page: Opener) -> None:
-    page = open_lab(open_page, "&by=pieces")
+    page = open_lab(open_page, "&section=attributions&by=pieces")
     at = cell_position(page, 1, 2, 3)
     page.mouse.move(at["x"], at["y"])
     frames = page.locator(".st-key-attributions .cursor div")
@@ -215,6 +229,7 @@ def test_typed_word_shows_the_attention_that_favours_it(open_page: Opener) -> No
     page = open_lab(open_page, "&section=perturbation-tests&step=2&search=greedy", PERTURBATION_TESTS)
     paragraph = page.locator(".st-key-perturbation-tests p")
     before = paragraph.inner_text()
+    page.locator(".st-key-all_steps button").click()
     box = page.locator(".word-choice [data-what=word]")
     box.fill("neige")
     page.keyboard.press("Enter")
@@ -243,14 +258,14 @@ def test_text_has_enough_contrast(open_page: Opener, name: str, dark: bool) -> N
 @pytest.mark.nightly
 @on_both
 def test_lab_is_usable_by_keyboard(open_page: Opener) -> None:
-    page = open_lab(open_page)
+    page = open_lab(open_page, "&section=attributions&step=1")
     page.keyboard.press("ArrowRight")
     wait_for_step(page, 2)
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate('document.activeElement.closest(".st-key-section") !== null'):
             break
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
     page.keyboard.press("Space")
     page.wait_for_selector(PERTURBATION_TESTS)
     wait_until_idle(page)
@@ -264,7 +279,7 @@ def test_lab_is_usable_by_keyboard(open_page: Opener) -> None:
 @pytest.mark.nightly
 @on_both
 def test_tables_follow_the_step(open_page: Opener) -> None:
-    page = open_lab(open_page)
+    page = open_lab(open_page, "&section=attributions&step=1")
     page.get_by_text("The charts as tables").click()
     expect(page.get_by_text("Attributions at step 1", exact=True)).to_be_visible()
     page.keyboard.press("ArrowRight")
@@ -291,7 +306,7 @@ def test_charts_of_a_section_can_be_downloaded(open_page: Opener, tmp_path: Path
 @pytest.mark.nightly
 @on_both
 def test_lab_explains_that_a_model_has_no_attention(open_page: Opener, snapshot: SnapshotAssertion) -> None:
-    page = open_lab(open_page, "&model=small-fixed", ".player .target .word")
+    page = open_lab(open_page, "&model=small-fixed&step=1", ".player .target .word")
     for name in ("Perturbation tests", "Attributions"):
         to_section(page, name)
         expect(chosen_section(page)).to_have_text(name)

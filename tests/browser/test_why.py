@@ -130,6 +130,7 @@ def test_playback_stops_at_the_last_step(open_page: Opener) -> None:
 @on_both
 def test_every_chart_is_drawn_and_described(open_page: Opener) -> None:
     page = open_why(open_page)
+    page.locator(".st-key-signal_paths-why button").click()
     for name in CHARTS:
         chart = page.locator(f".st-key-{name} .chart")
         chart.scroll_into_view_if_needed()
@@ -271,8 +272,8 @@ def test_language_can_be_switched_repeatedly(open_page: Opener) -> None:
     for code, name in (("fr", "Un vecteur fixe"), ("en", "One fixed vector"), ("fr", "Un vecteur fixe")):
         page.locator(".st-key-lang").get_by_text(code).click()
         expect(lanes(page).locator(".name").first).to_contain_text(name)
-    page.locator(".st-key-signals-why").scroll_into_view_if_needed()
-    expect(page.locator(".st-key-signals-why h3")).to_contain_text("Part du gradient")
+    page.locator(".st-key-gradient_share-why").scroll_into_view_if_needed()
+    expect(page.locator(".st-key-gradient_share-why h3")).to_contain_text("Part du gradient")
 
 
 @pytest.mark.nightly

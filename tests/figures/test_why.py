@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import numpy as np
 import plotly.graph_objects as go
@@ -23,7 +24,17 @@ from attnviz.text import Tokenizer
 from attnviz.trace.attributions import Signals
 from attnviz.wording.numbers import percent
 from attnviz.wording.why import gradient_share_sentences, growth_sentence, judgement_note, length_sentence
-from attnviz.wording.why_story import by_length, forced, growth, judging, opening, signals, translations_section
+from attnviz.wording.why_story import (
+    Origin,
+    by_length,
+    forced,
+    growth,
+    judging,
+    opening,
+    signal_paths,
+    signals,
+    translations_section,
+)
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.test_bleu_by_length import ROWS
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
@@ -174,9 +185,9 @@ def test_sections_are_translated_into_french() -> None:
         sections = [
             opening(),
             translations_section(),
-            forced("m", given=False),
-            forced("m", given=True),
+            *(forced("m", origin) for origin in get_args(Origin)),
             signals(),
+            signal_paths(),
             by_length(),
             growth(),
         ]

@@ -23,7 +23,9 @@ from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.ui.shared_payloads import UnknownPayloadError
+from attnviz.ui.transformer.attention_row import row_pictures
 from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
+from attnviz.wording.attention_forms import FormSources, form_names
 from tests.conftest import ModelFactory
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
@@ -152,6 +154,31 @@ def test_numbers_in_the_sentences_are_those_of_the_row(open_page: Callable[..., 
         )
         each = [one for number, head in enumerate(heads, 1) for one in (number, *shares(head[step].max()))]
         assert sentences["heads"] == [*each, *shares(weights["heads"][step].max())]
+
+
+def test_row_is_saved_in_every_form(folder: Path) -> None:
+    traces, step, expected = forced(folder), 1, expected_forms(folder)
+    sources = FormSources(traces[0], traces[1], named_head(traces[2], "cross.1.1"))
+    pictures = row_pictures(sources, step)
+    assert [picture.title for picture in pictures.values()] == list(form_names().values())
+    for name, (scores, weights) in expected.items():
+        picture = pictures[name]  # type: ignore[index]
+        *heads, drawn = picture.figure.data[0].z
+        np.testing.assert_allclose(drawn, weights[step], atol=2e-6)
+        np.testing.assert_allclose(picture.numbers.iloc[:, -1], weights[step], atol=2e-6)
+        assert len(heads) == (4 if name == "heads" else 0)
+        if scores is not None:
+            np.testing.assert_allclose(picture.numbers["score e"], scores[step], atol=1e-5)
+        texts = [note.text for note in picture.figure.layout.annotations]
+        assert texts[-len(weights[step]) :] == [f"{round(100 * w)}\u00a0%" for w in weights[step]]
+
+
+def test_row_is_verified_in_its_three_models(open_page: Callable[..., AppTest]) -> None:
+    (badge,) = mounted(open_page(), "verification_badge")
+    found = fetched(badge["at"], 1)
+    assert found["holds"]
+    models = {row[0].split(":")[0] for row in found["rows"]}
+    assert models == {ADDITIVE_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL}
 
 
 def test_numbers_in_the_texts_are_those_of_the_models(open_page: Callable[..., AppTest], folder: Path) -> None:

@@ -16,6 +16,7 @@ from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.step.consequence import _consequence_at, consequence_payload
 from attnviz.ui.step.what_if import requested_change
 from attnviz.wording.numbers import percent
+from attnviz.wording.what_if import changed_words
 from tests.conftest import SENTENCES
 
 
@@ -60,6 +61,26 @@ def test_consequence_is_what_the_change_then_does(view: View, translator: Transl
                 kept = [word for word in payload["words"] if word["kind"] != "gone"]
                 text = "".join(" " * word["space"] + word["text"] for word in kept)
                 assert text == done.translation
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("à la fin de la rue", "à la +la fin de la rue"),
+        ("très très belle maison", "très -très belle maison"),
+        ("de la rue", "de +de rue"),
+        ("la rue et la place", "la rue et +le place"),
+        ("il est là", "il est là +là"),
+        ("il est là là", "il est là -là"),
+        ("un chat noir dort", "+le chat noir dort"),
+        ("il dort", "il dort"),
+    ],
+)
+def test_of_two_equal_words_the_changed_one_is_marked(before: str, after: str) -> None:
+    """Mark a new word with a plus, and one that is left out with a minus."""
+    new = [word.removeprefix("+") for word in after.split() if not word.startswith("-")]
+    changed = changed_words([(word, True) for word in new], [(word, True) for word in before.split()])
+    assert " ".join({"same": "", "other": "+", "gone": "-"}[word.kind] + word.text for word in changed) == after
 
 
 def test_a_frozen_vector_changes_the_pieces_before_the_step(view: View) -> None:

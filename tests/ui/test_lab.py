@@ -28,7 +28,7 @@ from attnviz.ui.pages import lab as lab_script
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
 from attnviz.wording.perturbation_tests import REFERENCES
-from tests.conftest import ModelFactory
+from tests.conftest import REPOSITORY, ModelFactory
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, payloads_of, selected, texts
@@ -50,7 +50,7 @@ def _no_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab_script, "shown_marks", lambda _: [])
 
 
-def test_lab_opens_with_the_question_at_a_mistake(lab: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lab_opens_at_the_first_mistake(lab: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     marks = [Mark(Finding(Kind.REPEATED, 2.0, target=k, strong=strong), k, 0) for k, strong in ((1, False), (3, True))]
     monkeypatch.setattr(lab_script, "shown_marks", lambda _: marks)
     app = lab(sentence="Two dogs play in the snow.")
@@ -61,6 +61,18 @@ def test_lab_opens_with_the_question_at_a_mistake(lab: Run, monkeypatch: pytest.
     assert address(app)["section"] == "attributions"
     linked = lab(sentence="Two dogs play in the snow.", step="2")
     assert selected(linked).step == 1
+
+
+def test_lab_opens_at_the_least_likely_content_word_where_nothing_is_wrong(
+    lab: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(REPOSITORY / "models"))
+    app = lab()
+    assert not app.exception
+    step, (chart,) = selected(app).step, mounted(app, "chart")
+    question, sentence = fetched(chart["at"].replace("{size}", "").replace("{word}", ""), step)["captions"][str(step)]
+    assert "“vieille”" in question
+    assert "→" in sentence
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -78,6 +90,7 @@ def test_link_opens_section_and_step_and_the_address_has_the_section(lab: Run, s
 
 def test_only_the_current_section_requests_payloads(lab: Run) -> None:
     app = lab()
+    set_field(app, "section", "attributions")
     assert len(payloads_of(app, "chart")) == 1
     assert mounted(app, "player")[0]["source"][1]["text"] == DEFAULT_SENTENCE.split()[1]
     set_field(app, "section", "perturbation-tests")

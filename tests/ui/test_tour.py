@@ -45,6 +45,16 @@ def test_tour_card_is_in_the_language_of_the_page(page: Run) -> None:
     assert [one["title"] for one in card(app)["stops"]][-1] == "À vous"
 
 
+def test_bayes_is_a_stop_at_the_level_numbers_only(page: Run) -> None:
+    level = {name: card(page(sentence=SENTENCES[0], search="greedy", depth=name)) for name in ("idea", "numbers")}
+    stops = {name: record["stops"] for name, record in level.items()}
+    assert [one["title"] for one in stops["numbers"]] == list(stop_titles().values())
+    assert [one["title"] for one in stops["idea"]] == [one["title"] for one in stops["numbers"] if one["number"] != 7]
+    assert [one["number"] for one in stops["idea"]] == list(range(1, STOPS))
+    assert "α′" not in str(stops["idea"])
+    assert "α′" in str(stops["numbers"])
+
+
 def test_tour_card_has_the_numbers_of_the_translation(page: Run) -> None:
     app = page(sentence=SENTENCES[0], search="greedy", tour="4")
     trace, record = app.session_state["last_trace"], card(app)

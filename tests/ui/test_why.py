@@ -19,7 +19,7 @@ from attnviz.checkpoint import save_model
 from attnviz.corpora.judging import judge
 from attnviz.evaluation.sentences import HUMAN_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.text import Tokenizer
-from attnviz.ui.examples import DEFAULT_SENTENCE
+from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.why.gradient_decay import signals_tables
@@ -100,12 +100,42 @@ def test_three_translations_are_shown_side_by_side_with_their_weights(page: Run,
 
 def test_page_has_four_charts(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(sentence=SENTENCE, long="own")
-    growth, by_length, forced, signals = mounted(app, "chart")
+    growth, by_length, forced, share = mounted(app, "chart")
     assert by_length["captions"]["every"][1] == snapshot(name="BLEU by length")
     unlikely = re.sub("“.*”", "“…”", fetched(forced["at"])["captions"]["every"][1])
     assert without_numbers(unlikely) == snapshot(name="forced words")
-    for asked in (signals, growth):
+    for asked in (share, growth):
         assert "every" in fetched(asked["at"])["captions"]
+
+
+def test_share_of_the_gradient_is_shown_before_its_paths(page: Run) -> None:
+    app = page(sentence=SENTENCE, long="own")
+    *_, share = mounted(app, "chart")
+    sentence, _ = fetched(share["at"])["captions"]["every"]
+    assert re.fullmatch(r"Share of the gradient .*: fixed vector \d+\u00a0%, .*additive \d+\u00a0%", sentence)
+    set_field(app, "signal_paths-why", True)
+    assert not app.exception
+    *_, share, signals = mounted(app, "chart")
+    assert fetched(share["at"])["captions"]["every"][0] == sentence
+    assert "%" in fetched(signals["at"])["captions"]["every"][1]
+
+
+def test_example_is_forced_with_the_translation_of_a_person(page: Run, snapshot: SnapshotAssertion) -> None:
+    """The shipped model writes *la banque de la rivière*, which its page calls a mistake."""
+    sentence = "He is sitting on the bank of the river."
+    app = page(sentence=sentence)
+    assert not app.exception
+    human = HUMAN_TRANSLATIONS[sentence].french
+    assert translate_trio(sentence, None).origin == "person"
+    assert translate_trio(sentence, "Il est assis.").origin == "visitor"
+    assert translate_trio(SENTENCE, None).origin == "model"
+    assert [html.proto.body for html in app.get("html") if human in html.proto.body] == snapshot
+    assert "target" not in address(app)
+
+
+@pytest.mark.parametrize("sentence", [one for kind in list(EXAMPLES)[:5] for one in EXAMPLES[kind]])
+def test_every_example_has_the_translation_of_a_person(sentence: str) -> None:
+    assert HUMAN_TRANSLATIONS[sentence].french
 
 
 def grown(app: AppTest) -> dict[str, Any]:
@@ -242,10 +272,10 @@ def test_bad_input_is_reported_and_the_example_shown(page: Run) -> None:
 def test_texts_are_in_the_language_of_the_page(page: Run) -> None:
     app = page(sentence=SENTENCE, lang="fr", long="own")
     assert not app.exception
-    _, _, forced, signals = mounted(app, "chart")
+    _, _, forced, share = mounted(app, "chart")
     assert mounted(app, "side_by_side")[1]["lanes"][0]["name"] == grown(app)["lanes"][0]["name"] == "Un vecteur fixe"
     assert "dix fois moins probables" in fetched(forced["at"])["captions"]["every"][1]
-    assert "Part du gradient" in fetched(signals["at"])["captions"]["every"][0]
+    assert "Part du gradient" in fetched(share["at"])["captions"]["every"][0]
 
 
 def test_model_with_another_tokenizer_is_reported_instead_of_a_figure(
@@ -265,7 +295,7 @@ def test_payloads_are_recomputed_after_a_model_was_replaced(
     folder: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     reference = register_trace(translate_trio(SENTENCE, SENTENCES[7]).reference)
-    before, at = trio_stamp(), lambda: address_of(reference, "signals", "light", every=True, models=trio_stamp())
+    before, at = trio_stamp(), lambda: address_of(reference, "gradient-share", "light", every=True, models=trio_stamp())
     one = fetched(at())
     save_model(folder / MODELS[1], make_network("general", hidden_size=8), tokenizer)
     assert trio_stamp() != before

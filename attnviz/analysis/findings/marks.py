@@ -78,9 +78,23 @@ def _probability(trace: Record, target: int) -> Finding:
 
 def _is_unsure(trace: Record, finding: Finding) -> bool:
     """Return whether the target word of `finding` is a content word that the model chose, but was unsure of."""
+    is_little = finding.value < LITTLE_WORD_PROBABILITY
+    return is_little and trace.search.method != "forced" and _is_content(trace, finding)
+
+
+def _is_content(trace: Record, finding: Finding) -> bool:
     word = trace.words().target[finding.target or 0]
-    is_content = word.casefold() not in FUNCTION_WORDS and sum(map(str.isalpha, word)) >= LEAST_LETTERS
-    return is_content and finding.value < LITTLE_WORD_PROBABILITY and trace.search.method != "forced"
+    return word.casefold() not in FUNCTION_WORDS and sum(map(str.isalpha, word)) >= LEAST_LETTERS
+
+
+def least_sure_step(trace: Record) -> int:
+    """Return the 0-based step at which the model was least sure of the least likely content word.
+
+    Where no word is a content word, all words count.
+    """
+    words = [_probability(trace, target) for target in range(len(trace.words().target))]
+    content = [finding for finding in words if _is_content(trace, finding)]
+    return _mark(trace, min(content or words, key=lambda finding: finding.value)).step
 
 
 def runner_up(trace: Record, step: int) -> tuple[int, float, str] | None:

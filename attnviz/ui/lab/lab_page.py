@@ -63,14 +63,14 @@ class Section:
 
 
 SECTIONS: Mapping[str, Section] = {
-    "attributions": Section(
-        lambda: gettext("Attributions"), attributions_panel, attributions_pictures, tables=attributions_tables
-    ),
     "perturbation-tests": Section(
         lambda: gettext("Perturbation tests"),
         perturbation_tests_panel,
         perturbation_tests_pictures,
         tables=perturbation_tests_tables,
+    ),
+    "attributions": Section(
+        lambda: gettext("Attributions"), attributions_panel, attributions_pictures, tables=attributions_tables
     ),
     "tree": Section(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, (BEAM_WIDTH,)),
     "comparison": Section(
@@ -92,11 +92,8 @@ SECTIONS: Mapping[str, Section] = {
 
 
 @st.fragment
-def lab_page(view: View, *, requested: bool = False, has_mistake: bool = False) -> None:
-    """Draw the lab of `view`; if its translation was `requested`, show how it was computed.
-
-    Where it `has_mistake`, the lab opens with the question whether other weights would have changed it.
-    """
+def lab_page(view: View, *, requested: bool = False) -> None:
+    """Draw the lab of `view`; if its translation was `requested`, show how it was computed."""
     begin_fragment()
     (trace,) = show_traces(view.key("lab"), view.trace)
     view = replace(view, trace=trace)
@@ -105,7 +102,7 @@ def lab_page(view: View, *, requested: bool = False, has_mistake: bool = False) 
             text_section(TextSection(gettext("Lab"), (_introduction(),)))
         sentences = st.container(key=view.key("sentences"))
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
-            chosen = _chosen_section(has_mistake)
+            chosen = _chosen_section()
             section = SECTIONS[chosen]
             files = st.container(width="content")
             if requested:
@@ -124,23 +121,17 @@ def lab_page(view: View, *, requested: bool = False, has_mistake: bool = False) 
 
 
 def _introduction() -> str:
-    return gettext(
-        "This page examines the finished translation. What did each French word depend on: the words that got "
-        "attention, or the words whose removal changes the French word? Each tab takes a different approach. You "
-        "can compare attribution methods, test other attention weights, or see the other hypotheses of the beam "
-        "search. You can also compare two translations, or find similar vectors in a corpus."
-    )
+    return gettext("What does each French word depend on? Each tab answers in another way.")
 
 
-def _chosen_section(has_mistake: bool) -> str:
+def _chosen_section() -> str:
     """Draw the choice of the section; return its name."""
-    first = "perturbation-tests" if has_mistake else next(iter(SECTIONS))
     titles = {name: section.title() for name, section in SECTIONS.items()}
     return segmented_control(
         gettext("Section"),
         titles,
         key=SECTION,
-        default=first,
+        default=next(iter(SECTIONS)),
         label_visibility="collapsed",
         parameter=SECTION,
     )

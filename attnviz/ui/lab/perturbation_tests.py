@@ -33,6 +33,7 @@ from attnviz.wording.perturbation_tests import (
     best_sentence,
     minimal_change_sentence,
     perturbation_tests_caveat,
+    perturbation_tests_question,
     perturbation_tests_sentence,
     shuffled_sentence,
 )
@@ -42,35 +43,39 @@ WIDTHS = {"": WIDTH, "-narrow": 358}
 
 
 def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
-    """Draw the perturbation tests of the current step, and a button that opens the figures of all steps."""
+    """Draw the perturbation tests of the current step, and a button that opens the rest of the section."""
     if reason := unavailable_reason(view.trace):
         st.text(reason)
         return
-    left, right = st.columns([3, 2], gap="large")
+    chart(
+        view,
+        address(view.trace, "perturbation-tests{size}", theme, every=False, word=True),
+        "perturbation-tests",
+        waiting=gettext("Computing…"),
+        prefetch=True,
+    )
+    if disclosure(gettext("More about these tests, and all steps"), key=view.key("all_steps")):
+        _more(view)
+        _all_steps(view, theme)
+        references(REFERENCES)
+
+
+def _more(view: View) -> None:
+    """Draw how to read the picture, what the tests show, and the choice of a word for the best attention."""
+    left, right = st.columns(2, gap="large")
     with left:
         _heading(
-            gettext("Would this step write the same word with other weights?"),
+            gettext("How to read the picture"),
             gettext(
-                "Above the English pieces, the left side shows the weights that each test tries. A dash marks "
-                "the step’s own weight. The right side shows how much each test changes the probabilities of all "
-                "words, from 0 (nothing) to 1 (everything). Above each bar on the right is the piece that the "
-                "step would write in this test."
+                "Above the English pieces, the left side shows the weights that each test tries. A dash marks the "
+                "step’s own weight. The right side shows how probable the word is with these weights. A line marks its "
+                "probability with the step’s own weights."
             ),
         )
-        chart(
-            view,
-            address(view.trace, "perturbation-tests{size}", theme, every=False, word=True),
-            "perturbation-tests",
-            waiting=gettext("Computing…"),
-            prefetch=True,
-        )
-    with right:
         with st.container(key=view.key("inside_word")):
             _best_attention_choice(view)
+    with right:
         _heading(gettext("What these tests show, and what they do not"), perturbation_tests_caveat())
-    if disclosure(gettext("Such tests at all steps"), key=view.key("all_steps")):
-        _all_steps(view, theme)
-    references(REFERENCES)
 
 
 def _all_steps(view: View, theme: ThemeName) -> None:
@@ -122,20 +127,19 @@ def _best_attention_choice(view: View) -> None:
 def perturbation_tests_payload(width: int, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of a step's perturbation tests, `width` pixels wide.
 
-    It includes the best attention for the requested word, by default the step's own. Raise UnknownPayloadError where
-    there are none.
+    It includes the best attention for the requested word, if any. Raise UnknownPayloadError where there are none.
     """
     trace, (step, *others) = request.trace, request.steps
     if others or unavailable_reason(trace):
         raise UnknownPayloadError("perturbation-tests")
-    word = trace.target_ids[step] if request.word is None else request.word
-    tests, best, spelling = perturbation_tests_of(trace, step), best_attention_of(trace, step, word), spelling_of(trace)
-    sentences = (
-        perturbation_tests_sentence(tests, spelling),
-        best_sentence(best, tests.real, word, trace, spelling),
-    )
+    word, tests, spelling = request.word, perturbation_tests_of(trace, step), spelling_of(trace)
+    best = None if word is None else best_attention_of(trace, step, word)
+    sentences = [perturbation_tests_sentence(tests, spelling)]
+    if word is not None and best is not None:
+        sentences.append(best_sentence(best, tests.real, word, trace, spelling))
     figure = perturbation_tests_figure(trace, tests, spelling, best, theme=request.theme, width=width)
-    return steady_payload(figure.to_json(), {step: ("", " ".join(filter(None, sentences)))})
+    caption = perturbation_tests_question(tests, spelling), " ".join(filter(None, sentences))
+    return steady_payload(figure.to_json(), {step: caption})
 
 
 def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+from attnviz.analysis.findings.marks import least_sure_step
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.requirements import TRANSLATION
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
@@ -18,13 +22,20 @@ def _draw() -> None:
     request = current_request(available) if available else None
     shown = shown_translation(request, back=False)
     if shown.view:
-        view = shown.view
-        mistakes = [mark for mark in shown_marks(view.trace) if mark.strong]
-        if mistakes:
-            view = replace(view, first_step=mistakes[0].step)
+        view = replace(shown.view, first_step=_doubtful_step(shown.view.trace))
         parameters = request_address(request, available) if shown.asked and request else None
         open_view(view, parameters)
-        lab_page(view, requested=shown.asked, has_mistake=bool(mistakes))
+        lab_page(view, requested=shown.asked)
+
+
+def _doubtful_step(trace: Any) -> int:
+    """Return the 0-based step of the first mistake, or of the content word that the model is least sure of.
+
+    Imported attention and other pairs of sentences have neither; for them it is the first step.
+    """
+    if not TRANSLATION.is_met(Subject(trace, 0)):
+        return 0
+    return next((mark.step for mark in shown_marks(trace) if mark.strong), least_sure_step(trace))
 
 
 page = Page("lab", lambda: gettext("Lab"), _draw, shows_sentence=True)

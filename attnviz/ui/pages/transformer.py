@@ -7,7 +7,6 @@ import streamlit as st
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
-from attnviz.ui.glossary import glossary_box
 from attnviz.ui.text_sections import text_section
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
 from attnviz.ui.toolbar.translation import open_view, shown_translation
@@ -20,7 +19,6 @@ def _draw() -> None:
     available = installed_models()
     with st.container(key="transformer_opening"):
         text_section(transformer_page.opening())
-        glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")
     request = None
     if available:
         with st.container(key="transformer_sentence"):

@@ -30,25 +30,28 @@ PULLED_PIECES, COMPARED_WORDS = 5, 4
 def tour(view: View, theme: ThemeName) -> None:
     """Mount the tour, hidden until it begins; only a page's own view has one."""
     if view.id == MAIN:
-        tour_card(view, address(view.trace, "tour", theme, every=True))
+        name = "tour" if view.shows("numbers") else "tour-idea"
+        tour_card(view, address(view.trace, name, theme, every=True))
 
 
-def tour_stops_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of all stops."""
-    data = tour_data(request.trace)
-    stops = [_stop_payload(data, stop) for stop in tour_stops(data)]
+def tour_stops_payload(request: PayloadRequest, *, posterior: bool) -> dict[str, Any]:
+    """Return the payload of all stops; without `posterior` attention for the level *Idea*."""
+    data = tour_data(request.trace, posterior=posterior)
+    stops = [_stop_payload(data, stop) for stop in tour_stops(data, posterior=posterior)]
     return {
         "identity": request.trace.fingerprint,
         "language": language(),
         "words": tour_words(),
-        "stops": [*stops, _quiz_payload(data)],
+        "stops": [*stops, _quiz_payload(data) | {"number": len(stops) + 1}],
     }
 
 
-def tour_data(trace: Record) -> TourData:
-    """Return the translation and its posterior attention for the tour."""
-    posterior = posterior_of(trace)  # type: ignore[arg-type]  # a transformer's trace, too, which has none
-    return TourData(trace, None if posterior is None else trace.words().merged(posterior))
+def tour_data(trace: Record, *, posterior: bool = True) -> TourData:
+    """Return the translation for the tour, with its posterior attention where it is shown."""
+    if not posterior:
+        return TourData(trace, None)
+    posterior_weights = posterior_of(trace)  # type: ignore[arg-type]  # a transformer's trace, too, which has none
+    return TourData(trace, None if posterior_weights is None else trace.words().merged(posterior_weights))
 
 
 def tour_words() -> dict[str, str]:
@@ -134,7 +137,6 @@ def _quiz_payload(data: TourData) -> dict[str, Any]:
         "chance": chance_sentence(odds(record, quiz_questions), len(quiz_questions), after=data.after is not None),
     }
     return {
-        "number": QUIZ_STOP,
         "title": stop_titles()[QUIZ_STOP],
         "texts": [coloured_parts(opening(data, quiz_questions))],
         "place": "heatmap" if quiz_questions else "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import streamlit as st
@@ -10,11 +10,14 @@ import streamlit as st
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.attention_forms import AttentionForm, Form, attention_forms, instructive_step
 from attnviz.analysis.heads import OpenHead, named_head
+from attnviz.figures.attention_row import attention_row_figure, attention_row_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.attention_row import attention_row, row_payload
+from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.display_options import option_segments
+from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import (
     Maker,
@@ -24,6 +27,7 @@ from attnviz.ui.shared_payloads import (
     show_traces,
     shown_trace,
 )
+from attnviz.ui.toolbar.downloads import Picture, download_box, offer_pictures, picture_file
 from attnviz.ui.transformer.exhibit import (
     ADDITIVE_MODEL,
     GENERAL_MODEL,
@@ -32,7 +36,9 @@ from attnviz.ui.transformer.exhibit import (
     missing_models_reason,
 )
 from attnviz.ui.transformer.head_error_rates import best_head
-from attnviz.wording.attention_forms import FormSources, form_names
+from attnviz.ui.transformer.models_verification import models_badge
+from attnviz.wording.attention_forms import FormSources, form_model, form_names, form_trace, step_sentence
+from attnviz.wording.labels import quoted_name
 
 VIEW_ID = "energies"
 """Id of the view of the row, which the first exhibit shares: it has the same step."""
@@ -103,11 +109,52 @@ def draw(view: View, request: SentenceRequest, theme: ThemeName, opened: str) ->
     """Draw the choice of the form, and the row; `opened` is the name of the exhibit that is open, or empty."""
     view_state(view)
     names: dict[str, str] = {form: name for form, name in form_names().items() if form in view.forms}
-    option_segments(view, "form", gettext("Form of attention"), names)
     sources = _sources(request)
+    with st.container(horizontal=True, vertical_alignment="center", key=view.key("beside_form")):
+        option_segments(view, "form", gettext("Form of attention"), names)
+        download_box(lambda: _offer_pictures(view, sources), lambda part: f"{part}_of_row")
     attention_row(view, _payload_address(sources, theme), opened)
+    models_badge(view, _traces(sources), theme, "row_verification")
     if sources.head is None:
         st.text(missing_models_reason(TRANSFORMER_MODEL) or _other_pieces_text(TRANSFORMER_MODEL))
+
+
+def _traces(sources: FormSources) -> list[Any]:
+    return [sources.additive, sources.general, *([sources.head.trace] if sources.head else [])]
+
+
+def _offer_pictures(view: View, sources: FormSources) -> None:
+    """Offer the row of the current step in every form as a picture."""
+
+    def make_files(selection: Selection) -> Iterator[PictureFile]:
+        return (
+            picture_file(form_trace(name, sources), picture)
+            for name, picture in row_pictures(sources, selection.step).items()
+        )
+
+    offer_pictures(view, make_files, ".".join(trace.fingerprint for trace in _traces(sources)), "export_row")
+
+
+def row_pictures(sources: FormSources, step: int) -> dict[Form, Picture]:
+    """Return the row of 0-based `step` in every form as it is saved."""
+    forms, pieces = _forms(sources), sources.additive.source_pieces
+    pictures: dict[Form, Picture] = {}
+    for name, form in forms.items():
+        heading = gettext(
+            "Attention of {piece} in {model}",
+            piece=quoted_name(sources.additive.target_pieces[step]),
+            model=form_model(name, sources),
+        )
+        sentence = step_sentence(name, forms, sources, step)
+        pictures[name] = Picture(
+            form_names()[name],
+            heading,
+            f"step-{step + 1}-{name}",
+            attention_row_figure(form, step, pieces, f"{heading}. {sentence}"),
+            attention_row_table(form, step, pieces),
+            sentence,
+        )
+    return pictures
 
 
 def _payload_address(sources: FormSources, theme: ThemeName) -> str:

@@ -20,6 +20,7 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.picture_files import PictureFile
+from attnviz.ui.glossary import glossary_box
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.linked import linked_entry
@@ -90,6 +91,7 @@ def transformer_view(request: SentenceRequest) -> None:
         request_button(label, partial(_store_exhibit_name, "" if is_open else "answers"), key="compare_models")
         if provider:
             copy_link(provider)
+        glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")
     references(transformer_page.REFERENCES)
 
 

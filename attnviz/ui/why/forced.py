@@ -6,27 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.forced_words import ForcedWords, forced_words
 from attnviz.figures.forced_words import forced_words_figure, forced_words_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart import EVERY_STEP, chart, fitting_payload, steady_payload
+from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
 from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.why.three_models import Trio, force_decoded, missing_models_reason, trio_stamp
 from attnviz.wording.why import forgetting_sentences
-
-_EMPTY_LAYOUT = {
-    "height": 10,
-    "xaxis": {"visible": False},
-    "yaxis": {"visible": False},
-    "meta": {"alt": "", "narrowest": 1},
-}
-"""Layout of an empty figure; the sentence above it gives the reason."""
 
 
 def forced_panel(view: View, trio: Trio, theme: ThemeName) -> None:
@@ -45,7 +36,7 @@ def forced_payload(request: PayloadRequest) -> dict[str, Any]:
     try:
         words = _forced_words(request.trace)
     except AttnvizError as error:  # for example, the models segment it into different words
-        return steady_payload(go.Figure(layout=_EMPTY_LAYOUT).to_json(), {EVERY_STEP: ("", str(error))})
+        return caption_payload({EVERY_STEP: ("", str(error))})
     sentence = _sentence(words)
     figures = [forced_words_figure(words, slanting=slanting, theme=request.theme) for slanting in (False, True)]
     return fitting_payload(figures, {EVERY_STEP: ("", sentence)})

@@ -1,4 +1,4 @@
-"""Figure of gradient decay on *Why attention?*: how far gradients travel in each of the three models."""
+"""Gradients in the three models of *Why attention?*: their share at the right piece, and how far they travel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.palette import ThemeName
 from attnviz.trace.attributions import Signals
-from attnviz.ui.components.chart import EVERY_STEP, chart, fitting_payload
+from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
 from attnviz.ui.concurrency import TURNS
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import signals_of, weights_digest_of
@@ -26,6 +26,18 @@ from attnviz.wording.why import gradient_share_sentences
 _CACHE: LRUCache[object] = LRUCache(4 << 20, size=size_of)
 
 
+def share_panel(view: View, trio: Trio, theme: ThemeName) -> None:
+    """Draw the share of the gradient that reaches the right piece in each model."""
+    payload_address = address(trio.reference, "gradient-share", theme, every=True, models=trio_stamp())
+    chart(view, payload_address, "gradient_share", waiting=gettext("Computing…"))
+
+
+def share_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the shares; raise UnknownPayloadError where there are none."""
+    share, _ = _sentences(*_requested(request))
+    return caption_payload({EVERY_STEP: (share, "")})
+
+
 def signals_panel(view: View, trio: Trio, theme: ThemeName) -> None:
     """Draw how far gradients travel in each model."""
     payload_address = address(trio.reference, "signals", theme, every=True, models=trio_stamp())
@@ -34,16 +46,22 @@ def signals_panel(view: View, trio: Trio, theme: ThemeName) -> None:
 
 def signals_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure for the requested translation; raise UnknownPayloadError where there is none."""
+    traces, signals = _requested(request)
+    kinds = _kinds(traces)
+    figures = [signals_figure(kinds, signals, across=across, theme=request.theme) for across in (3, 1)]
+    _, right_piece = _sentences(traces, signals)
+    return fitting_payload(figures, {EVERY_STEP: ("", right_piece)})
+
+
+def _requested(request: PayloadRequest) -> tuple[tuple[Trace, ...], list[Signals]]:
+    """Return the models' traces with their signals; raise UnknownPayloadError where there are none."""
     if missing_models_reason():
         raise UnknownPayloadError("signals")
     try:
         traces = force_decoded(request.trace)
-        signals = [_cached_signals(trace) for trace in traces]
+        return traces, [_cached_signals(trace) for trace in traces]
     except AttnvizError as error:
         raise UnknownPayloadError("signals") from error
-    kinds = _kinds(traces)
-    figures = [signals_figure(kinds, signals, across=across, theme=request.theme) for across in (3, 1)]
-    return fitting_payload(figures, {EVERY_STEP: _sentences(traces, signals)})
 
 
 def signals_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -25,17 +25,19 @@ def why_lecture(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> Sto
     Raise AttnvizError where a model is not installed.
     """
     reference = trio.reference
-    forced = why_story.forced(reference.model, given=reference.search.method == "forced")
-    translation_text = gettext("Translation by {model}: {text}", model=reference.model, text=reference.translation)
-    if reference.search.method == "forced":
-        translation_text = gettext("Given translation: {text}", text=reference.translation)
+    forced, text = why_story.forced(reference.model, trio.origin), reference.translation
+    translation_text = {
+        "model": gettext("Translation by {model}: {text}", model=reference.model, text=text),
+        "person": gettext("A person’s translation: {text}", text=text),
+        "visitor": gettext("Given translation: {text}", text=text),
+    }[trio.origin]
     chapters = [
         _chapter(why_story.opening()),
         *_growth(growth_trace, theme),
         _chapter(why_story.by_length(), *by_length_pictures(trio, theme)),
         _translations(trio, theme),
         _chapter(TextSection(forced.heading, (forced.paragraphs[0], translation_text)), *forced_pictures(trio, theme)),
-        _chapter(why_story.signals(), *signals_pictures(trio, theme)),
+        _chapter(_with_paragraphs_of(why_story.signals(), why_story.signal_paths()), *signals_pictures(trio, theme)),
     ]
     count = len(trio.longest.target_pieces)
     step_names = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
@@ -69,6 +71,10 @@ def _translations(trio: Trio, theme: ThemeName) -> Chapter:
 def _heatmap(trace: Trace, theme: ThemeName) -> StoryPicture:
     name = attention_name(str(trace.config["attention"]))
     return StoryPicture(f"{name} ({trace.model})", (trace.translation,), (translation_figure(trace, theme=theme),))
+
+
+def _with_paragraphs_of(text: TextSection, other: TextSection) -> TextSection:
+    return TextSection(text.heading, text.paragraphs + other.paragraphs)
 
 
 def _chapter(text: TextSection, *pictures: Picture) -> Chapter:

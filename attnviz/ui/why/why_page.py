@@ -29,7 +29,7 @@ from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import references, text_section
 from attnviz.ui.toolbar.downloads import Picture, download_box, file_name, offer_lecture, offer_pictures, picture_file
 from attnviz.ui.why.forced import forced_panel, forced_pictures, forced_tables
-from attnviz.ui.why.gradient_decay import signals_panel, signals_pictures, signals_tables
+from attnviz.ui.why.gradient_decay import share_panel, signals_panel, signals_pictures, signals_tables
 from attnviz.ui.why.grown_sentence import choose_sentence
 from attnviz.ui.why.growth import growth_panel, growth_pictures, growth_tables, no_judge_reason
 from attnviz.ui.why.length_curve import by_length_panel, by_length_pictures, by_length_tables
@@ -61,12 +61,11 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
         text_section(why_story.translations_section())
         translations_panel(view, trio)
         text_section(
-            why_story.forced(trio.reference.model, given=trio.reference.search.method == "forced"),
+            why_story.forced(trio.reference.model, trio.origin),
             trio.reference.translation,
         )
         forced_panel(view, trio, theme_name())
-        text_section(why_story.signals())
-        signals_panel(view, trio, theme_name())
+        _signals_section(view, trio)
         view_state(view)
     session[_SHOWN_TRACES] = trio, growth_trace
     _footer(view, trio, growth_trace)
@@ -92,6 +91,18 @@ def _growth_section(trio: Trio) -> Trace | None:
         growth_panel(view, theme_name())
         view_state(view)
     return trace
+
+
+@st.fragment
+def _signals_section(view: View, trio: Trio) -> None:
+    """Draw the share of the gradient that reaches the right piece, and a button that opens the figure of its paths."""
+    begin_fragment()
+    text_section(why_story.signals())
+    share_panel(view, trio, theme_name())
+    if disclosure(why_story.signal_paths().heading, key=view.key("signal_paths")):
+        for paragraph in why_story.signal_paths().paragraphs:
+            st.html(f'<p class="reading">{escape(paragraph)}</p>')
+        signals_panel(view, trio, theme_name())
 
 
 def _footer(view: View, trio: Trio, growth_trace: Trace | None) -> None:

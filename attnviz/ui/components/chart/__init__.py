@@ -53,6 +53,21 @@ def steady_payload(figure: str, captions: Captions) -> dict[str, Any]:
     return {"template": figure, "values": {EVERY_STEP: "{}"}, "captions": {str(i): one for i, one in captions.items()}}
 
 
+_EMPTY_LAYOUT = {
+    "height": 10,
+    "paper_bgcolor": "rgba(0,0,0,0)",
+    "plot_bgcolor": "rgba(0,0,0,0)",
+    "xaxis": {"visible": False},
+    "yaxis": {"visible": False},
+    "meta": {"alt": "", "narrowest": 1},
+}
+
+
+def caption_payload(captions: Captions) -> dict[str, Any]:
+    """Return the payload of a heading and a sentence without a figure."""
+    return steady_payload(go.Figure(layout=_EMPTY_LAYOUT).to_json(), captions)
+
+
 def fitting_payload(figures: Sequence[go.Figure], captions: Captions) -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step and has several layouts.
 

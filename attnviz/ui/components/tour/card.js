@@ -25,7 +25,7 @@ export function drawCard(root, state, payload) {
   card.classList.toggle("asking", isAsking(stop, payload.identity));
   togglePopover(find(root, ".light"), true);
   togglePopover(card, true);
-  const name = JSON.stringify([payload.identity, payload.language, state.at]);
+  const name = JSON.stringify([payload.identity, payload.language, payload.stops.length, state.at]);
   if (state.written !== name) {
     const began = state.written === undefined, held = cardHasFocus(root);
     state.written = name;
@@ -37,10 +37,13 @@ export function drawCard(root, state, payload) {
 }
 
 /**
- * The current stop, where its payload has arrived.
+ * The current stop, where its payload has arrived: the last one for a link from a level of detail with more stops.
  * @param {TourState} state
  */
-const stopOf = (state) => state.fetched?.payload.stops[(state.at ?? 0) - 1];
+function stopOf({ at, fetched }) {
+  const stops = fetched?.payload.stops;
+  return at === null ? undefined : stops?.[at - 1] ?? stops?.at(-1);
+}
 
 /**
  * Hides the card after the tour, and restores scroll position and focus.
