@@ -13,7 +13,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 from torch.func import vjp, vmap
-from torch.nn.functional import embedding
 
 from attnviz.decoding.forced_steps import forced_steps
 from attnviz.decoding.interventions import energy_change
@@ -134,7 +133,7 @@ def _back_through_decoder(
         decoder.recurrent(previous_states),
     )
     words = torch.tensor([BOS, *target[:-1]], device=states.device)
-    incoming = torch.addmm(embedding(words, decoder.words), alignment, values)
+    incoming = torch.addmm(decoder.words(words), alignment, values)
     recurrence = _Recurrence.of(incoming[:, :gates], previous_states, products[:, :gates])
 
     current, query_end = decoder.config.readout_state == "current", gates + decoder.query_size
