@@ -79,6 +79,8 @@ def random_translator(size: int, tokenizer: Tokenizer) -> Translator:
     network = RNNsearch(ModelConfig(len(tokenizer), 256, size, size, size))
     network.initialise(torch.Generator().manual_seed(1))
     with torch.no_grad():
+        for weight in network.parameters():  # as `save_model` stores them
+            weight.copy_(weight.half())
         network.decoder.output.bias[EOS] = -1e4
     return Translator(network.requires_grad_(False).eval(), tokenizer)
 
