@@ -13,6 +13,8 @@ from attnviz.network.matmul_speed import onednn_is_faster
 
 _FEW = 40
 """Number of rows up to which float16 weights are faster: reading the matrix then takes longer than multiplying."""
+_LARGE = 1 << 20
+"""Number of weights from which float16 is faster for few rows: smaller matrices stay in the processor's cache."""
 _MANY = 5
 """Number of rows from which oneDNN is faster; for one row it takes 1.5 times as long."""
 
@@ -51,7 +53,9 @@ class FixedProduct:
 
 
 def _half_layout(weight: Tensor, bias: Tensor) -> Any:
-    """Return `weight` (o, i) in float16, as FBGEMM reads it; None without FBGEMM, or where that would round."""
-    if torch.backends.quantized.engine not in ("x86", "fbgemm") or not torch.equal(weight.half().float(), weight):
+    """Return `weight` (o, i) in float16, as FBGEMM reads it; None without FBGEMM, or where that is slower or rounds."""
+    if weight.numel() < _LARGE or torch.backends.quantized.engine not in ("x86", "fbgemm"):
+        return None
+    if not torch.equal(weight.half().float(), weight):
         return None
     return torch.ops.quantized.linear_prepack_fp16(weight, bias)

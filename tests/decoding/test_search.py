@@ -119,6 +119,7 @@ def test_numbers_of_a_word_do_not_depend_on_the_sentences_before(make_network: M
 @pytest.mark.parametrize("model", ["small-additive", "small-dot", "small-fixed"])
 def test_float16_copies_of_weights_change_no_translation(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = REPOSITORY / "models" / model
+    monkeypatch.setattr(products, "_LARGE", 0)
     with_copies = Translator[Trace].load(folder)
     monkeypatch.setattr(products, "_half_layout", lambda *_: None)
     without = Translator[Trace].load(folder)

@@ -9,6 +9,11 @@ from attnviz.network import products
 from attnviz.network.products import FixedProduct
 
 
+@pytest.fixture(autouse=True)
+def small_matrices_count_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(products, "_LARGE", 0)
+
+
 @pytest.mark.parametrize("onednn_is_faster", [True, False])
 @pytest.mark.parametrize("rows", [1, 4, 5, 40, 41])
 @pytest.mark.parametrize("saved", [True, False], ids=["float16", "float32"])
