@@ -95,7 +95,7 @@ def erased_annotations(encoder: Encoder, source: Sequence[int], replacement_embe
     embedded = encoder.embedding(torch.tensor(list(source), device=replacement_embedding.device))
     directions = []
     for reverse, (inner, outer, inner_bias, outer_bias) in enumerate(encoder.gru.all_weights):
-        recurrent = FixedProduct(outer, outer_bias)
+        recurrent = FixedProduct(outer, outer_bias, lasting=False)
         inputs, replacement = (linear(vectors, inner, inner_bias) for vectors in (embedded, replacement_embedding))
         state, states = inputs.new_zeros(1, encoder.hidden_size), []
         for position, incoming in enumerate(inputs.flip(0) if reverse else inputs, 1):

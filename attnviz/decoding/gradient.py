@@ -13,7 +13,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 from torch.func import vjp, vmap
-from torch.nn.functional import embedding
 
 from attnviz.decoding.forced_steps import forced_steps
 from attnviz.decoding.interventions import energy_change
@@ -134,7 +133,7 @@ def _back_through_decoder(
         decoder.recurrent(previous_states),
     )
     words = torch.tensor([BOS, *target[:-1]], device=states.device)
-    incoming = torch.addmm(embedding(words, decoder.words), alignment, values)
+    incoming = torch.addmm(decoder.words(words), alignment, values)
     recurrence = _Recurrence.of(incoming[:, :gates], previous_states, products[:, :gates])
 
     current, query_end = decoder.config.readout_state == "current", gates + decoder.query_size
@@ -233,7 +232,7 @@ def _back_through_encoder(
         states, input_parts = states[list(order)], embedded[list(order)] @ inner.t()
         previous_states = torch.cat([torch.zeros_like(states[:1]), states[:-1]])
         recurrence = _Recurrence.of(input_parts + inner_bias, previous_states, previous_states @ outer.t() + outer_bias)
-        by_state = FixedProduct(outer.t(), torch.zeros_like(previous_states[0]))
+        by_state = FixedProduct(outer.t(), torch.zeros_like(previous_states[0]), lasting=False)
         of_state = torch.zeros_like(of_states[:, 0])
         gradients = of_states.new_empty(len(embedded), len(of_states), len(inner))
         for place, j in reversed(list(enumerate(order))):
@@ -249,4 +248,4 @@ def _sum(parts: Iterable[Tensor]) -> Tensor:
 
 def _transposed(product: FixedProduct) -> FixedProduct:
     """Return the transposed product, which takes gradients back: (R, o) to (R, i)."""
-    return FixedProduct(product.weight, product.weight.new_zeros(len(product.weight)))
+    return FixedProduct(product.weight, product.weight.new_zeros(len(product.weight)), lasting=False)

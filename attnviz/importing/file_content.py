@@ -136,13 +136,13 @@ def decoded(data: bytes, encoding: str | None = None) -> str:
 
 def _decoded_as(data: bytes, encoding: str) -> str:
     try:
-        text = codecs.decode(data, encoding)
-    except (LookupError, UnicodeError, ValueError) as error:
+        text = data.decode(encoding)
+    except LookupError as error:  # no codec of this name, or one that makes no text, such as hex
+        raise AttnvizError(gettext("{encoding} is not a text encoding.", encoding=encoding[:40])) from error
+    except ValueError as error:
         raise AttnvizError(
             gettext("The file cannot be read as {encoding}: {error}.", encoding=encoding[:40], error=str(error)[:80])
         ) from error
-    if not isinstance(text, str):
-        raise AttnvizError(gettext("{encoding} is not a text encoding.", encoding=encoding[:40]))
     return text.removeprefix("\ufeff")
 
 

@@ -2,13 +2,13 @@
 
 It computes exactly the equations of `Decoder` in another order, since matrix products distribute over sums:
 
-- The previous word's part of gates and readout is tabulated for the whole vocabulary, once per model.
+- The previous word's part of gates and readout is computed once for each piece, and kept in a table.
 - The context is a weighted sum, so its matrices are applied to the annotations once per sentence, and a step sums rows:
   W (sum_j alpha_j h_j) = sum_j alpha_j (W h_j). For many sentences a step multiplies all contexts at once instead: that
   costs the same and sums shorter rows.
 - The three products with a state (gates, query, readout) are one.
 
-A `StepDecoder` has no mutable state, so threads may share one.
+Threads may share a `StepDecoder`: only that table changes, and every thread would write the same numbers into it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import embedding
@@ -125,16 +126,31 @@ class StepDecoder:
             """Products of a state for gates, query and readout: (R, n) to (R, 3n + n' + 2l)."""
             self.output = OutputLayer(decoder.output)
         self.gates = 3 * n
+        self._tabulated = np.zeros(self.config.vocabulary_size, bool)
+
+    def words(self, ids: Tensor) -> Tensor:
+        """Return the contribution of pieces, as the previous word, to gates and readout: ids (...) to (..., 3n + 2l).
+
+        On the CPU each piece is computed at its first use. A row takes memory once it is written: a translation needs a
+        hundred, and all rows of a vocabulary of 16,000 take 131 MB.
+        """
+        if ids.device.type == "cpu":
+            numbers = ids.flatten().numpy()
+            for number in set(numbers[~self._tabulated[numbers]].tolist()):
+                # One by one: rounding depends on the number of rows, and results must not depend on earlier sentences.
+                self._table[number] = self.words_of(torch.tensor([number]))[0]
+                self._tabulated[number] = True
+        return embedding(ids, self._table)
 
     @cached_property
-    def words(self) -> Tensor:
-        """Contribution of each piece, as the previous word, to gates and readout, (K, 3n + 2l).
-
-        It takes 131 MB at a vocabulary of 16,000.
-        """
+    def _table(self) -> Tensor:
+        """Contribution of each piece, (K, 3n + 2l); on the CPU only the rows in `_tabulated`."""
+        size, device = self.config.vocabulary_size, self._offset.device
         # The first access may happen in inference mode, while a later one needs gradients.
         with torch.inference_mode(False):
-            return self.words_of(torch.arange(self.config.vocabulary_size, device=self._offset.device))
+            if device.type == "cpu":
+                return self._offset.new_empty(size, len(self._offset))
+            return self.words_of(torch.arange(size, device=device))  # finding new ids would wait for the device
 
     @torch.no_grad()
     def words_of(self, ids: Tensor) -> Tensor:
@@ -179,7 +195,7 @@ class StepDecoder:
         features = self.attention.features(state.alignment) if self.attention.reads_before else state.alignment
         energies = self.attention.energies(query, memory.keys[:, None], features) + memory.mask
         alignment = torch.softmax(energies if intervention is None else intervention(energies), -1)
-        incoming = self._incoming(memory, alignment, embedding(previous_ids, self.words) if words is None else words)
+        incoming = self._incoming(memory, alignment, self.words(previous_ids) if words is None else words)
         reset, update = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n]).split(n, dim=-1)
         candidate = tanh_(torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]))
         next_state = self._with_products(torch.lerp(candidate, state.state, update), alignment)

@@ -29,6 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
+from attnviz.memory import return_memory
 from attnviz.ui import modules
 from attnviz.ui.former_addresses import current_address
 from attnviz.ui.request_filter import GUARD, frame_ancestors
@@ -256,10 +257,18 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
 
 async def collect_garbage(seconds: float = 20) -> None:
-    """Collect garbage every so many `seconds`, until cancelled: Python does so only when it allocates objects."""
+    """Return unused memory to the system every so many `seconds`, until cancelled.
+
+    Python collects garbage only when it allocates objects, and glibc keeps most of what is freed.
+    """
     while True:
         await asyncio.sleep(seconds)
-        await asyncio.to_thread(gc.collect)
+        await asyncio.to_thread(_tidy)
+
+
+def _tidy() -> None:
+    gc.collect()
+    return_memory()
 
 
 def warm_up() -> None:
@@ -277,7 +286,7 @@ def warm_up() -> None:
         with suppress(AttnvizError):
             cache_default_translation()
         # All that has been imported by now is permanent: exempt it from garbage collection.
-        gc.collect()
+        _tidy()
         gc.freeze()
     finally:
         sys.setswitchinterval(interval)

@@ -89,10 +89,10 @@ def sample_pairs(files: list[Path], pairs: int) -> Iterator[str]:
             yield f"{line.source}\t{line.target}\n"
 
 
-def pairs_per_cpu_second(file: Path, model: str, kind: str) -> float:
+def pairs_per_cpu_second(file: Path, model: str, kind: str, precision: str) -> float:
     """Return how many pairs one thread computes per second of processor time, after its start."""
     torch.set_num_threads(1)
-    analyser = Analyser.load(model, Settings(kind=None if kind == "none" else kind), "cpu")
+    analyser = Analyser.load(model, Settings(kind=None if kind == "none" else kind, precision=precision), "cpu")
     lines = [line for line in read_lines(file) if isinstance(line, Line)]
     analyser(lines[:50])
     started = time.process_time()
@@ -109,6 +109,7 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", default=["balanced", "fit", "none"])
     parser.add_argument("--workers", type=int, nargs="+", default=[2])
     parser.add_argument("--model", default="models/en-fr")
+    parser.add_argument("--precision", default="auto")
     parser.add_argument("--alone", action="store_true")
     options = parser.parse_args()
     keep_few_shapes()  # as the command does
@@ -118,9 +119,8 @@ def main() -> None:
         count = file.read_text(encoding="utf-8").count("\n")
         if options.alone:
             for kind in options.kinds:
-                print(
-                    f"{kind:9} {pairs_per_cpu_second(file, options.model, kind):5.0f} pairs/s of processor", flush=True
-                )
+                speed = pairs_per_cpu_second(file, options.model, kind, options.precision)
+                print(f"{kind:9} {speed:5.0f} pairs/s of processor", flush=True)
             return
         print(f"{count} pairs, {count / (200 * options.workers[0]):.0f} s or so a run\n")
         print("kind      workers  pairs/s  pairs/s of processor  memory MB", flush=True)
@@ -135,6 +135,8 @@ def main() -> None:
                     options.model,
                     "--device",
                     "cpu",
+                    "--precision",
+                    options.precision,
                     "--kind",
                     kind,
                     "--workers",

@@ -74,13 +74,17 @@ def sentence_of(pieces: int, text: list[str], tokenizer: Tokenizer) -> str:
     raise ValueError(f"the text has no sentence of {pieces} pieces")
 
 
-def random_translator(size: int, tokenizer: Tokenizer) -> Translator:
+def random_translator(size: int, tokenizer: Tokenizer, precision: str) -> Translator:
     """Return a translator with random weights that never ends a translation of its own accord."""
     network = RNNsearch(ModelConfig(len(tokenizer), 256, size, size, size))
     network.initialise(torch.Generator().manual_seed(1))
     with torch.no_grad():
+        for weight in network.parameters():  # as `save_model` stores them
+            weight.copy_(weight.half())
         network.decoder.output.bias[EOS] = -1e4
-    return Translator(network.requires_grad_(False).eval(), tokenizer)
+    translator = Translator(network.requires_grad_(False).eval(), tokenizer)
+    translator.prepared.decoder.output.set_precision(precision)
+    return translator
 
 
 def fixed(steps: int, translate: Callable[[], object]) -> Turn:
@@ -124,7 +128,7 @@ def benchmark_against_peer(size: int, options: argparse.Namespace) -> None:
     """Compare at one size, all translations being of fixed length."""
     text = made_up_text(4000, seed=1)
     tokenizer = Tokenizer.train(text, 8000)
-    ours = random_translator(size, tokenizer)
+    ours = random_translator(size, tokenizer, options.precision)
     many = text[:100]
     name = f"attnviz n={size}, with the Trace"
     with ExitStack() as stack:
@@ -158,7 +162,7 @@ def benchmark_against_peer(size: int, options: argparse.Namespace) -> None:
 
 def benchmark_model_folder(options: argparse.Namespace) -> None:
     """Measure a model folder as it is used."""
-    translator = Translator.load(options.model, device=options.device)
+    translator = Translator.load(options.model, options.device, options.precision)
     for sentence in (SHORT, LONG):
         for beam in (1, 5):
             trace = translator.translate(sentence, beam=beam)
@@ -176,6 +180,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="models/en-fr", help="model folder to measure")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--precision", default="auto", help="fp32 for what a processor without bfloat16 does")
     parser.add_argument("--random-size", type=int, nargs="+", help="n, and n' = l = n, of made-up networks instead")
     parser.add_argument("--turns", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)

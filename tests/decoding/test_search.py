@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+import itertools
 
 import numpy as np
 import pytest
@@ -10,13 +10,18 @@ import torch
 
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding import force
+from attnviz.network import products
 from attnviz.network.config import READOUT_STATES
 from attnviz.network.stepping import StepDecoder
 from attnviz.text import EOS, PAD, UNK, Tokenizer
+from attnviz.trace import Trace
 from attnviz.translator import Translator
+from tests.browser.server import REPOSITORY
 from tests.conftest import SENTENCES, ModelFactory
 
-every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
+every_kind = pytest.mark.parametrize(
+    ("attention", "readout_state"), list(itertools.product(ATTENTION_KINDS, READOUT_STATES))
+)
 
 
 @pytest.fixture
@@ -100,3 +105,27 @@ def test_beam_wider_than_vocabulary(make_network: ModelFactory) -> None:
     trace = translator.translate("A red bicycle.", beam=100)
     assert np.isfinite(trace.score)
     assert len({hypothesis.score for hypothesis in trace.hypotheses}) > 1
+
+
+def test_numbers_of_a_word_do_not_depend_on_the_sentences_before(make_network: ModelFactory) -> None:
+    network, ids = make_network().requires_grad_(False), torch.tensor([[5, 9, 5], [30, 11, 9]])
+    together, alone = StepDecoder(network), StepDecoder(network)
+    by_one = torch.stack([torch.stack([alone.words(one[None])[0] for one in row]) for row in ids])
+    assert torch.equal(together.words(ids), by_one)
+    assert torch.equal(together.words(ids), by_one)
+    torch.testing.assert_close(together.words(ids), together.words_of(ids))
+
+
+@pytest.mark.parametrize("model", ["small-additive", "small-dot", "small-fixed"])
+def test_float16_copies_of_weights_change_no_translation(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = REPOSITORY / "models" / model
+    monkeypatch.setattr(products, "_LARGE", 0)
+    with_copies = Translator[Trace].load(folder)
+    monkeypatch.setattr(products, "_half_layout", lambda *_: None)
+    without = Translator[Trace].load(folder)
+    for sentence, beam in itertools.product(("A girl is riding a red bicycle.", "Where is the station?"), (1, 5)):
+        first, second = (one.translate(sentence, beam=beam) for one in (with_copies, without))
+        assert [one.translation for one in first.hypotheses] == [one.translation for one in second.hypotheses]
+        for quantity in first.arrays:
+            name = quantity.name
+            np.testing.assert_allclose(getattr(first, name), getattr(second, name), atol=2e-5, err_msg=name)
