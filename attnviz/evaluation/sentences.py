@@ -51,8 +51,8 @@ LONG = (
 """Sentences of 30 to 50 words: parliament, news, an everyday story, a talk."""
 
 
-class HumanTranslation(NamedTuple):
-    """A person's translation of a sentence, which may be passed on."""
+class ReferenceTranslation(NamedTuple):
+    """A reference translation of a sentence, which may be passed on."""
 
     french: str
     origin: str
@@ -96,16 +96,16 @@ _EXAMPLES = {
         "qui restait."
     ),
 }
-"""Examples of the app, translated for it."""
+"""Reference translations of the app's examples, written for it."""
 
-HUMAN_TRANSLATIONS = {
-    TECHNOLOGY: HumanTranslation(
+REFERENCE_TRANSLATIONS = {
+    TECHNOLOGY: ReferenceTranslation(
         "Les technologies ont transformé à la fois l'économie et les rapports sociaux, et elles devraient encore "
         "faciliter le libre flux des données à caractère personnel au sein de l'Union et leur transfert vers des pays "
         "tiers et à des organisations internationales, tout en assurant un niveau élevé de protection des données à "
         "caractère personnel.",
         "Regulation (EU) 2016/679, recital 6. © European Union, CC BY 4.0",
     ),
-    **{english: HumanTranslation(french, "attnviz, CC BY 4.0") for english, french in _EXAMPLES.items()},
+    **{english: ReferenceTranslation(french, "attnviz, MIT licence") for english, french in _EXAMPLES.items()},
 }
-"""Translations by people, by English sentence."""
+"""Reference translations by English sentence: the European Union's own, and those of the examples."""

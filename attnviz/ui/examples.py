@@ -55,7 +55,7 @@ class Question:
     other: str
     """French word to compare it with."""
     is_mistake: bool = False
-    """Whether `word` has a wrong sense of the right English word, as a person judged."""
+    """Whether `word` has a wrong sense of the right English word, as the authors of the example judged."""
 
 
 def question(trace: Record) -> Question | None:

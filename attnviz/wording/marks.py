@@ -87,8 +87,8 @@ def _marked_words(trace: Record, mark: Mark) -> str:
 def _title(trace: Record, mark: Mark) -> str:
     if mark.judged:
         return gettext(
-            "A person marked {word} as wrong: the translator looked at the right word, but chose a wrong sense of it. "
-            "The checks do not find this mistake.",
+            "The authors of this example marked {word} as wrong: the translator looked at the right word, but chose a "
+            "wrong sense of it. The checks do not find this mistake.",
             word=_marked_words(trace, mark),
         )
     if mark.finding.strong:

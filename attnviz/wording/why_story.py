@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from attnviz.languages import gettext
 
-Origin = Literal["model", "person", "visitor"]
+Origin = Literal["model", "reference", "visitor"]
 """Whose translation all models are forced to write."""
 
 
@@ -62,7 +62,7 @@ def judging(model: str) -> str:
         "left out of the translation: without this word, the French would be almost as probable. {model} estimates "
         "this. It computes how much more probable each French piece is with the English sentence than without, and "
         "divides this gain among the English words. Content words are all words but articles, pronouns, "
-        "prepositions and the like. chrF2 (Popović 2015) compares a translation with a person’s translation, from 0 "
+        "prepositions and the like. chrF2 (Popović 2015) compares a translation with a reference translation, from 0 "
         "to 100.",
         model=model,
     )
@@ -102,7 +102,7 @@ def forced(model: str, origin: Origin) -> TextSection:
     """Return the text about forcing all models through one translation: that of `model`, or of another `origin`."""
     whose = {
         "model": gettext("This translation is by {model}; you can enter another translation above.", model=model),
-        "person": gettext("This translation is by a person; you can enter another translation above."),
+        "reference": gettext("This is a reference translation; you can enter another translation above."),
         "visitor": gettext("This translation is the one you gave."),
     }[origin]
     return TextSection(

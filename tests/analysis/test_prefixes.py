@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.prefixes import FIRST, MOST, Growth, JudgedTranslation, content_words, prefixes, word_support
-from attnviz.evaluation.sentences import HUMAN_TRANSLATIONS, TECHNOLOGY
+from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY
 from tests.strategies import texts
 
 
@@ -55,6 +55,6 @@ def test_growth_counts_the_words_of_each_prefix() -> None:
 
 def test_the_built_in_sentence_is_long_and_has_a_persons_translation() -> None:
     assert 40 <= len(TECHNOLOGY.split()) <= 50
-    human = HUMAN_TRANSLATIONS[TECHNOLOGY]
+    human = REFERENCE_TRANSLATIONS[TECHNOLOGY]
     assert human.french.endswith(".")
     assert "CC BY 4.0" in human.origin

@@ -11,7 +11,7 @@ from attnviz.analysis import load_weights
 from attnviz.analysis.posterior import posterior
 from attnviz.analysis.prefixes import content_words
 from attnviz.corpora.judging import judge
-from attnviz.evaluation.sentences import HUMAN_TRANSLATIONS, TECHNOLOGY
+from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, SHIPPED_MODEL, ModelFactory
@@ -61,7 +61,7 @@ def test_judge_without_attention_is_refused(make_network: ModelFactory, tokenize
 def test_words_cut_from_a_persons_translation_are_left_out() -> None:
     """A person's translation of a sentence leaves out few words, and half of it the words of the other half."""
     translator = Translator.load(SHIPPED_MODEL.parent / "en-fr", "cpu")
-    french = HUMAN_TRANSLATIONS[TECHNOLOGY].french
+    french = REFERENCE_TRANSLATIONS[TECHNOLOGY].french
     start = french[: french.index(", et elles")] + "."
     whole, half = judge(translator, [(TECHNOLOGY, french), (TECHNOLOGY, start)])
     assert len(whole.omitted) <= 0.2 * len(whole.content)

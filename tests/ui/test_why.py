@@ -17,7 +17,7 @@ from attnviz import AttnvizError, Translator
 from attnviz.analysis.prefixes import FIRST, prefixes
 from attnviz.checkpoint import save_model
 from attnviz.corpora.judging import judge
-from attnviz.evaluation.sentences import HUMAN_TRANSLATIONS, TABLE_3, TECHNOLOGY
+from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.text import Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
@@ -125,8 +125,8 @@ def test_example_is_forced_with_the_translation_of_a_person(page: Run, snapshot:
     sentence = "He is sitting on the bank of the river."
     app = page(sentence=sentence)
     assert not app.exception
-    human = HUMAN_TRANSLATIONS[sentence].french
-    assert translate_trio(sentence, None).origin == "person"
+    human = REFERENCE_TRANSLATIONS[sentence].french
+    assert translate_trio(sentence, None).origin == "reference"
     assert translate_trio(sentence, "Il est assis.").origin == "visitor"
     assert translate_trio(SENTENCE, None).origin == "model"
     assert [html.proto.body for html in app.get("html") if human in html.proto.body] == snapshot
@@ -135,7 +135,7 @@ def test_example_is_forced_with_the_translation_of_a_person(page: Run, snapshot:
 
 @pytest.mark.parametrize("sentence", [one for kind in list(EXAMPLES)[:5] for one in EXAMPLES[kind]])
 def test_every_example_has_the_translation_of_a_person(sentence: str) -> None:
-    assert HUMAN_TRANSLATIONS[sentence].french
+    assert REFERENCE_TRANSLATIONS[sentence].french
 
 
 def grown(app: AppTest) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def test_page_opens_on_the_whole_built_in_sentence(page: Run, monkeypatch: pytes
         assert len(sentence_of(row, 0).split()) == FIRST
         assert "chrF" in row["notes"][-1]
         assert "chrF" not in "".join(row["notes"][:-1])
-    assert human["versions"][-1]["words"][0][0] == HUMAN_TRANSLATIONS[TECHNOLOGY].french
+    assert human["versions"][-1]["words"][0][0] == REFERENCE_TRANSLATIONS[TECHNOLOGY].french
     assert not any(version["words"] for version in human["versions"][:-1])
     fixed, *attending = (sum(omitted for _, omitted in row["versions"][-1]["source"]) for row in models)
     assert fixed > 2 * max(attending)

@@ -1,6 +1,7 @@
 """Marks: the words of a translation that are likely wrong, each with the step at which to look for the reason.
 
-A mark is a strong finding, a word of which the model was unsure, or a word that a person judged to be wrong.
+A mark is a strong finding, a word of which the model was unsure, or a word that the authors of an example judged to
+be wrong.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Mark:
     source: int | None
     """Source piece that the step should have attended to (unread words), or attended to (all others)."""
     judged: bool = False
-    """Whether a person judged the word to be wrong."""
+    """Whether the authors of the example judged the word to be wrong."""
 
     @property
     def strong(self) -> bool:
@@ -50,9 +51,10 @@ class Mark:
 def marks_of(trace: Record, judged: Sequence[int] = (), *, every_omission: bool = False) -> list[Mark]:
     """Return the marks of a translation, in the order of its findings, then other words by their place.
 
-    Single unread words are marked only with `every_omission`: too many are translated by the words around them.
-    Target words that a person `judged` to be wrong are marked, too. A translation that was given has no unsure words,
-    since the model did not choose them. Imported models have no marks: the rules were not measured on them.
+    Single unread words are marked only with `every_omission`: too many are translated by the words around them. Target
+    words that the authors of an example `judged` to be wrong are marked, too. A translation that was given has no
+    unsure words, since the model did not choose them. Imported models have no marks: the rules were not measured on
+    them.
     """
     if trace.imported:
         return []

@@ -1,4 +1,4 @@
-"""Choice of the growing sentence on *Why attention?*: one that a person translated, the paper's, or the visitor's."""
+"""Choice of the growing sentence on *Why attention?*: one with a reference, the paper's, or the visitor's."""
 
 from __future__ import annotations
 

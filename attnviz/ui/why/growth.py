@@ -11,7 +11,7 @@ import pandas as pd
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.prefixes import Growth, JudgedTranslation, prefixes
 from attnviz.corpora.judging import judge
-from attnviz.evaluation.sentences import HUMAN_TRANSLATIONS
+from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS
 from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
@@ -62,15 +62,15 @@ def growth_payload(request: PayloadRequest) -> dict[str, Any]:
             growth.attentions, growth.models, growth.translations, scores, strict=True
         )
     ]
-    if human := HUMAN_TRANSLATIONS.get(growth.sentence):
-        whole = version([(human.french, 0, "")])
+    if reference := REFERENCE_TRANSLATIONS.get(growth.sentence):
+        whole = version([(reference.french, 0, "")])
         rows.append(
             lane(
-                gettext("A person’s translation"),
+                gettext("Reference translation"),
                 "",
                 "",
                 versions=[*[version([])] * (len(labels) - 1), whole],
-                notes=[*[gettext("Only of the whole sentence.")] * (len(labels) - 1), human.origin],
+                notes=[*[gettext("Only of the whole sentence.")] * (len(labels) - 1), reference.origin],
             )
         )
     return rows_payload(
@@ -101,13 +101,13 @@ def _requested_growth(request: PayloadRequest) -> Growth:
 
 
 def human_scores(growth: Growth) -> list[float | None]:
-    """Return the chrF2 of each model's translation of the whole sentence against a person's; None without one."""
-    human = HUMAN_TRANSLATIONS.get(growth.sentence)
-    if human is None:
+    """Return the chrF2 of each model's translation of the whole sentence against the reference; None without one."""
+    reference = REFERENCE_TRANSLATIONS.get(growth.sentence)
+    if reference is None:
         return [None] * len(growth.models)
     from attnviz.evaluation.bleu import sentence_chrf  # sacrebleu is slow to import
 
-    return [sentence_chrf(judged[-1].text, human.french) for judged in growth.translations]
+    return [sentence_chrf(judged[-1].text, reference.french) for judged in growth.translations]
 
 
 def _version(judged: JudgedTranslation) -> dict[str, Any]:

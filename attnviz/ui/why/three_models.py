@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnviz import AttnvizError, Trace
-from attnviz.evaluation.sentences import HUMAN_TRANSLATIONS
+from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.model_folder import EVERY_FILE, architecture, read_config, stamp
@@ -35,8 +35,8 @@ class Trio:
         """Whose translation all are force-decoded with."""
         if self.reference.search.method != "forced":
             return "model"
-        human = HUMAN_TRANSLATIONS.get(self.reference.source_text)
-        return "person" if human and human.french == self.reference.translation else "visitor"
+        given = REFERENCE_TRANSLATIONS.get(self.reference.source_text)
+        return "reference" if given and given.french == self.reference.translation else "visitor"
 
     @property
     def longest(self) -> Trace:
@@ -81,11 +81,11 @@ def _attends_once(folder: Path) -> bool:
 def translate_trio(text: str, target: str | None, device: str = "auto", beam: int = _BEAM) -> Trio:
     """Return the three models' translations of `text`, and the translation for forced decoding.
 
-    That is `target`, else a person's, else the reference model's, else that of the last of the three. Callers check
+    That is `target`, else the reference, else the reference model's, else that of the last of the three. Callers check
     first that all are installed. Raise AttnvizError on bad input.
     """
-    if target is None and text in HUMAN_TRANSLATIONS:
-        target = HUMAN_TRANSLATIONS[text].french
+    if target is None and text in REFERENCE_TRANSLATIONS:
+        target = REFERENCE_TRANSLATIONS[text].french
     folders = installed_models()
     own = tuple(translate(str(folders[name]), device, text, beam, None) for name in MODELS)
     reference_name = reference_model()

@@ -28,7 +28,7 @@ def why_lecture(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> Sto
     forced, text = why_story.forced(reference.model, trio.origin), reference.translation
     translation_text = {
         "model": gettext("Translation by {model}: {text}", model=reference.model, text=text),
-        "person": gettext("A person’s translation: {text}", text=text),
+        "reference": gettext("Reference translation: {text}", text=text),
         "visitor": gettext("Given translation: {text}", text=text),
     }[trio.origin]
     chapters = [
