@@ -16,12 +16,10 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.browser_programs import PLOTLY
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.admission import admitted
-from attnviz.ui.components.lecture_mode import lecture_mode
-from attnviz.ui.components.link_messages import link_messages
-from attnviz.ui.components.page_links import page_links
-from attnviz.ui.components.plotly import load_library
+from attnviz.ui.components.loader import component
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
 from attnviz.ui.inbox import Handler, inbox
@@ -32,6 +30,39 @@ from attnviz.ui.page_state.linked import PAGE, SENTENCE_PAGES, begin_link, drop_
 from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive
 from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
+
+
+def load_library() -> None:
+    """Run Plotly's script in the browser, which fetches it from `attnviz.ui.server`."""
+    component("plotly", isolate=False)(key="library", data=PLOTLY.file_name, height=1)
+
+
+def page_links(titles: Mapping[str, str], current: str) -> None:
+    """Draw a link to each page, given the titles by path, and mark the `current` one.
+
+    One component draws all of them: separate ones change one after another, and two pages are marked in between.
+    """
+    pages = [{"path": path, "title": title} for path, title in titles.items()]
+    data = {"pages": pages, "current": current, "label": gettext("Pages")}
+    component("page_links", isolate=False)(key="pages", data=data, width="content")
+
+
+def link_messages(problems: Mapping[str, tuple[str, str]]) -> None:
+    """Draw the messages; `problems` maps the name of an address parameter to its value and its message."""
+    component("link_messages", isolate=False)(key="link_messages", data={"problems": dict(problems)})
+
+
+def lecture_mode(page: str) -> None:
+    """Listen for the key of lecture mode on `page`, by its path; in the mode, draw the button that leaves it."""
+    words = {
+        "leave": gettext("Leave lecture mode"),
+        "escape": gettext("Esc"),
+        "blacken": gettext("Black screen"),
+        "entered": gettext("Lecture mode is on; Escape leaves it."),
+        "left": gettext("Lecture mode is off."),
+    }
+    payload = {"page": page, "language": language(), "words": words}
+    component("lecture_mode", isolate=False)(key="lecture_mode", data=payload, width="content")
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,35 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.ui.components.acknowledgement import acknowledge
-from attnviz.ui.components.outbox import OUTBOX, outbox
+from attnviz.languages import gettext
+from attnviz.ui.components.loader import component
 from attnviz.ui.inbox import Accepts, Handler, Request, inbox
 from attnviz.ui.language import use_chosen_language
+
+OUTBOX = "outbox"
+"""Session state key of the component."""
+
+
+def acknowledge(handled_by_tab: Mapping[str, int], server_id: str, page: Mapping[str, Any]) -> None:
+    """Send the browser the last handled request of each tab, and the address parameters of `page`.
+
+    Call it last in every run. `server_id` differs after a restart of the server process (`Inbox.memory`).
+    """
+    payload = {"handledByTab": dict(handled_by_tab), "serverId": server_id, "page": dict(page)}
+    component("acknowledgement", isolate=False)(key="acknowledgement", data=payload, height=1)
+
+
+def outbox() -> Any:
+    """Return the state of the browser: its tab and its unacknowledged requests."""
+    payload = {
+        "offline": gettext(
+            "No connection to the server. You can still move to another step; your other requests are sent when "
+            "the connection is back."
+        )
+    }
+    return component("outbox", isolate=False)(
+        key=OUTBOX, data=payload, default={"sent": None}, on_sent_change=lambda: None, height=1
+    ).sent
 
 
 def receive() -> None:

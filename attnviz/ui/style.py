@@ -8,13 +8,24 @@ import streamlit as st
 
 from attnviz.browser_programs import serif_style
 from attnviz.figures.browser import shares_style
-from attnviz.palette import ThemeName
-from attnviz.ui.components.popover_focus import manage_popover_focus
-from attnviz.ui.components.theme import follow_theme
+from attnviz.languages import language
+from attnviz.palette import ThemeName, palette
+from attnviz.ui.components.loader import component
 
 _FOLDER = Path(__file__).parent
 ICON = str(_FOLDER / "icon.svg")
 """The browser tab's icon: a local file, since Streamlit fetches its named icons from the internet."""
+
+
+def follow_theme(theme: ThemeName) -> None:
+    """Set colours and language of the page; when the browser's theme differs from `theme`, rerun the page."""
+    payload = {"background": palette(theme).paper, "language": language()}
+    component("theme", isolate=False)(key="theme", data=payload, height=1, on_changed_change=lambda: None)
+
+
+def manage_popover_focus() -> None:
+    """Run the script, which handles all popovers of the page."""
+    component("popover_focus", isolate=False)(key="focus", height=1)
 
 
 def theme_name() -> ThemeName:

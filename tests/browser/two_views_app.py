@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.ui.components.plotly import load_library
+from attnviz.ui.chrome import load_library
 from attnviz.ui.fields import set_value
 from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.view import View

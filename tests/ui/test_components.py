@@ -1,4 +1,4 @@
-"""Component folders: each has its own Python, JavaScript, HTML and CSS, and the package contains all files."""
+"""Component folders: each has its JavaScript, HTML and CSS, and is mounted by one module."""
 
 from __future__ import annotations
 
@@ -15,26 +15,28 @@ from tests.deno_program import made_by
 
 PACKAGE = REPOSITORY / "attnviz"
 COMPONENTS = PACKAGE / "ui" / "components"
-FOLDERS = sorted(path.parent for path in COMPONENTS.glob("*/*.py"))
+MOUNTED = sorted(
+    name
+    for path in PACKAGE.rglob("*.py")
+    for name in set(re.findall(r"\bcomponent\(\s*\"(\w+)\"", path.read_text(encoding="utf-8")))
+)
+"""The component of each module that mounts one."""
+FOLDERS = [COMPONENTS / name for name in dict.fromkeys(MOUNTED)]
 
 by_name = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 
 
 @by_name
-def test_component_folder_has_its_files_and_mounts_only_itself(folder: Path) -> None:
-    name = folder.name
-    assert {"__init__.py", f"{name}.js"} <= {path.name for path in folder.iterdir()}
+def test_component_folder_has_its_script_and_nothing_that_is_not_loaded(folder: Path) -> None:
+    assert (folder / f"{folder.name}.js").exists()
     for path in folder.iterdir():
         if path.suffix in (".py", ".html", ".css"):
-            assert path.stem in (name, "__init__"), f"{path.name} is not loaded"
-    mounted = re.findall(r"component\(\s*\"(\w+)\"", (folder / "__init__.py").read_text(encoding="utf-8"))
-    assert set(mounted) == {name}
+            assert path.stem in (folder.name, "__init__"), path.name
 
 
-def test_only_component_modules_import_the_component_loader() -> None:
-    for path in PACKAGE.rglob("*.py"):
-        if path.parent not in FOLDERS and path.name != "loader.py":
-            assert "components.loader import component" not in path.read_text(encoding="utf-8"), path
+def test_each_component_is_mounted_by_one_module() -> None:
+    """A component that several modules need has a function for them in its folder."""
+    assert [folder.name for folder in FOLDERS] == MOUNTED
 
 
 def test_javascript_modules_start_with_a_comment() -> None:
@@ -54,7 +56,7 @@ def test_css_classes_occur_in_markup_or_code(folder: Path) -> None:
     known = (markup.read_text(encoding="utf-8") if markup.exists() else "") + "".join(
         path.read_text(encoding="utf-8") for path in modules
     )
-    known += "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "ui" / "step").glob("*.py"))
+    known += "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "ui").rglob("*.py"))
     known += " ".join(Kind)
     sheet = re.sub(r"/\*.*?\*/|\{[^{}]*\}", " ", style.read_text(encoding="utf-8"), flags=re.DOTALL)
     for name in set(re.findall(r"\.([a-z][\w-]*)", sheet)):

@@ -15,7 +15,7 @@ from attnviz.figures.diagram_table import diagram_table
 from attnviz.languages import set_language
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.translator import Translator
-from attnviz.ui.components.diagram import diagram_payload
+from attnviz.ui.step.diagram import diagram_payload
 from attnviz.wording.diagram import mixture
 from attnviz.wording.stages import narrate, stage_titles
 from tests.figures.synthetic import trace as make_trace

@@ -15,7 +15,17 @@ CALL = re.compile(r"glossary_box\([^)]*?\"glossary\"\)?,([^)]*)\)")
 WORDS = {
     "why": ("pages/why.py", "Fixed vector", "BLEU", "Gradient", "chrF2", "Annotation", "Context vector"),
     "learns": ("learns/learning_page.py", "Loss", "BLEU", "AER", "Update", "Attention weight"),
-    "transformer": ("transformer/transformer_page.py", "Head", "Layer", "Query", "key", "Value", "Residual stream", "Mask", "AER"),
+    "transformer": (
+        "transformer/transformer_page.py",
+        "Head",
+        "Layer",
+        "Query",
+        "key",
+        "Value",
+        "Residual stream",
+        "Mask",
+        "AER",
+    ),
     "lab": ("lab/lab_page.py", "Attention weight", "Logit", "Posterior", "AER"),
     "translate": ("step/step_view.py", "State", "Maxout", "Head"),
 }

@@ -19,10 +19,9 @@ from attnviz.model_folder import load_weights
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.translator import Translator
-from attnviz.ui.components.intervention_controls import controls_payload
-from attnviz.ui.components.other_word import FOILS
 from attnviz.ui.resources import translate
 from attnviz.ui.step.borrowed_weights import borrowed_row, lenders
+from attnviz.ui.step.intervention_controls import FOILS, controls_payload
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
 from tests.ui.opening import Run

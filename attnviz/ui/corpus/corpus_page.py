@@ -13,7 +13,7 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
-from attnviz.ui.components.kept_scroll import keep_scroll
+from attnviz.ui.components.loader import component
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.corpus import corpus_choices, table
 from attnviz.ui.corpus.corpus_choices import clear_brush, key, show_pairs
@@ -46,6 +46,16 @@ OpenPair = Callable[[table.Pair], None]
 """Opens a pair in the step view."""
 OpenAttention = Callable[[str, AttentionRecords, int, table.Pair], None]
 """Opens a pair of an attention file by the file's name and the pair's number, from 1, with its gold links."""
+
+
+def keep_scroll(container: str, name: str) -> None:
+    """Keep how far the table in the container with the key `container`, and the page, are scrolled.
+
+    `name` identifies the contents of the list: another list begins at its top.
+    """
+    component("kept_scroll", isolate=False)(
+        key=f"scroll_of_{container}", data={"container": container, "name": name}, height=1
+    )
 
 
 def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) -> None:

@@ -22,7 +22,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
-from attnviz.ui.components.neighbours import neighbour_list
+from attnviz.ui.components.loader import component
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.lab.vectors import SAMPLE_NAME, VectorIndex, corpora_of, corpus_version, vector_index
 from attnviz.ui.page_state.selection import selection_of
@@ -46,6 +46,16 @@ KIND, METRIC, CORPUS = "vectors", "near", "among"
 NEIGHBOUR_COUNT = 12
 """Number of neighbours that are listed."""
 _COLOUR_NAMES: dict[VectorKind, str] = {"state": "decoder", "context": "context", "annotation": "encoder"}
+
+
+def neighbour_list(view: View, at: str, *, waiting: str) -> None:
+    """Draw the list from the payload at the address `at`; `waiting` is shown until it has loaded.
+
+    A payload has `heading`, `kind` (the colour of the pieces), `spoken` (the languages of both sides) and `entries`.
+    Each entry has `near` (its similarity), `before`, `marked` and `after` (the parts of its sentence), `other` (the
+    other side) and `to` (the address that opens it).
+    """
+    component("neighbours", isolate=False)(key=view.key("neighbours"), data={"at": at, "waiting": waiting})
 
 
 def neighbours_panel(view: View, theme: ThemeName) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import streamlit as st
@@ -11,9 +11,10 @@ from attnviz import AttnvizError, Trace
 from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
+from attnviz.trace import BeamTree
 from attnviz.trace.interventions import ForceWord
 from attnviz.ui.components.chart import chart, steady_payload
-from attnviz.ui.components.hypotheses import hypotheses, hypotheses_payload
+from attnviz.ui.components.loader import component
 from attnviz.ui.fields import disclosure, segmented_control
 from attnviz.ui.lab.cached_analyses import beam_tree_of
 from attnviz.ui.page_state.selection import selection_of
@@ -22,13 +23,42 @@ from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.wording.beam_tree import position_sentence, search_sentence, winner_sentence
+from attnviz.wording.beam_tree import position_sentence, score_computation, search_sentence, winner_sentence
 
 WIDTH = "width"
 """Name of the chosen beam width, in the session state and in the address."""
 WIDTHS = range(1, 13)
 """Beam widths that can be chosen."""
 _DEFAULT_WIDTH = 5
+
+
+def hypotheses(view: View, at: str) -> None:
+    """Draw the list from the payload (`hypotheses_payload`) at the address `at`."""
+    component("hypotheses", isolate=False)(key=view.key("hypotheses"), data={"at": at})
+
+
+def hypotheses_payload(tree: BeamTree, current_ids: Sequence[int]) -> dict[str, Any]:
+    """Return the payload of all finished hypotheses, plain text; that with the ids `current_ids` is the current one."""
+    entries = []
+    for index, hypothesis in zip(tree.finished, tree.hypotheses, strict=True):
+        ids = tree.ids(index)
+        notes = [
+            gettext("likeliest if log p is not divided by the length")
+            if index == tree.likeliest != tree.winner
+            else "",
+            gettext("shown") if ids == tuple(current_ids) else "",
+        ]
+        entries.append(
+            {
+                "text": hypothesis.translation or gettext("the empty translation"),
+                "score": score_computation(tree, index),
+                "note": ", ".join(filter(None, notes)),
+                "shown": ids == tuple(current_ids),
+                "pieces": ids,
+            }
+        )
+    unit = gettext("score = log p / pieces") if tree.length_penalty == 1 else gettext("score")
+    return {"unit": unit, "entries": entries}
 
 
 def tree_panel(view: View, theme: ThemeName) -> None:

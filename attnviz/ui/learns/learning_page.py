@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -14,16 +14,16 @@ from attnviz.export.sheet import titled_sheet
 from attnviz.export.story import story_html
 from attnviz.figures.learning_curves import learning_table, learnt_figure, levels_table, quality_figure
 from attnviz.figures.learning_heatmap import learning_heatmap, learning_heatmap_table
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import gettext, language, ngettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.loader import component
 from attnviz.ui.components.picture_files import (
     PictureFile,
     followed_picture_files,
     picture_files_payload,
 )
 from attnviz.ui.components.tables import tables, tables_payload
-from attnviz.ui.components.timeline import timeline
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.language import language_address
@@ -38,6 +38,7 @@ from attnviz.ui.learns.learning_figures import (
 )
 from attnviz.ui.learns.runs import RUNS_VARIABLE
 from attnviz.ui.page_state.address import set_page_address
+from attnviz.ui.page_state.view import Keyed
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.session_payloads import register_content
 from attnviz.ui.style import theme_name
@@ -56,6 +57,41 @@ from attnviz.wording.why_story import TextSection
 
 _INTERVAL = "10s"
 """Polling interval for a run that may be in progress."""
+
+
+def timeline(
+    view: Keyed,
+    identity: str,
+    updates: Sequence[int],
+    captions: Sequence[str],
+    ends: tuple[str, str],
+    opened: int | None,
+) -> None:
+    """Draw the timeline of the checkpoints after so many `updates`; `captions` has the model's quality at each.
+
+    It opens at the checkpoint `opened`, the last where that is None; `identity` distinguishes these runs from others.
+    The browser writes the current update into the address.
+    """
+    words = {
+        "moments": gettext("Moments of the training"),
+        "moment": gettext("Moment"),
+        "previous": gettext("Earlier"),
+        "next": gettext("Later"),
+        "play": gettext("Play"),
+        "pause": gettext("Pause"),
+        "space": gettext("Space"),
+        "speed": gettext("Speed"),
+    }
+    payload = {
+        "identity": identity,
+        "language": language(),
+        "updates": list(updates),
+        "captions": list(captions),
+        "ends": list(ends),
+        "opened": opened,
+        "words": words,
+    }
+    component("timeline")(key=view.key("timeline"), data=payload)
 
 
 def learning_page() -> None:

@@ -10,13 +10,22 @@ import streamlit as st
 from attnviz.languages import gettext
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
-from attnviz.ui.components.attributed_word import logit_attribution_choice
+from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.session_payloads import register_payload
 from attnviz.wording.labels import shorten
 
 LIKELIEST_COUNT = 10
+
+
+def logit_attribution_choice(view: View, at: str, piece_at: str, words: Mapping[str, str], *, both: bool) -> None:
+    """Draw the boxes, with suggestions from the payload at the address `at`; the foil only with `both`.
+
+    The address `piece_at` returns the first piece of a typed text.
+    """
+    payload = {"at": at, "named": piece_at, "words": dict(words), "both": both}
+    component("attributed_word", isolate=False)(key=view.key("logit_attribution_choice"), data=payload)
 
 
 def chosen_word_and_foil(trace: Trace, selection: Selection, pieces: int) -> tuple[int, int | None]:

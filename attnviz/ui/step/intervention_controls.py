@@ -2,19 +2,145 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
-from attnviz.languages import gettext
+import streamlit as st
+
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
-from attnviz.trace import Record
+from attnviz.text import EOS, piece_name
+from attnviz.trace import Record, Trace
+from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.ui.components.chart import chart
-from attnviz.ui.components.intervention_controls import controls_payload, weight_controls
-from attnviz.ui.components.other_word import foils_payload, other_word
+from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
+from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.resources import has_posterior, tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.step.borrowed_weights import lenders
 from attnviz.ui.step.consequence import consequence_address
+from attnviz.wording.labels import quote, quoted_name, shorten
+from attnviz.wording.numbers import percent
+
+FOILS = 10
+"""Number of likeliest alternatives that are offered."""
+
+
+def other_word(view: View, at: str) -> None:
+    """Draw the choice of another word for the current step, from the payload at the address `at`."""
+    component("other_word", isolate=False)(key=view.key("other_word"), data={"at": at})
+
+
+def foils_payload(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
+    """Return the payload of the choices at each of `steps`."""
+    return {
+        "words": {
+            "write": gettext("Write this instead"),
+            "typed": gettext("or type a word"),
+            "foils": gettext("Likeliest other pieces"),
+            "then": gettext(
+                "The choice “Then”, beside the weights, decides whether the decoder rewrites the rest of the "
+                "translation or keeps it."
+            )
+            if trace.attends_once
+            else gettext("The decoder then rewrites all later words."),
+        },
+        "offers": {
+            str(step): {
+                "instead": gettext("Instead of {name}:", name=quoted_name(trace.target_pieces[step])),
+                "foils": _foils(trace, step),
+            }
+            for step in steps
+        },
+    }
+
+
+def _foils(trace: Trace, step: int) -> list[dict[str, Any]]:
+    likeliest = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
+    # PAD, UNK and BOS cannot be written.
+    others = (one for one in likeliest if one[0] != trace.target_ids[step] and one[0] >= EOS)
+    return [
+        {"piece": index, "name": f"{shorten(piece_name(piece), 30)} · {percent(float(p))}"}
+        for index, piece, p in islice(others, FOILS)
+    ]
+
+
+def weight_controls(view: View, at: str, models: Sequence[str]) -> None:
+    """Draw the controls below the bars of the current step, from the payload at the address `at`.
+
+    `models` are those whose attention can be borrowed.
+    """
+    problems = stored_what_ifs(st.session_state, view.id).problems
+    payload = {"at": at, "models": list(models), "undo": view.number > 0, "problem": "\n".join(problems)}
+    component("intervention_controls", isolate=False)(key=view.key("weight_controls"), data=payload)
+
+
+def controls_payload(trace: Trace, posterior: bool) -> dict[str, Any]:
+    """Return the payload of the controls; `posterior` says whether weights can be borrowed from posterior attention."""
+    steps = range(len(trace.target_pieces))
+    return {
+        "language": language(),
+        "pieces": [quote(shorten(piece_name(piece), 30)) for piece in trace.source_pieces],
+        "written": [shorten(piece_name(piece), 30) for piece in trace.target_pieces],
+        "temperatures": [_temperature(trace, step) for step in steps],
+        "temperature": _temperature(trace, None),
+        "set": [_is_set(trace, step) for step in steps],
+        "posterior": posterior,
+        "words": _words(),
+    }
+
+
+def _temperature(trace: Trace, step: int | None) -> float | str:
+    """Return the last temperature of 0-based `step` alone, or for None that of all steps, JSON-serialisable."""
+    changes = [one for one in trace.interventions if isinstance(one, Temperature) and one.step == step]
+    temperature = changes[-1].temperature if changes else 1.0
+    return ENDLESS if temperature == math.inf else temperature
+
+
+def _is_set(trace: Trace, step: int) -> bool:
+    """Return whether interventions have replaced the weights or energies of 0-based `step`."""
+    return any(
+        isinstance(one, (ReplaceWeights, ReplaceEnergies)) and one.step in (None, step) for one in trace.interventions
+    )
+
+
+def _words() -> dict[str, str]:
+    return {
+        "hint": gettext(
+            "Drag a bar, and the other bars adjust. On the keyboard, ← → move the selected bar, ↑ ↓ select another, "
+            "and Enter applies the new weights. Selected piece: {name}."
+        ),
+        "only": gettext("Look only here"),
+        "without": gettext("Anywhere but here"),
+        "alike": gettext("Uniform"),
+        "undo": gettext("Undo"),
+        "then": gettext("Then"),
+        "anew": gettext("rewrite the rest"),
+        "held": gettext("keep the translation"),
+        "temperature": gettext("Temperature"),
+        "hard": gettext("hardest"),
+        "flat": gettext("uniform"),
+        "every": gettext("all steps"),
+        "borrow": gettext("Borrow attention"),
+        "lender": gettext("Whose attention"),
+        "step": gettext("Step"),
+        "links": gettext("Word links"),
+        "take": gettext("Borrow it"),
+        "ofStep": gettext("of another step"),
+        "ofPosterior": gettext("of this step, after the word"),
+        "ofLinks": gettext("of word links"),
+        "ofModel": gettext("of the model {name}"),
+        "note": gettext(
+            "The annotations do not change, so the weights alone decide the context vector. A step that borrows "
+            "another step’s weights also gets that other step’s context vector, but keeps its own state and "
+            "previous word. Write links as i-j: a source word and a target word, both counted from 0. If you "
+            "borrow from another model, that model writes the translation shown (forced decoding), and this "
+            "model uses the weights of that model."
+        ),
+    }
 
 
 def can_be_changed(trace: Record) -> bool:

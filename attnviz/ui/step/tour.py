@@ -12,7 +12,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
-from attnviz.ui.components.tour import tour_card
+from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import posterior_of
 from attnviz.ui.shared_payloads import PayloadRequest, address
@@ -25,6 +25,11 @@ from attnviz.wording.tour_data import LONGEST_WORD, TourData
 
 PULLED_PIECES, COMPARED_WORDS = 5, 4
 """Number of pieces whose energies can be changed, and of words whose prior and posterior are compared."""
+
+
+def tour_card(view: View, at: str) -> None:
+    """Place the card of the tour of `view`; its stops are in the payload at the address `at`."""
+    component("tour")(key=view.key("tour_card"), data={"at": at}, height=1)
 
 
 def tour(view: View, theme: ThemeName) -> None:

@@ -18,7 +18,7 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.components.verification_badge import verification
+from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.parameters import POSTERIOR_OPEN
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import bytes_of, weights_digest_of
@@ -35,6 +35,16 @@ from attnviz.wording.verification import (
 
 _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * bytes_of(verifier.trace))
 """LRU cache of verifiers of all visitors: each holds its trace and, at most as large, values shared by all steps."""
+
+
+def inline_verification(view: View, payload: Mapping[str, Any], name: str = "verification") -> None:
+    """Draw a badge that is the same at every step, from a payload that is sent with the page."""
+    component("verification_badge", isolate=False)(key=view.key(name), data={**payload, "steps": view.steps})
+
+
+def verification(view: View, at: str, name: str = "verification") -> None:
+    """Draw the badge of the current step from the payload at the address `at`; `name` is unique in the view."""
+    component("verification_badge", isolate=False)(key=view.key(name), data={"at": at, "steps": view.steps})
 
 
 def verification_badge(view: View, weights: Weights | None, theme: ThemeName) -> None:

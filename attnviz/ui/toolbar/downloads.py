@@ -23,7 +23,7 @@ from attnviz.figures.registry import step_figures
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
-from attnviz.ui.components.file_link import file_link
+from attnviz.ui.components.loader import component
 from attnviz.ui.components.picture_files import (
     PictureFile,
     followed_picture_files,
@@ -45,6 +45,12 @@ WIDTH = 740
 
 POSTERIOR_LINKS, PRIOR_LINKS = "links.pharaoh", "links-by-attention.pharaoh"
 """Endings of the names of files with word links, by posterior attention and by attention."""
+
+
+def file_link(view: Keyed, label: str, at: str, file: str, key: str) -> None:
+    """Draw the link to the file at the address `at`, for the current selection in `view`; it is saved as `file`."""
+    payload = {"label": label, "at": at, "file": file, "container": view.key("room")}
+    component("file_link")(key=key, data=payload)
 
 
 def download_box(draw: Callable[[], None], key: Callable[[str], str] = str) -> None:

@@ -10,12 +10,12 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.export.lesson import lesson_html
-from attnviz.languages import gettext
+from attnviz.languages import gettext, language
 from attnviz.lessons import Lesson, LessonSentence, parse_lesson, read_lesson, shipped_lessons
 from attnviz.lessons.models import folder_of_model
 from attnviz.lru_cache import LRUCache
 from attnviz.trace import Trace
-from attnviz.ui.components.lesson_frame import lesson_frame
+from attnviz.ui.components.loader import component
 from attnviz.ui.concurrency import TURNS
 from attnviz.ui.language import language_address
 from attnviz.ui.page_state import address
@@ -29,6 +29,11 @@ LESSON = "lesson"
 
 _PAGES: LRUCache[HtmlPage] = LRUCache(16 << 20, size=len)
 """LRU cache of pages for all visitors; one takes about 1.4 MB."""
+
+
+def lesson_frame(at: str, title: str) -> None:
+    """Draw the frame with the page at the address `at`, in the current language, and give it the `title`."""
+    component("lesson_frame")(key="lesson_frame", data={"at": at, "title": title, "language": language()})
 
 
 @dataclass(frozen=True)

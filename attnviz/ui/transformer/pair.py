@@ -37,14 +37,13 @@ from attnviz.ui.components.chart import (
 )
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.player import SentencePair
-from attnviz.ui.components.verification_badge import inline_verification
 from attnviz.ui.fields import text_box
 from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import detector_folder, judgement_of, weights_of_detector
 from attnviz.ui.step.step_controls import step_controls
-from attnviz.ui.step.verification_badge import verification_rows
+from attnviz.ui.step.verification_badge import inline_verification, verification_rows
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.transformer.word_swap import choose_swap
