@@ -12,8 +12,8 @@ from attnviz import analysis, export, figures
 from attnviz.analysis import attribution_methods, load_weights
 from attnviz.figures import STEP_FIGURES, Subject, step_figure
 from attnviz.translator import Translator
-from attnviz.ui.former_addresses import current_address
 from attnviz.ui.page_state.parameters import VIEW_PARAMETERS
+from attnviz.ui.server import current_address
 
 NAMES = {
     "analysis": {
@@ -109,7 +109,7 @@ def test_other_addresses_are_not_redirected() -> None:
 
 
 def test_redirected_parameters_exist() -> None:
-    from attnviz.ui.former_addresses import PARAMETERS
+    from attnviz.ui.server import PARAMETERS
 
     assert set(PARAMETERS.values()) - {"other_what_if"} <= {one.name for one in VIEW_PARAMETERS}
     assert not set(PARAMETERS) & {one.name for one in VIEW_PARAMETERS}

@@ -15,8 +15,8 @@ from attnviz.trace.quantity import Quantity
 from attnviz.trace.saved import Saved
 from attnviz.wording import stages
 from attnviz.wording.equations import Equation, Texts
+from attnviz.wording.file_headings import search_name
 from attnviz.wording.labels import shorten
-from attnviz.wording.search import search_name
 from attnviz.wording.stages import Stage
 from attnviz.wording.term_cards import TermCard
 

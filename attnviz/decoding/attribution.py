@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from attnviz.decoding.forced_steps import forced_steps
+from attnviz.decoding.forced import forced_steps
 from attnviz.decoding.gradient import gradient_times_input, gradients_by_route
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.func import vjp, vmap
 
-from attnviz.decoding.forced_steps import forced_steps
+from attnviz.decoding.forced import forced_steps
 from attnviz.decoding.interventions import energy_change
 from attnviz.network import RNNsearch
 from attnviz.network.derivatives import taking_derivatives

@@ -1,16 +1,43 @@
-"""Encode sentences and translations as ids; raise an error for those that are blank or too long."""
+"""Encode sentences and translations as ids, and collect them into padded batches; refuse blank and too long ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
 
 from attnviz import bounds
 from attnviz.arguments import check_text, check_texts
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.text import BOS, EOS, LONGEST_SENTENCE, LONGEST_TEXT, UNK, Tokenizer, is_too_long
+from attnviz.text import BOS, EOS, LONGEST_SENTENCE, LONGEST_TEXT, PAD, UNK, Tokenizer, is_too_long
 
 _LONGEST_PIECES = 1200
+
+
+def batches(lengths: Sequence[int], most: int) -> list[list[int]]:
+    """Return the indices of the sentences of each batch, of similar `lengths` in pieces, longest first.
+
+    A batch has at most `most` pieces, padding included; a longer sentence is a batch of its own.
+    """
+    groups: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if groups and (len(groups[-1]) + 1) * lengths[index] <= most:
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return [batch[::-1] for batch in groups]
+
+
+def padded(sentences: Sequence[Any]) -> Tensor:
+    """Return B sequences of ids as one int64 tensor (B, longest), filled with PAD."""
+    rows = np.full((len(sentences), max(map(len, sentences))), PAD, dtype=np.int64)
+    for row, ids in zip(rows, sentences, strict=True):
+        row[: len(ids)] = ids
+    return torch.from_numpy(rows)
 
 
 def sentence_ids(tokenizer: Tokenizer, text: str) -> list[int]:

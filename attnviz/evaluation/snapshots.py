@@ -25,8 +25,7 @@ from attnviz.training.config import TrainingConfig
 from attnviz.training.log import read_curves
 from attnviz.training.loop import MOMENTS
 from attnviz.training.preparation import SETTINGS
-from attnviz.training.snapshots import fixed_pairs, moment
-from attnviz.training.validation import validation_pairs
+from attnviz.training.validation import fixed_pairs, moment, validation_pairs
 from attnviz.translator import Translator
 
 

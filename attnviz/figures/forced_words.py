@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 from attnviz.analysis.forced_words import ForcedWords
 from attnviz.figures import text_width
 from attnviz.figures.build import Spec, base_axis, base_layout, build
-from attnviz.figures.labels import literal
-from attnviz.figures.line_styles import line_style
+from attnviz.figures.labels import line_style, literal
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.wording.labels import shorten

@@ -8,10 +8,10 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from attnviz.analysis.heads import Kind, OpenHead, heads_of
 from attnviz.analysis.measures import entropy
-from attnviz.analysis.thumbnail import thumbnail
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.languages import gettext
 from attnviz.palette import GREYS, Palette, ThemeName, palette
@@ -23,6 +23,21 @@ Rates = Mapping[tuple[int, int], float]
 """Alignment error rates of the cross-attention heads, by 0-based layer and head."""
 _ROW, _GAP, _NAME = 120, 0.012, 34
 """Pixels of a row; share of the width between panels; pixels of the name of a kind of attention."""
+
+LARGEST = 48
+"""Largest number of rows and columns of a thumbnail."""
+
+
+def thumbnail(matrix: NDArray[np.floating], largest: int = LARGEST) -> NDArray[np.floating]:
+    """Return `matrix`, (m, n), with at most `largest` rows and columns, by the maximum of each block.
+
+    The maximum keeps single bright cells visible.
+    """
+    for axis in (0, 1):
+        if (size := matrix.shape[axis]) > largest:
+            starts = np.arange(largest) * size // largest
+            matrix = np.maximum.reduceat(matrix, starts, axis=axis)
+    return matrix
 
 
 def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "light") -> go.Figure:

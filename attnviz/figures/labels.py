@@ -1,10 +1,37 @@
-"""Escape words and pieces for Plotly, shorten them for axes, and thin out axis labels."""
+"""Labels and line styles of charts: escape words for Plotly, shorten and thin out labels, colour lines by attention."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
+from attnviz.figures.build import Spec
+from attnviz.palette import Palette
 from attnviz.wording.labels import LONGEST, shorten
+
+
+class LineStyle(NamedTuple):
+    """Colour, dash and symbol of a line."""
+
+    colour: str
+    dash: str
+    symbol: str
+
+    def line(self) -> Spec:
+        """Return the line and marker properties of a Plotly trace."""
+        return {
+            "line": {"color": self.colour, "width": 2, "dash": self.dash},
+            "marker": {"size": 8, "symbol": self.symbol, "color": self.colour},
+        }
+
+
+def line_style(attention: str, ink: Palette) -> LineStyle:
+    """Return the style of a model with this kind of attention, as in BLEU by length."""
+    return {
+        "additive": LineStyle(ink.ink, "solid", "circle"),
+        "general": LineStyle(ink.plus, "dash", "square"),
+        "none": LineStyle(ink.minus, "dot", "diamond"),
+    }[attention]
 
 
 def literal(text: str) -> str:

@@ -7,8 +7,7 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.prefixes import Growth
 from attnviz.figures.build import base_axis, base_layout, build
-from attnviz.figures.labels import literal
-from attnviz.figures.line_styles import line_style
+from attnviz.figures.labels import line_style, literal
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.wording.numbers import NO_BREAK

@@ -14,7 +14,7 @@ from attnviz.figures.registry import step_figure
 from attnviz.languages import gettext
 from attnviz.lessons.fields import fail, nearest, quoted
 from attnviz.lessons.lesson import HEATMAP, Attends, Choice, LessonSentence, Next, Number, Question, Text
-from attnviz.lessons.pictures import HARMLESS
+from attnviz.lessons.reading import HARMLESS
 from attnviz.text import SPACE, join_pieces
 
 OPTIONS = 4

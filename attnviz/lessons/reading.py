@@ -7,6 +7,8 @@ from pathlib import Path
 import yaml
 
 from attnviz.errors import AttnvizError
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.installed_models import default_model, installed_model, installed_models
 from attnviz.languages import LANGUAGES, gettext
 from attnviz.lessons.fields import Fields, fail, found, line_of, quoted, root_of, text_of
 from attnviz.lessons.lesson import (
@@ -23,7 +25,6 @@ from attnviz.lessons.lesson import (
     Question,
     Text,
 )
-from attnviz.lessons.pictures import HARMLESS, PICTURES
 from attnviz.text_files import reading
 
 MARK = "attnviz-lesson"
@@ -45,6 +46,47 @@ LESSON_FIELDS = (MARK, "title", "about", "minutes", "sentences")
 SENTENCE_FIELDS = ("sentence", "model", "beam", "target", "questions")
 COMMON_FIELDS = ("question", "predict", "note", "level", "show", "reveal", "layer", "head")
 SPECIAL_FIELDS = ("step", "source", "tolerance", "choices", "answer")
+
+PICTURES = (HEATMAP, *STEP_FIGURES)
+"""Names of the pictures of a question."""
+_WITHOUT_ATTENTION = {"state", "maxout", "candidates", "stream"}
+_WITHOUT_WORD = set(STEP_FIGURES) - {
+    "candidates",
+    "maxout",
+    "stream",
+    "posterior",
+    "logit-attribution",
+    "contrast",
+    "perturbation-tests",
+    "changed",
+}
+HARMLESS = {
+    "attends": _WITHOUT_ATTENTION,
+    "energy": _WITHOUT_ATTENTION,
+    "attention": {*_WITHOUT_ATTENTION, "energy", "energy-decomposition", "scores", "products"},
+    "next": _WITHOUT_WORD,
+    "probability": {*_WITHOUT_WORD, HEATMAP},
+    "choice": set(PICTURES),
+    "": set(PICTURES),
+}
+"""The pictures that do not give the answer away, by `Question.kind`."""
+
+
+def folder_of_model(sentence: LessonSentence, default: Path | None = None) -> Path:
+    """Return the folder of a sentence's model, or `default`; raise AttnvizError where the model is not installed."""
+    if not sentence.model:
+        return default or default_model()
+    folder = installed_model(sentence.model)
+    if folder is None:
+        raise AttnvizError(
+            gettext(
+                "The lesson needs the model {model}, which is not installed. Installed models: {names}. Fetch it with: "
+                "python -m attnviz models {model}",
+                model=sentence.model,
+                names=", ".join(installed_models()) or gettext("none"),
+            )
+        )
+    return folder
 
 
 def read_lesson(path: Path) -> Lesson:

@@ -1,4 +1,4 @@
-"""Switch a decoding network to operations that torch can differentiate."""
+"""Compute tanh in place, except while torch takes derivatives of a decoding network."""
 
 from __future__ import annotations
 
@@ -6,7 +6,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+import numpy as np
+from torch import Tensor
+
 _ACTIVE: ContextVar[bool] = ContextVar("derivatives are taken", default=False)
+
+
+def tanh_(values: Tensor) -> Tensor:
+    """Replace each x of `values` by tanh(x) in place and return `values`, any shape, contiguous and without gradient.
+
+    On the CPU this is NumPy's tanh, within 2 units in the last place. It takes a tenth of the time of torch's, which
+    wakes several threads even for a few hundred numbers.
+    """
+    if values.device.type != "cpu" or derivatives_are_taken():
+        return values.tanh_()
+    array = values.numpy()
+    np.tanh(array, out=array)
+    return values
 
 
 @contextmanager

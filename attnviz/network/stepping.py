@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding
 
-from attnviz.network.activations import tanh_
+from attnviz.network.derivatives import tanh_
 from attnviz.network.output import OutputLayer
 from attnviz.network.products import FixedProduct
 from attnviz.network.rnnsearch import RNNsearch

@@ -26,9 +26,16 @@ from attnviz.training.batches import epoch_batches
 from attnviz.training.config import TrainingConfig
 from attnviz.training.curve import write_curve
 from attnviz.training.log import MEAN, Log, Window
-from attnviz.training.optimizers import make_optimizers, set_rate
 from attnviz.training.preparation import prepare
-from attnviz.training.schedule import FORECAST_AFTER, FORECAST_AGAIN, Pace, learning_rate, snapshot_moments
+from attnviz.training.schedule import (
+    FORECAST_AFTER,
+    FORECAST_AGAIN,
+    Pace,
+    learning_rate,
+    make_optimizers,
+    set_rate,
+    snapshot_moments,
+)
 from attnviz.training.state import CHECKPOINT, Progress, Sums, load_state, read_model_config, save_state
 from attnviz.training.stopping import Interrupted, Stopped, StopRequest
 from attnviz.training.tasks import Inputs, Measured, task_of

@@ -1,4 +1,4 @@
-"""Compute the learning rate of each update, the updates of snapshots, and the time left of a training run."""
+"""Make the optimizers; compute the learning rate of each update, the updates of snapshots, and the time left."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch import nn
+from torch.optim import Adam, Optimizer
 
 from attnviz.training.config import TrainingConfig
+from attnviz.training.muon import Muon
 
 _WARMING = 1
 """First updates of a process that are left out of its pace, because memory and kernels are allocated then."""
@@ -16,6 +20,30 @@ FORECAST_AFTER, FORECAST_AGAIN = 3, 50
 
 The first is early enough to choose another size; by the second, batches of all lengths have been used.
 """
+
+_WORDS = ("embedding", "output")
+"""Parts of the names of parameters with one row for each piece."""
+
+
+def make_optimizers(network: nn.Module, config: TrainingConfig) -> list[Optimizer]:
+    """Return Adam and, unless `matrix_rate` is 0, Muon; each parameter of `network` belongs to exactly one of them."""
+    matrices: list[nn.Parameter] = []
+    others: list[nn.Parameter] = []
+    for name, parameter in network.named_parameters():
+        inner = parameter.dim() == 2 and not any(part in name for part in _WORDS)
+        (matrices if inner and config.matrix_rate else others).append(parameter)
+    adam = Adam(others, lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-8, fused=True)
+    if not matrices:
+        return [adam]
+    dtype = torch.bfloat16 if config.precision == "bf16" else torch.float32
+    return [adam, Muon(matrices, lr=config.learning_rate, dtype=dtype)]
+
+
+def set_rate(optimizers: list[Optimizer], rate: float, config: TrainingConfig) -> None:
+    """Set the learning rate of the next step to `rate`, times `matrix_rate` for Muon."""
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = rate * config.matrix_rate if isinstance(optimizer, Muon) else rate
 
 
 def learning_rate(config: TrainingConfig, update: int) -> float:

@@ -1,4 +1,4 @@
-"""Limit how many visitors use the app at the same time, if the server's owner sets a limit.
+"""Ask visitors to sign in, and limit how many use the app at the same time, if the server's owner wants so.
 
 The others wait in a queue and see their position in it.
 """
@@ -22,6 +22,28 @@ IDLE_SECONDS = 15 * 60.0
 """Seconds without a rerun after which a visitor's seat is free for the next in the queue."""
 _POLLING_SECONDS = 2.0
 """Polling interval of a waiting visitor, in seconds."""
+
+
+def is_configured() -> bool:
+    """Return whether the secrets have a section `auth` with a provider."""
+    return st.secrets.load_if_toml_exists() and "auth" in st.secrets
+
+
+def signed_in() -> bool:
+    """Return whether this visitor may see the page; if not, draw the sign-in button."""
+    if not is_configured() or st.user.is_logged_in:
+        return True
+    with st.container(key="sign_in"):
+        st.subheader(gettext("This page asks who you are"), anchor=False)
+        st.text(gettext("Only people who sign in can use this page. What you type is not stored."))
+        st.button(gettext("Sign in"), on_click=st.login, type="primary", key="sign_in_button")
+    return False
+
+
+def sign_out_link() -> None:
+    """Draw the sign-out button for visitors who have signed in."""
+    if is_configured() and st.user.is_logged_in:
+        st.button(gettext("Sign out"), on_click=st.logout, type="tertiary", key="sign_out")
 
 
 class Seats:

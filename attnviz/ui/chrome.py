@@ -18,7 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.browser_programs import PLOTLY
 from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.ui.admission import admitted
+from attnviz.ui.admission import admitted, sign_out_link, signed_in
 from attnviz.ui.components.loader import component
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
@@ -28,7 +28,6 @@ from attnviz.ui.link import follow_address, link
 from attnviz.ui.page_state.address import open_address, page_payload
 from attnviz.ui.page_state.linked import PAGE, SENTENCE_PAGES, begin_link, drop_link_problems, link_problems
 from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive
-from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
 
 

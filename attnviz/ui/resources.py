@@ -40,11 +40,16 @@ from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
 from attnviz.translator import available_devices
 from attnviz.ui.concurrency import TURNS
-from attnviz.ui.figure_cache import cached_for_all
 from attnviz.vocabulary import load_tokenizer
 
 Stamp = tuple[tuple[int, ...], ...]
 """Version of a model's files (`model_folder.stamp`), part of every cache key, since a model can be replaced."""
+
+FIGURE_CACHE: LRUCache[object] = LRUCache(24 << 20, size=size_of)
+"""LRU cache of 24 MiB; a translation takes 0.5 to 1 MB of it."""
+
+cached_for_all = cached_in(FIGURE_CACHE)
+"""Caches a function's results for all visitors, by its arguments except those whose names begin with _."""
 
 
 def detector_folder() -> Path | None:

@@ -14,10 +14,11 @@ import re
 import sys
 import threading
 from base64 import b64encode
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
@@ -31,11 +32,45 @@ from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.memory import return_memory
 from attnviz.ui import modules
-from attnviz.ui.former_addresses import current_address
 from attnviz.ui.request_filter import GUARD, frame_ancestors
 
 FOR_EVER = "public, max-age=31536000, immutable"
 """Cache-Control header of content whose name changes whenever it changes."""
+
+PATHS = ("why", "learns", "transformer", "lab", "corpus")
+"""Paths of pages from before `page` was in the address."""
+PARAMETERS = {
+    "rival": "foil",
+    "typed_rival": "typed_foil",
+    "branches": "what_ifs",
+    "branch": "what_if",
+    "other_branch": "other_what_if",
+}
+"""Current names of parameters by their former names; a hyphen and the id of a second view may follow."""
+VALUES = {
+    ("section", "answers"): "attributions",
+    ("section", "trials"): "perturbation-tests",
+    ("compare", "branch"): "what-if",
+}
+"""Current values by the current name of the parameter and the former value."""
+
+
+def current_address(path: str, query: Iterable[tuple[str, str]]) -> str | None:
+    """Return the current address for that of an earlier version, None if it is current already or not of a page."""
+    folders, _, page = path.rpartition("/")
+    if page not in ("", *PATHS):
+        return None
+    parameters = list(query)
+    current = [_current_parameter(name, value) for name, value in parameters]
+    if page:
+        current = [("page", page), *(one for one in current if one[0] != "page")]
+    return f"{folders}/?{urlencode(current)}" if page or current != parameters else None
+
+
+def _current_parameter(key: str, value: str) -> tuple[str, str]:
+    name, hyphen, view = key.partition("-")
+    name = PARAMETERS.get(name, name)
+    return f"{name}{hyphen}{view}", VALUES.get((name, value), value)
 
 
 def _route(name: str, respond: Callable[[Request], Response]) -> Route:

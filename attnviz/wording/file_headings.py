@@ -1,12 +1,21 @@
-"""Titles of the heatmap and of figures of a step in exported files."""
+"""Titles of the heatmap and of figures of a step in exported files, and the name of the search."""
 
 from __future__ import annotations
 
 from attnviz.analysis.grid import By, Face
 from attnviz.languages import gettext
 from attnviz.text import piece_name
-from attnviz.trace import Aligned
+from attnviz.trace import Aligned, Record
 from attnviz.wording.labels import quote, shorten
+
+
+def search_name(trace: Record, forced_name: str) -> str:
+    """Return the name of the decoding method; `forced_name` is that of forced decoding."""
+    return {
+        "greedy": gettext("greedy search"),
+        "beam": gettext("beam search, width {width}", width=trace.search.beam),
+        "forced": forced_name,
+    }[trace.search.method]
 
 
 def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:

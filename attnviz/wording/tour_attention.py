@@ -9,12 +9,11 @@ import numpy as np
 from attnviz.analysis.heads import open_head
 from attnviz.analysis.illustrative_words import WordAttention
 from attnviz.languages import gettext
-from attnviz.wording.coloured_text import coloured
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, fine_percent, percent
 from attnviz.wording.scorers import texts_of
 from attnviz.wording.stages import times, was_forced
-from attnviz.wording.tour_data import LEAST_SHARE, LONGEST_WORD, TourData
+from attnviz.wording.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured
 from attnviz.wording.transformer_stages import opened_head_name, shown_heads
 
 

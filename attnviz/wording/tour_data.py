@@ -1,10 +1,11 @@
-"""The data of the tour: a translation with its posterior attention, the words chosen from it, and their labels."""
+"""The data of the tour: a translation with its posterior attention, the words chosen from it, and coloured text."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from attnviz.analysis.heads import open_head
 from attnviz.analysis.illustrative_words import IllustrativeWord, illustrative_word, most_changed_word
 from attnviz.text import join_pieces
 from attnviz.trace.interventions import interventions_at
-from attnviz.wording.coloured_text import coloured
 from attnviz.wording.labels import quote, quoted_name, shorten
 
 LONGEST_WORD = 30
@@ -23,6 +23,35 @@ LEAST_SECOND = 0.15
 """Smallest share of the second word in a mixture that the tour shows."""
 LEAST_SHARE = 0.01
 """Smallest share of attention from which a word is named besides the strongest."""
+
+Kind = Literal["", "source", "target", "context"]
+"""Colour of a part: none, encoder, decoder or context."""
+Spans = list[tuple[Kind, str]]
+
+_OPEN: dict[Kind, str] = {"source": "\x01", "target": "\x02", "context": "\x03"}
+_CLOSE = "\x04"
+_KINDS: dict[str, Kind] = {sign: kind for kind, sign in _OPEN.items()}
+_MARKS = re.compile(f"[{''.join(_KINDS)}{_CLOSE}]")
+
+
+def coloured(text: str, kind: Kind) -> str:
+    """Return `text`, which may be user input, marked as a coloured part of a sentence."""
+    return f"{_OPEN[kind]}{_MARKS.sub('', text)}{_CLOSE}"
+
+
+def coloured_parts(sentence: str) -> Spans:
+    """Return the parts of a `sentence` in order, each with its colour."""
+    parts: Spans = []
+    for part in re.split(f"(?=[{''.join(_KINDS)}])|{_CLOSE}", sentence):
+        if part:
+            kind = _KINDS.get(part[0], "")
+            parts.append((kind, part[1:] if kind else part))
+    return parts
+
+
+def plain(sentence: str) -> str:
+    """Return a `sentence` without colour marks."""
+    return _MARKS.sub("", sentence)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,9 @@ import numpy as np
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.heads import open_head
 from attnviz.languages import gettext
-from attnviz.wording.coloured_text import coloured
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal, percent, thousands
-from attnviz.wording.tour_data import LEAST_SHARE, TourData
+from attnviz.wording.tour_data import LEAST_SHARE, TourData, coloured
 
 
 def context_sentences(tour: TourData) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from attnviz.training.batches import make_batch
 from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import Corpus
 from attnviz.training.objective import Objective
-from attnviz.training.optimizers import make_optimizers
+from attnviz.training.schedule import make_optimizers
 from attnviz.training.warm_start import start_from
 from attnviz.translator import Translator
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from attnviz.trace import Attention, Judgement
-from attnviz.trace.plain_equation import plain_equation
 from attnviz.trace.quantities import QUANTITIES
-from attnviz.trace.quantity import Quantity
+from attnviz.trace.quantity import Quantity, plain_equation
 from attnviz.trace.seq2seq_quantities import QUANTITIES as OF_IMPORTS
 from attnviz.trace.transformer_quantities import QUANTITIES as OF_TRANSFORMERS
 

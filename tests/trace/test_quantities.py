@@ -21,8 +21,8 @@ from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Attention, Judgement, Seq2SeqTrace, Trace, TransformerTrace
-from attnviz.trace.plain_equation import plain_equation
 from attnviz.trace.quantities import DERIVED, QUANTITIES, RECORDED, check_shapes, sizes
+from attnviz.trace.quantity import plain_equation
 from attnviz.trace.seq2seq_quantities import QUANTITIES as of_imports
 from attnviz.trace.storage import element_type
 from attnviz.trace.transformer_quantities import QUANTITIES as of_transformers

@@ -7,7 +7,7 @@ import torch
 
 from attnviz.network import Decomposable, DecomposableConfig
 from attnviz.training.guidance import Lexicon
-from attnviz.training.lexical_start import initialise_embeddings
+from attnviz.training.tasks import initialise_embeddings
 
 
 def _initialised_network(size: int) -> Decomposable:

@@ -25,7 +25,7 @@ from attnviz.ui.lab.compared_translation import (
     chosen_partner,
     other_what_ifs,
 )
-from attnviz.ui.lab.sentence_diff import differing_sentences_html
+from attnviz.ui.lab.comparison import differing_sentences_html
 from attnviz.ui.lab.sentence_editor import plain
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.view import MAIN, View

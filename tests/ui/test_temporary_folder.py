@@ -14,7 +14,7 @@ import pytest
 SERVER = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background processes with SIGINT ignored
-from attnviz.ui.corpus.temporary_folder import temporary_folder
+from attnviz.ui.corpus.jobs import temporary_folder
 folder = temporary_folder("passing-")
 (folder / "job").mkdir()
 (folder / "job" / "pairs.tsv").write_text("I am hungry.")

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import Attention, attention, export, figures, read_attention
-from attnviz.analysis.findings import findings_of
-from attnviz.analysis.findings.summary import summarise
+from attnviz.analysis.findings import findings_of, summarise
 from attnviz.architectures import step_texts
 from attnviz.export.html_table import heatmap_html
 from attnviz.figures.heatmap_table import heatmap_alt, heatmap_table

@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from html import escape
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from attnviz import AttnvizError
+from attnviz import AttnvizError, Trace
 from attnviz.analysis.comparison import Comparison, compare
 from attnviz.analysis.grid import By, Face
+from attnviz.analysis.shared_words import shared_axis
 from attnviz.figures.comparison import comparison
 from attnviz.figures.comparison_table import compared_words_table, comparison_table
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
+from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.display_options import option_segments
 from attnviz.ui.fields import segmented_control, select_box
-from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.lab.compared_translation import (
     KIND,
     MODEL,
@@ -37,12 +39,11 @@ from attnviz.ui.lab.compared_translation import (
     unknown_text_sentence,
     what_if_name,
 )
-from attnviz.ui.lab.sentence_diff import differing_sentences_html
 from attnviz.ui.lab.sentence_editor import sentence_editor
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, selection_of
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
+from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.heatmap import root_switch, unit_names
 from attnviz.ui.toolbar.downloads import Picture
@@ -52,6 +53,51 @@ from attnviz.wording.what_if import cards
 
 LAYOUTS = {4: 1380, 2: 900, 1: 390}
 """Panels side by side, and the width in pixels they are laid out for, the widest first."""
+
+
+def differing_sentences_html(pair: Pair) -> str:
+    """Return the sentences of a pair and its translations as HTML, each only where they differ."""
+    return "".join(
+        _lines(pair, title, source) for title, source in ((gettext("English"), True), (gettext("French"), False))
+    )
+
+
+def _lines(pair: Pair, title: str, source: bool) -> str:
+    first, second = (_words(trace, source) for trace in (pair.first, pair.other))
+    axis = shared_axis([word for word, _ in first], [word for word, _ in second])
+    if axis.same:
+        return ""
+    removed = [place for place, other in zip(axis.first, axis.other, strict=True) if other is None]
+    added = [place for place, other in zip(axis.other, axis.first, strict=True) if other is None]
+    css_class, language = ("encoder", "en") if source else ("decoder", "fr")
+    return "".join(
+        f'<p><span class="name">{escape(title)}, {escape(name)}</span> '
+        f'<span class="{css_class}" lang="{language}">{_highlighted(words, highlighted, tag)}</span></p>'
+        for name, words, highlighted, tag in (
+            (pair.names[0], first, removed, "del"),
+            (pair.names[1], second, added, "ins"),
+        )
+    )
+
+
+def _words(trace: Trace, source: bool) -> list[tuple[str, bool]]:
+    """Return the words of a sentence without </s>, each with whether a blank precedes it."""
+    words = trace.words()
+    names, groups = (words.source, words.source_groups) if source else (words.target, words.target_groups)
+    pieces = trace.source_surfaces if source else trace.target_pieces
+    return [
+        (name, pieces[group[0]].startswith(SPACE) or pieces[group[0]] in SPECIAL_PIECES)
+        for name, group in zip(names, groups, strict=True)
+        if name != "</s>"
+    ]
+
+
+def _highlighted(words: list[tuple[str, bool]], highlighted: list[int | None], tag: str) -> str:
+    return "".join(
+        (" " if has_space and index else "")
+        + (f"<{tag}>{escape(word)}</{tag}>" if index in highlighted else escape(word))
+        for index, (word, has_space) in enumerate(words)
+    )
 
 
 def comparison_panel(view: View, theme: ThemeName) -> None:

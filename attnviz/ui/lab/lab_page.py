@@ -33,9 +33,9 @@ from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.shared_payloads import show_traces
-from attnviz.ui.step.data_tables import table_box
 from attnviz.ui.step.key_help import key_help
 from attnviz.ui.step.step_controls import step_controls
+from attnviz.ui.step.tables import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import text_section
 from attnviz.ui.toolbar.downloads import Picture, download_box, offer_pictures, picture_file

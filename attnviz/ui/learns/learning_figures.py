@@ -15,9 +15,9 @@ from attnviz.languages import language
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.chart import AtStep, chart_payload, inline_chart, steady_payload
-from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.learns.learning_choices import LearningView
 from attnviz.ui.learns.runs import identity_of
+from attnviz.ui.resources import cached_for_all
 from attnviz.wording.learning import LINK_MEASURES, ROW_MEASURES, halfway_sentence, own_translation_sentence, run_name
 
 VIEW = LearningView()

@@ -14,7 +14,6 @@ from attnviz.languages import gettext, language
 from attnviz.trace import Words
 from attnviz.ui.components.findings import findings_at
 from attnviz.ui.fields import text_box
-from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.gold import (
     TEXT,
     gold_of,
@@ -26,7 +25,7 @@ from attnviz.ui.page_state.gold import (
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import request_button
-from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
+from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.wording.gold import (
     false_link_sentence,

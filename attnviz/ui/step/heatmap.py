@@ -18,12 +18,11 @@ from attnviz.trace import Record, Trace
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.display_options import by_unit, option_segments, option_select, option_switch, shown_if
 from attnviz.ui.fields import select_box
-from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.heads import HEADS, head_choices
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import has_posterior, posterior_of, weights_digest_of
+from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.gold import gold_box, gold_panel
 from attnviz.wording.attention_variants import face_explanation, face_names

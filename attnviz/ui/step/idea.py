@@ -20,8 +20,8 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.step_summary import summary_payload
-from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
+from attnviz.ui.resources import cached_for_all
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.intervention_controls import weights_chart

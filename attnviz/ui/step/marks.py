@@ -16,10 +16,9 @@ from attnviz.languages import language
 from attnviz.text import EOS
 from attnviz.trace import Record
 from attnviz.ui.examples import question
-from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.listed_pair import is_listed_pair
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.resources import tokenizer_of
+from attnviz.ui.resources import cached_for_all, tokenizer_of
 from attnviz.wording.marks import Line, better_hypothesis, mark_card
 
 

@@ -22,8 +22,8 @@ from attnviz.trace import Trace
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.context_growth import context_growth
 from attnviz.ui.components.equation import equation, equation_payloads
-from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
+from attnviz.ui.resources import cached_for_all
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step import transformer_stages
 from attnviz.ui.step.context_units import NAME as UNITS

@@ -5,27 +5,36 @@ The browser changes the step by itself, from payloads that it fetches; the serve
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from attnviz.architectures import step_texts
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext
+from attnviz.trace import WhatIf
+from attnviz.trace.changes import Change, FreezeContext, SetTemperature
+from attnviz.ui.components.chart import chart
 from attnviz.ui.components.findings import findings_panel, inline_findings
+from attnviz.ui.components.player import SentencePair
 from attnviz.ui.components.step_summary import step_summary, summary_payload
 from attnviz.ui.examples import question, step_of_word
+from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state.detail_level import DetailLevel
 from attnviz.ui.page_state.view import View
+from attnviz.ui.page_state.what_ifs import WHAT_IFS, stored_what_ifs
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import show_traces
-from attnviz.ui.step.context_choice import context_choice
 from attnviz.ui.step.diagram import diagram_panel
 from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
 from attnviz.ui.step.heatmap import heatmap_with_columns
 from attnviz.ui.step.idea import idea_facts, idea_stage
-from attnviz.ui.step.imported_attention_view import imported_attention_view
+from attnviz.ui.step.intervention_controls import slider_labels
 from attnviz.ui.step.key_help import key_help
 from attnviz.ui.step.logit_attribution import logit_attribution_panel
 from attnviz.ui.step.payload_addresses import all_at_once, payload_address
@@ -37,6 +46,86 @@ from attnviz.ui.step.tour import tour
 from attnviz.ui.step.verification_badge import verification_badge
 from attnviz.ui.step.what_changed import what_changed
 from attnviz.ui.style import theme_name
+from attnviz.wording.imported_attention import missing_values_reason
+
+CHANGES: dict[str, Change] = {"first": FreezeContext(0), "mean": SetTemperature(math.inf)}
+"""The changes that give all steps one vector, by choice: that of the first step, or the mean of the annotations."""
+
+PICTURES = ("look", "energy", "softmax")
+"""Figures of a step, each drawn if the attention contains its numbers."""
+
+
+def imported_attention_view(view: View) -> None:
+    """Draw the panels of `view`, whose trace is an `Attention`, and say which are missing."""
+    with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
+        step_controls(view, SentencePair((gettext("Source"), gettext("Target")), ("und", "und")))
+        left, right = heatmap_with_columns(view, theme_name())
+        if view.shows("numbers"):
+            with left:
+                findings_panel(view)
+        with right, st.container(key=view.key("step_panel")):
+            _step(view)
+        chart_tables(view)
+
+
+def _step(view: View) -> None:
+    """Draw the current step: its summary, attention, and imported energies."""
+    trace, theme, subject = view.trace, theme_name(), Subject(view.trace, 0)
+    if all_at_once(view):
+        steps = tuple(range(view.steps))
+        facts = summary_payload(trace, narration(trace, steps), step_texts(trace).step_sentence)
+    else:
+        facts = {"at": payload_address(view, "facts", theme)}
+    step_summary(view, step_texts(trace).stage_titles(trace), facts)
+    key_help(view, stepping_only=not view.shows("numbers"))
+    for name in PICTURES[: None if view.shows("numbers") else 1]:
+        if not STEP_FIGURES[name].missing(subject):
+            if name != "look":  # the stage above has the same title
+                st.html(f'<h2 class="section">{STEP_FIGURES[name].title(subject)}</h2>')
+            chart(view, payload_address(view, name, theme), name)
+    with st.container(key=view.key("missing_values_reason")):
+        st.text(missing_values_reason())
+
+
+def context_choice(view: View) -> None:
+    """Draw the choice, where attention can be changed; `view` shows the translation with that vector."""
+    if view.what_ifs is None or slider_labels(view.trace) is None:
+        return
+    key = view.key("context")
+    st.session_state[key] = _current(view)
+    names = {
+        "each": gettext("a new mixture at each step"),
+        "first": gettext("always that of step 1"),
+        "mean": gettext("always the mean of all words"),
+    }
+    with st.container(horizontal=True, vertical_alignment="center", key=view.key("context_choice")):
+        st.html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
+        segmented_control(
+            gettext("The decoder gets"),
+            names,
+            key=key,
+            default="each",
+            then=partial(_choose, view, key),
+            label_visibility="collapsed",
+        )
+
+
+def _current(view: View) -> str:
+    """Return the choice that the current what-if is, or "each"."""
+    change = view.what_ifs.what_ifs[view.number - 1].change if view.what_ifs and view.number else None
+    return next((name for name, one in CHANGES.items() if one == change), "each")
+
+
+def _choose(view: View, key: str) -> None:
+    """Show the translation of which one of `CHANGES` is made, or the what-if that makes the chosen one."""
+    session, current, chosen = st.session_state, _current(view), st.session_state[key]
+    if view.what_ifs is None or chosen == current:
+        return
+    base = view.number if current == "each" else view.what_ifs.what_ifs[view.number - 1].parent
+    stored = stored_what_ifs(session, view.id)
+    session[view.key(WHAT_IFS)] = (
+        stored.showing(base) if chosen == "each" else stored.adding(WhatIf(base, CHANGES[chosen]))
+    )
 
 
 @st.fragment

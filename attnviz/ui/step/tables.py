@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pandas as pd
@@ -15,10 +16,11 @@ from attnviz.figures.figure_input import Subject
 from attnviz.figures.posterior import posterior_table
 from attnviz.figures.state import state_table
 from attnviz.languages import gettext
+from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, with_selection
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import posterior_attention_of, posterior_of
-from attnviz.ui.step.data_tables import table_box
+from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.wording.attention_variants import SYMBOLS, face_names
@@ -26,6 +28,22 @@ from attnviz.wording.file_headings import step_heading
 
 TABLES = "tables"
 """Key of the box."""
+
+NamedTable = tuple[str, pd.DataFrame]
+"""A table with its name."""
+
+
+def table_box(view: View, title: str, key: str, name: str, make: Callable[[Selection], Iterable[NamedTable]]) -> None:
+    """Draw a box with `title` and the tables that `make` returns for the current selection, made once it is open.
+
+    `name` identifies the data that they are made from.
+    """
+
+    def make_payload(selection: Selection) -> dict[str, Any]:
+        return tables_payload(make(selection))
+
+    with st.expander(title, key=view.key(key)):
+        tables(view, register_payload(view, key, name, make_payload), f"{key}_rows")
 
 
 def chart_tables(view: View) -> None:

@@ -16,12 +16,11 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import posterior_of
 from attnviz.ui.shared_payloads import PayloadRequest, address
-from attnviz.wording.coloured_text import coloured_parts
 from attnviz.wording.labels import mark_name, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.quiz import chance_sentence, explained, opening, quiz_labels
 from attnviz.wording.tour import POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, Stop, stop_titles, tour_stops
-from attnviz.wording.tour_data import LONGEST_WORD, TourData
+from attnviz.wording.tour_data import LONGEST_WORD, TourData, coloured_parts
 
 PULLED_PIECES, COMPARED_WORDS = 5, 4
 """Number of pieces whose energies can be changed, and of words whose prior and posterior are compared."""

@@ -14,17 +14,20 @@ import streamlit as st
 
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.recomputation import Weights
+from attnviz.architectures import step_texts
 from attnviz.export.files import FigureOptions, contents, heading, picture, table
-from attnviz.export.sheet import translation_sheet
+from attnviz.export.sheet import shortened_to_fit, translation_sheet
 from attnviz.export.story import Story, StoryPicture, story_html
+from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.registry import step_figures
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
+from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.components.picture_files import (
+    PageDrawing,
     PictureFile,
     followed_picture_files,
     picture_files_payload,
@@ -36,8 +39,9 @@ from attnviz.ui.resources import has_posterior, posterior_of, weights_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
-from attnviz.ui.toolbar.diagram_file import diagram_file
 from attnviz.wording.attention_variants import face_names
+from attnviz.wording.diagram import diagram_alt
+from attnviz.wording.file_headings import step_heading
 
 WIDTH = 740
 """Width of the box in pixels: two columns, so that it fits the height of a small window."""
@@ -45,6 +49,28 @@ WIDTH = 740
 
 POSTERIOR_LINKS, PRIOR_LINKS = "links.pharaoh", "links-by-attention.pharaoh"
 """Endings of the names of files with word links, by posterior attention and by attention."""
+
+_NARROWEST, _HEADING, _SENTENCE = 760, 17, 13
+"""Smallest width of the diagram and font sizes of the title, in pixels."""
+
+
+def diagram_file(view: View, step: int, file: str) -> PictureFile:
+    """Return the diagram of `view`, of a recurrent translator, at 0-based `step`, as a figure named `file`."""
+    trace, ink = view.trace, palette("light")
+    heading = step_heading(trace, step, gettext("Architecture diagram"))
+    credit = gettext("attnviz, {made_by}", made_by=step_texts(trace).made_by(trace))
+    lines = [(f"{heading} ({credit})", ink.ink, _HEADING, 600)]
+    for sentence, colour in ((trace.source_text, ink.encoder), (trace.translation, ink.decoder)):
+        lines.append((" ".join(sentence.split()), colour, _SENTENCE, 400))
+    colours = {name: value for name, value in asdict(ink).items() if isinstance(value, str)} | {"paper": ink.sheet}
+    drawing = PageDrawing(
+        f".st-key-{view.key('diagram_box')}",
+        _NARROWEST,
+        colours,
+        [(shortened_to_fit(text, _NARROWEST, size), colour, size, weight) for text, colour, size, weight in lines],
+        diagram_alt(trace, step, step_texts(trace).narrate(trace, step)),
+    )
+    return PictureFile(gettext("Architecture diagram"), file, drawing, diagram_table(trace, step))
 
 
 def file_link(view: Keyed, label: str, at: str, file: str, key: str) -> None:

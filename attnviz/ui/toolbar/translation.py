@@ -34,9 +34,9 @@ from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import Request
 from attnviz.ui.toolbar.detail_level import page_detail_level, page_level_address
 from attnviz.ui.toolbar.input_advice import draw_advice
+from attnviz.wording.file_headings import search_name
 from attnviz.wording.imported_attention import made_by, remark_sentences
 from attnviz.wording.learning import guidance_text
-from attnviz.wording.search import search_name
 
 _LAST, _ASKED = "last_trace", "last_asked"
 

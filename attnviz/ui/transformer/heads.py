@@ -23,10 +23,9 @@ from attnviz.ui.components.energy_decomposition import energy_decomposition
 from attnviz.ui.components.equation import equation
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.player import SentencePair
-from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import handle
-from attnviz.ui.resources import weights_of
+from attnviz.ui.resources import cached_for_all, weights_of
 from attnviz.ui.shared_payloads import address
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.verification_badge import verification

@@ -38,10 +38,9 @@ from attnviz.ui.components.chart import (
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.player import SentencePair
 from attnviz.ui.fields import text_box
-from attnviz.ui.figure_cache import cached_for_all
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import detector_folder, judgement_of, weights_of_detector
+from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of_detector
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.verification_badge import inline_verification, verification_rows
 from attnviz.ui.toolbar.downloads import Picture

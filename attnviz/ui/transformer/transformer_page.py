@@ -27,7 +27,7 @@ from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import handle, request_button
-from attnviz.ui.step.data_tables import table_box
+from attnviz.ui.step.tables import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import references, text_section
 from attnviz.ui.toolbar.downloads import (

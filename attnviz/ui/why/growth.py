@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.prefixes import Growth, JudgedTranslation, prefixes
+from attnviz.analysis.prefixes import FIRST, Growth, JudgedTranslation, prefixes
 from attnviz.corpora.judging import judge
-from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS
+from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
@@ -22,6 +22,7 @@ from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.ui.components.chart import EVERY_STEP, chart, steady_payload
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.concurrency import TURNS
+from attnviz.ui.fields import segmented_control
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import devices, translations, translator_in
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
@@ -33,6 +34,37 @@ from attnviz.wording.why import attention_name, growth_sentence, judgement_note
 _BEAM = 5
 _LIMITS = (0.5, 0.1, 0.01)
 """Probabilities below which a word has the next darker shade."""
+
+LONG = "long"
+"""Name of the choice in session state and address: `_TECHNOLOGY`, the number of a sentence in `TABLE_3`, or `_OWN`."""
+_TECHNOLOGY, _OWN = "technology", "own"
+_LABEL_LENGTH = 22
+"""Characters of a sentence that its label shows at most."""
+
+
+def choose_sentence(visitor_sentence: str) -> str:
+    """Draw the choice; return the sentence.
+
+    `visitor_sentence` is offered only if it can grow.
+    """
+    offered = {_TECHNOLOGY: TECHNOLOGY} | {str(number): text for number, text in enumerate(TABLE_3, 1)}
+    if len(visitor_sentence.split()) > FIRST:
+        offered[_OWN] = visitor_sentence
+    names = {value: gettext("Yours") if value == _OWN else _first_words(text) for value, text in offered.items()}
+    chosen = segmented_control(
+        gettext("The sentence that grows"),
+        names,
+        key=LONG,
+        default=_TECHNOLOGY,
+        label_visibility="collapsed",
+        parameter=LONG,
+    )
+    return offered[chosen]
+
+
+def _first_words(sentence: str) -> str:
+    """Return the first words of a sentence."""
+    return f"{sentence[:_LABEL_LENGTH].rsplit(' ', 1)[0]} …"
 
 
 def growth_panel(view: View, theme: ThemeName) -> None:
