@@ -32,8 +32,8 @@ LAYERS = (
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
-    "request_filter link concurrency former_addresses",
-    "examples inbox language glossary modules text_sections figure_cache admission sign_in corpus_tables",
+    "request_filter link concurrency",
+    "examples inbox language glossary modules text_sections admission corpus_tables view",
     "resources",
     "bleu_by_length page_state shared_payloads",
     "components session_payloads",

@@ -71,3 +71,13 @@ class Heads:
     def name(self) -> str:
         """Name in an address, counted from 1 as in printed text: "2.3" is head 3 of layer 2; "2", or "all"."""
         return "all" if self.layer is None else ".".join(str(n + 1) for n in (self.layer, self.head) if n is not None)
+
+
+def head_choices(trace: Any) -> dict[str, Heads]:
+    """Return the choices for `trace` by their names in the address: means, then heads by layer; empty without heads."""
+    if not getattr(trace, "has_heads", False):
+        return {}
+    layers, heads = map(range, trace.cross_weights.shape[:2])
+    choices = [Heads(), *(Heads(layer) for layer in layers)]
+    choices += [Heads(layer, head) for layer in layers for head in heads]
+    return {one.name: one for one in choices}

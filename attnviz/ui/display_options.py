@@ -8,7 +8,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from attnviz.ui.components.field import field
-from attnviz.ui.page_state.view import View
+from attnviz.ui.view import View
 
 
 def option_segments(view: View, name: str, label: str, options: Mapping[str, str]) -> None:

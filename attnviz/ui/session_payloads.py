@@ -18,7 +18,7 @@ import streamlit as st
 
 from attnviz.languages import language, set_language
 from attnviz.ui.page_state.selection import Selection, linked_selection
-from attnviz.ui.page_state.view import View
+from attnviz.ui.view import View
 
 ADDRESS_PREFIX = "attnviz-session-payload"
 """Prefix of the addresses of payloads, below the page."""

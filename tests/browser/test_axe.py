@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page
 
-from attnviz.ui.page_state.detail_level import DETAIL_LEVELS, DetailLevel
+from attnviz.ui.view import DETAIL_LEVELS, DetailLevel
 from tests.browser.server import READY
 from tests.browser.views import EXAMPLE
 

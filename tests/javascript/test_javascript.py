@@ -15,7 +15,6 @@ import pytest
 from deno import find_deno_bin
 
 from attnviz.browser_modules import as_one_script, imported, imported_later
-from attnviz.ui.modules import module_path
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGE = REPOSITORY / "attnviz"
@@ -27,7 +26,7 @@ WRITTEN = sorted(
     if path.name.endswith((".js", ".d.ts")) and path.parent.name != "browser_programs"
 )
 MODULES = [path for path in WRITTEN if path.suffix == ".js"]
-COMPONENTS = [module_path(path.parent.name) for path in (PACKAGE / "ui" / "components").glob("*/*.py")]
+COMPONENTS = [path for path in (PACKAGE / "ui" / "components").glob("*/*.js") if path.stem == path.parent.name]
 PAGES = [ASSETS / f"{name}.js" for name in ("lecture", "story", "lesson")]
 ENTRIES = [*COMPONENTS, PACKAGE / "ui" / "components" / "mount.js", *PAGES]
 """Entry points: modules that no other module imports."""

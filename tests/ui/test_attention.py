@@ -13,9 +13,9 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figures
-from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.toolbar.opened_file import attention_in
+from attnviz.ui.view import MAIN, View
 from attnviz.wording.imported_attention import missing_values_reason
 from tests.figures import synthetic
 from tests.importing.given import SOURCE, TARGET, marian, matrix

@@ -28,7 +28,7 @@ from attnviz.ui.lab.compared_translation import (
 from attnviz.ui.lab.comparison import differing_sentences_html
 from attnviz.ui.lab.sentence_editor import plain
 from attnviz.ui.page_state.linked import keep_for
-from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.strategies import texts as odd_texts

@@ -42,7 +42,7 @@ from attnviz.ui.corpus.table import (
 )
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE, SAMPLE, SAMPLE_LINKS
 from attnviz.ui.page_state.gold import gold_of, open_gold, set_gold
-from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.view import MAIN, View
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_alone
 from tests.ui.shown_payloads import address, panel_texts, texts, texts_with

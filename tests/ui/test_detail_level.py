@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from attnviz.ui.page_state import detail_level
 from attnviz.ui.page_state.detail_level import (
     DETAIL_LEVEL,
-    DETAIL_LEVELS,
-    DetailLevel,
     choose_detail_level,
     chosen_detail_level,
     detail_level_address,
     open_detail_level,
 )
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
+from attnviz.ui.view import DETAIL_LEVELS, DetailLevel
 from tests.ui.fields import set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted, shown_equations

@@ -25,7 +25,7 @@ from attnviz.ui.examples import (
 )
 from attnviz.ui.page_state.address import set_page_address
 from attnviz.ui.page_state.selection import linked_selection
-from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.view import MAIN, View
 
 Translate = Callable[..., Trace]
 

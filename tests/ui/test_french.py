@@ -21,8 +21,8 @@ from attnviz.languages.catalogs import catalog_files, read_catalog
 from attnviz.palette import FONT
 from attnviz.ui.examples import EXAMPLES
 from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.toolbar.downloads import _file_content
+from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_page

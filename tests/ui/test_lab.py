@@ -23,10 +23,10 @@ from attnviz.ui import resources
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.lab import cached_analyses
 from attnviz.ui.lab.lab_page import SECTIONS
-from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.pages import lab as lab_script
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
+from attnviz.ui.view import MAIN, View
 from attnviz.wording.perturbation_tests import REFERENCES
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.ui.fields import field, set_field

@@ -14,9 +14,9 @@ from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.ui import resources
-from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import pictures
+from attnviz.ui.view import MAIN, View
 from attnviz.wording.posterior_attention import posterior_sentence, posterior_title
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.fields import field

@@ -12,10 +12,10 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.trace.changes import TakeHypothesis, resolved
 from attnviz.ui.examples import EXAMPLES
-from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.step import marks as marks_module
 from attnviz.ui.step.marks import view_marks
 from attnviz.ui.step.what_if import requested_change
+from attnviz.ui.view import MAIN, View
 
 UNSURE = "The squirrel nibbled on a walnut."
 SENTENCES = (*EXAMPLES["Mistakes, and why"], UNSURE)

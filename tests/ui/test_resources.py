@@ -20,10 +20,10 @@ from attnviz.lru_cache import LRUCache
 from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
 from attnviz.ui import resources, shared_payloads
-from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.step import verification_badge
 from attnviz.ui.step.payload_addresses import payload_address
+from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import fetched, payloads_of

@@ -24,9 +24,9 @@ from starlette.types import Message
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF, BrowserProgram, serif_style
 from attnviz.ui import modules, resources, server, session_payloads
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.pages import translate
 from attnviz.ui.shared_payloads import address, register_trace
+from attnviz.ui.view import MAIN, View
 from tests.browser.server import running_page
 from tests.figures import synthetic
 

@@ -34,7 +34,7 @@ from attnviz.ui.page_state.selection import (
     source_of,
     with_selection,
 )
-from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.view import MAIN, View
 from attnviz.wording.stages import step_sentence
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic

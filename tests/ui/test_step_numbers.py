@@ -30,11 +30,11 @@ from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
 from attnviz.ui.components.findings import SEVERITY, findings_payload
-from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.shared_payloads import PayloadRequest
 from attnviz.ui.step.attributed_word import parse_piece, word_and_foil
 from attnviz.ui.step.logit_attribution import piece_heading
 from attnviz.ui.step.verification_badge import verification_payload, verification_rows
+from attnviz.ui.view import MAIN, View
 from attnviz.wording.findings import finding_sentence, step_attention_sentence
 from attnviz.wording.logit_attribution import idle_sources, logit_attribution_sentence, odds_text
 from attnviz.wording.numbers import power_of_ten
@@ -88,8 +88,8 @@ def test_unavailable_energy_decomposition_is_explained(snapshot: SnapshotAsserti
 
         import numpy as np
 
-        from attnviz.ui.page_state.view import View
         from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
+        from attnviz.ui.view import View
         from tests.figures.synthetic import trace as make_trace
 
         trace = dataclasses.replace(make_trace(attention=attention), score_vector=np.zeros(0, np.float32))

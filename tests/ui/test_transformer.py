@@ -24,8 +24,8 @@ from attnviz.trace import TransformerTrace, WhatIf
 from attnviz.trace.changes import UniformAttention, WriteWords
 from attnviz.trace.what_if_text import encode_what_ifs
 from attnviz.translator import Translator
-from attnviz.ui.page_state.view import View
 from attnviz.ui.toolbar.downloads import pictures
+from attnviz.ui.view import View
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector
 from tests.snapshots import without_numbers

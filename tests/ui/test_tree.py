@@ -155,7 +155,7 @@ def test_section_reports_the_missing_model(
 def _panel_of(saved: str) -> None:
     from attnviz import Trace
     from attnviz.ui.lab.tree import tree_panel
-    from attnviz.ui.page_state.view import View
+    from attnviz.ui.view import View
 
     tree_panel(View("", Trace.from_json(saved)), "light")
 

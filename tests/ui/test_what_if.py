@@ -16,11 +16,11 @@ from attnviz.installed_models import installed_models
 from attnviz.trace import WhatIfs
 from attnviz.trace.changes import resolved, shares_of
 from attnviz.trace.what_ifs import MOST
-from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.resources import translate
 from attnviz.ui.step.what_if import handle_what_if
 from attnviz.ui.toolbar.opened_file import open_file
+from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.fields import set_field
 from tests.ui.opening import Run, open_page

@@ -14,16 +14,11 @@ from hypothesis import strategies as st
 from attnviz.errors import AttnvizError
 from attnviz.trace import WhatIf, what_if_text
 from attnviz.trace.changes import AttendOnly, ExcludeSource, SetTemperature, SetWeights, UniformAttention, shares_of
-from attnviz.trace.what_ifs import MOST, with_descendants
+from attnviz.trace.what_ifs import MOST, StoredWhatIfs, with_descendants
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
 from attnviz.ui.page_state.parameters import own_parameters
-from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.page_state.what_ifs import (
-    WHAT_IFS,
-    StoredWhatIfs,
-    open_what_ifs,
-    stored_what_ifs,
-)
+from attnviz.ui.page_state.what_ifs import WHAT_IFS, open_what_ifs, stored_what_ifs
+from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
 from tests.trace.test_changes import changes
 

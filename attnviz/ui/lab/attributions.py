@@ -22,11 +22,12 @@ from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.display_options import option_segments
 from attnviz.ui.lab.availability import unavailable_reason
 from attnviz.ui.lab.cached_analyses import attribution_methods_of
+from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
-from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.heatmap import grid_sentences, unit_names
 from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.view import View
 from attnviz.wording.attribution_methods import (
     attribution_method_texts,
     attributions_caveat,

@@ -11,8 +11,9 @@ from attnviz.analysis.comparison import Side
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.page_state.linked import Session
 from attnviz.ui.resources import devices, translate, weights_of
+from attnviz.ui.view import View
 
 Kind = Literal["model", "sentence", "what-if"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -40,13 +40,13 @@ from attnviz.ui.lab.compared_translation import (
     what_if_name,
 )
 from attnviz.ui.lab.sentence_editor import sentence_editor
-from attnviz.ui.page_state.linked import keep_for
+from attnviz.ui.page_state.linked import Session, keep_for
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, selection_of
-from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.heatmap import root_switch, unit_names
 from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.view import View
 from attnviz.wording.attention_variants import face_names
 from attnviz.wording.comparison import comparison_caveat, comparison_sentences, no_heatmaps_reason, step_sentence
 from attnviz.wording.what_if import cards

@@ -29,8 +29,8 @@ from attnviz.ui.lab.perturbation_tests import (
 )
 from attnviz.ui.lab.tree import WIDTH as BEAM_WIDTH
 from attnviz.ui.lab.tree import tree_panel, tree_pictures
+from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, with_selection
-from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.shared_payloads import show_traces
 from attnviz.ui.step.key_help import key_help
@@ -40,6 +40,7 @@ from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import text_section
 from attnviz.ui.toolbar.downloads import Picture, download_box, offer_pictures, picture_file
 from attnviz.ui.toolbar.translation import status
+from attnviz.ui.view import View
 from attnviz.wording.why_story import TextSection
 
 SECTION = "section"

@@ -25,11 +25,12 @@ from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.loader import component
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.lab.vectors import SAMPLE_NAME, VectorIndex, corpora_of, corpus_version, vector_index
+from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
-from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.view import View
 from attnviz.wording.neighbours import (
     metric_names,
     missing_model_reason,

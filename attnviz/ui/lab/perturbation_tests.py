@@ -20,13 +20,14 @@ from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import disclosure
 from attnviz.ui.lab.availability import unavailable_reason
 from attnviz.ui.lab.cached_analyses import best_attention_of, minimal_change_of, perturbation_tests_of, shuffled_of
-from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.page_state.linked import Session
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.attributed_word import word_choice
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.text_sections import references
 from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.view import View
 from attnviz.wording.perturbation_tests import (
     REFERENCES,
     Spelling,

@@ -11,8 +11,8 @@ from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.fields import switch, text_box
 from attnviz.ui.lab.compared_translation import HELD, SENTENCE
-from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import request_button
+from attnviz.ui.view import View
 from attnviz.wording.labels import quote, shorten
 
 MOST_WORDS = 80

@@ -17,12 +17,13 @@ from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.loader import component
 from attnviz.ui.fields import disclosure, segmented_control
 from attnviz.ui.lab.cached_analyses import beam_tree_of
+from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
-from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.view import View
 from attnviz.wording.beam_tree import position_sentence, score_computation, search_sentence, winner_sentence
 
 WIDTH = "width"

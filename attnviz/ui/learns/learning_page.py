@@ -38,12 +38,12 @@ from attnviz.ui.learns.learning_figures import (
 )
 from attnviz.ui.learns.runs import RUNS_VARIABLE
 from attnviz.ui.page_state.address import set_page_address
-from attnviz.ui.page_state.view import Keyed
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.session_payloads import register_content
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import references, text_section
 from attnviz.ui.toolbar.downloads import download_box, lecture_link
+from attnviz.ui.view import Keyed
 from attnviz.wording.learning import (
     REFERENCES,
     counted,

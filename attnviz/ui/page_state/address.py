@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.ui.page_state.linked import PAGE
-from attnviz.ui.page_state.view import Session
+from attnviz.ui.page_state.linked import PAGE, Session
 
 Parameters = dict[str, str | None]
 """Address parameters by name; None removes one."""

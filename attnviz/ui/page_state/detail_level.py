@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, get_args
 
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, is_given, linked_entry
-
-DetailLevel = Literal["idea", "numbers", "everything"]
-DETAIL_LEVELS: tuple[DetailLevel, ...] = get_args(DetailLevel)
-"""All levels, the lowest first; each includes those before it."""
+from attnviz.ui.view import DETAIL_LEVELS, DetailLevel
 
 DEFAULT_LEVEL: DetailLevel = "idea"
 """Default level of a visitor without a link or a choice."""
@@ -47,8 +43,3 @@ def detail_level_address(session: Session, earlier_choice: str | None) -> dict[s
     """Return the address parameter of the level; None where neither a link nor the visitor chose one."""
     chosen = is_given(session, DETAIL_LEVEL) or chosen_detail_level(session, earlier_choice)
     return {DETAIL_LEVEL: session[DETAIL_LEVEL] if chosen else None}
-
-
-def shows(level: DetailLevel, element_level: DetailLevel) -> bool:
-    """Return whether elements of the level `element_level` are shown at `level`."""
-    return DETAIL_LEVELS.index(level) >= DETAIL_LEVELS.index(element_level)

@@ -7,8 +7,8 @@ from typing import Any
 
 from attnviz.analysis.gold import GoldLinks, PairLinks, linkable_words, read_links, stored_links
 from attnviz.errors import AttnvizError
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_with_link, keep_for, linked_entry
-from attnviz.ui.page_state.view import MAIN, Session, View, view_key
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link, keep_for, linked_entry
+from attnviz.ui.view import MAIN, View, view_key
 from attnviz.wording.gold import removed_links_message
 
 GOLD = "gold"

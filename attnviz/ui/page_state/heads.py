@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.trace.parts import Heads
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, linked_entry
-from attnviz.ui.page_state.view import Session, View, view_key
+from attnviz.trace.parts import Heads, head_choices
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, linked_entry
+from attnviz.ui.view import View, view_key
 
 HEADS = "heads"
 """Session state key of the choice, and address parameter."""
@@ -21,16 +21,6 @@ def with_chosen_heads(session: Session, view_id: str, trace: Any, linked: Mappin
     chosen = linked_entry(session, linked, view_key(view_id, HEADS), None, scope=SENTENCE_PAGES)
     heads = head_choices(trace).get(str(chosen))
     return trace if heads is None else trace.seen_by(heads.layer, heads.head)
-
-
-def head_choices(trace: Any) -> dict[str, Heads]:
-    """Return the choices for `trace` by their names in the address: means, then heads by layer; empty without heads."""
-    if not getattr(trace, "has_heads", False):
-        return {}
-    layers, heads = map(range, trace.cross_weights.shape[:2])
-    choices = [Heads(), *(Heads(layer) for layer in layers)]
-    choices += [Heads(layer, head) for layer in layers for head in heads]
-    return {one.name: one for one in choices}
 
 
 def current_heads(view: View) -> str | None:

@@ -1,8 +1,9 @@
-"""Store what a visitor wants translated: sentence, own translation to force-decode, model, device and search."""
+"""What a visitor wants translated: sentence, own translation to force-decode, model, device and search."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, linked_entry
 
@@ -18,6 +19,19 @@ REQUEST = (SENTENCE, TARGET, MODEL, SEARCH)
 SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
 DEFAULT_SEARCH = "beam 5"
 """It translates better than greedy search and takes a few milliseconds more."""
+
+_PAIR = "listed_pair"
+
+
+def open_listed_pair(session: Session, source: str, target: str) -> None:
+    """Request the forced translation of a pair of the list."""
+    set_request(session, source, target)
+    session[_PAIR] = source, target
+
+
+def is_listed_pair(session: Mapping[Any, Any]) -> bool:
+    """Return whether the request is still the pair that was opened from the list."""
+    return session.get(_PAIR) == (session.get(SENTENCE), session.get(TARGET))
 
 
 def open_request(session: Session, linked: Mapping[str, str], sentence: str, models: Collection[str]) -> None:

@@ -16,15 +16,16 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import LANGUAGES
 from attnviz.lessons import shipped_lessons
 from attnviz.palette import COLOURS
+from attnviz.trace.parts import head_choices
 from attnviz.ui.language import LANGUAGE
-from attnviz.ui.page_state.detail_level import DETAIL_LEVEL, DETAIL_LEVELS
+from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.gold import gold_text
-from attnviz.ui.page_state.heads import current_heads, head_choices
+from attnviz.ui.page_state.heads import current_heads
 from attnviz.ui.page_state.inputs import MODEL, SEARCH, SEARCHES
 from attnviz.ui.page_state.linked import Session, ValidValues, is_valid
-from attnviz.ui.page_state.view import View
 from attnviz.ui.page_state.what_ifs import what_if_number, what_ifs_text
 from attnviz.ui.resources import has_posterior
+from attnviz.ui.view import DETAIL_LEVELS, View
 
 OFF_ON, ON_OFF = ("0", "1"), ("1", "0")
 """Values of switches, the default first."""

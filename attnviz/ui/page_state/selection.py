@@ -17,7 +17,7 @@ from attnviz.analysis.grid import By, Face
 from attnviz.palette import Colours
 from attnviz.trace import Trace
 from attnviz.ui.page_state.parameters import browser_values
-from attnviz.ui.page_state.view import View
+from attnviz.ui.view import View
 
 _SELECTION = "selection"
 

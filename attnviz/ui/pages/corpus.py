@@ -15,8 +15,8 @@ from attnviz.ui.link import follow_address, link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.gold import set_gold
+from attnviz.ui.page_state.inputs import open_listed_pair
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
-from attnviz.ui.page_state.listed_pair import open_listed_pair
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import current_request
 

@@ -8,7 +8,6 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.link import link
-from attnviz.ui.page_state.detail_level import shows
 from attnviz.ui.page_state.parameters import has_tour
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
@@ -18,6 +17,7 @@ from attnviz.ui.toolbar.lesson import current_lesson, lesson_view
 from attnviz.ui.toolbar.sharing import share_and_save
 from attnviz.ui.toolbar.tour_offer import tour_button, tour_offer
 from attnviz.ui.toolbar.translation import open_view, run_summary, shown_translation, status
+from attnviz.ui.view import shows
 
 
 def cache_default_translation() -> None:

@@ -9,10 +9,10 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.page_state.view import View
 from attnviz.ui.text_sections import text_section
 from attnviz.ui.toolbar.controls import Request, current_request, own_translation, request_address, sentence_box
 from attnviz.ui.toolbar.translation import open_view, shown_translation
+from attnviz.ui.view import View
 from attnviz.ui.why.three_models import Trio, missing_models_reason, translate_trio
 from attnviz.ui.why.why_page import why_page
 from attnviz.wording import why_story

@@ -12,8 +12,8 @@ from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.page_state.view import View
 from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.view import View
 from attnviz.wording.labels import shorten
 
 LIKELIEST_COUNT = 10

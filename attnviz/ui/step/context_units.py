@@ -10,8 +10,8 @@ from attnviz.analysis.context_units import context_units
 from attnviz.figures.context_units import context_units_template, context_units_values
 from attnviz.figures.template import to_json
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
-from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import PayloadRequest
+from attnviz.ui.view import View
 from attnviz.wording.context_units import context_sentence, displayed_units_caption
 
 NAME = "units"

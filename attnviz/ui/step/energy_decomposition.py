@@ -19,9 +19,9 @@ from attnviz.ui.components.energy_decomposition import (
 )
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
 from attnviz.ui.page_state.selection import Selection, source_of
-from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.step.tables import table_box
+from attnviz.ui.view import View
 from attnviz.wording.scorers import texts_of
 
 

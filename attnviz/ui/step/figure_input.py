@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from attnviz.figures.figure_input import Subject
+from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of, source_of
-from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import posterior_attention_of, tokenizer_of, weights_of
 from attnviz.ui.step.attributed_word import chosen_word_and_foil
+from attnviz.ui.view import View
 
 
 def subject_of(view: View, session: Session) -> Subject:

@@ -23,10 +23,10 @@ from attnviz.ui.page_state.gold import (
     set_links,
 )
 from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.view import View
 from attnviz.wording.gold import (
     false_link_sentence,
     gold_summary,

@@ -15,16 +15,17 @@ from attnviz.architectures import step_texts
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName, scale_names
 from attnviz.trace import Record, Trace
+from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.display_options import by_unit, option_segments, option_select, option_switch, shown_if
 from attnviz.ui.fields import select_box
 from attnviz.ui.page_state.gold import gold_of
-from attnviz.ui.page_state.heads import HEADS, head_choices
+from attnviz.ui.page_state.heads import HEADS
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.gold import gold_box, gold_panel
+from attnviz.ui.view import View
 from attnviz.wording.attention_variants import face_explanation, face_names
 from attnviz.wording.stages import capitalised
 from attnviz.wording.transformer_stages import heads_name

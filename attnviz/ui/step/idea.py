@@ -20,12 +20,12 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.step_summary import summary_payload
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.intervention_controls import weights_chart
 from attnviz.ui.step.payload_addresses import payload_address
+from attnviz.ui.view import View
 from attnviz.wording.idea import idea_sentence
 from attnviz.wording.stages import Narration
 

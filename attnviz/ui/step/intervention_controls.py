@@ -22,13 +22,13 @@ from attnviz.trace.changes import resolved
 from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.ui.components.chart import chart
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import View
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.resources import has_posterior, tokenizer_of
 from attnviz.ui.session_payloads import register_content
 from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.step.borrowed_weights import lenders
 from attnviz.ui.step.what_if import requested_change
+from attnviz.ui.view import View
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.what_if import probability_change_text, words_with_changes

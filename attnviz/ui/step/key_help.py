@@ -6,9 +6,9 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.display_options import by_unit
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.intervention_controls import slider_labels
+from attnviz.ui.view import View
 
 
 def _column_name(view: View) -> str:

@@ -16,9 +16,9 @@ from attnviz.languages import language
 from attnviz.text import EOS
 from attnviz.trace import Record
 from attnviz.ui.examples import question
-from attnviz.ui.page_state.listed_pair import is_listed_pair
-from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.resources import cached_for_all, tokenizer_of
+from attnviz.ui.view import MAIN, View
 from attnviz.wording.marks import Line, better_hypothesis, mark_card
 
 

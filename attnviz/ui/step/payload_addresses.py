@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from attnviz.palette import ThemeName
-from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import address
+from attnviz.ui.view import View
 
 MOST_AT_ONCE = 100
 """Largest number of steps that the browser fetches at once; in longer translations it fetches each when it is shown."""

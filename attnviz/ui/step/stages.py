@@ -22,7 +22,6 @@ from attnviz.trace import Trace
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.context_growth import context_growth
 from attnviz.ui.components.equation import equation, equation_payloads
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step import transformer_stages
@@ -30,6 +29,7 @@ from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.context_units import context_units_panel
 from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, weights_chart
 from attnviz.ui.step.payload_addresses import payload_address
+from attnviz.ui.view import View
 from attnviz.wording.stages import Narration
 
 

@@ -12,8 +12,8 @@ from attnviz.trace.what_ifs import with_descendants
 from attnviz.ui.components.loader import component
 from attnviz.ui.components.player import SentencePair, player
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.page_state.view import View
 from attnviz.ui.step.marks import view_marks
+from attnviz.ui.view import View
 from attnviz.wording.what_if import what_ifs_payload
 
 

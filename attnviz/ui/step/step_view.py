@@ -24,8 +24,6 @@ from attnviz.ui.components.step_summary import step_summary, summary_payload
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.page_state.detail_level import DetailLevel
-from attnviz.ui.page_state.view import View
 from attnviz.ui.page_state.what_ifs import WHAT_IFS, stored_what_ifs
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
@@ -46,6 +44,7 @@ from attnviz.ui.step.tour import tour
 from attnviz.ui.step.verification_badge import verification_badge
 from attnviz.ui.step.what_changed import what_changed
 from attnviz.ui.style import theme_name
+from attnviz.ui.view import DetailLevel, View
 from attnviz.wording.imported_attention import missing_values_reason
 
 CHANGES: dict[str, Change] = {"first": FreezeContext(0), "mean": SetTemperature(math.inf)}

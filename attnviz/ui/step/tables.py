@@ -18,11 +18,11 @@ from attnviz.figures.state import state_table
 from attnviz.languages import gettext
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, with_selection
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import posterior_attention_of, posterior_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
+from attnviz.ui.view import View
 from attnviz.wording.attention_variants import SYMBOLS, face_names
 from attnviz.wording.file_headings import step_heading
 

@@ -13,9 +13,9 @@ from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import posterior_of
 from attnviz.ui.shared_payloads import PayloadRequest, address
+from attnviz.ui.view import MAIN, View
 from attnviz.wording.labels import mark_name, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.quiz import chance_sentence, explained, opening, quiz_labels

@@ -10,10 +10,10 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart
 from attnviz.ui.components.context_growth import context_growth
-from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import address
 from attnviz.ui.step.intervention_controls import other_word_panel
 from attnviz.ui.step.payload_addresses import payload_address
+from attnviz.ui.view import View
 
 
 def _scores(view: View, theme: ThemeName) -> None:

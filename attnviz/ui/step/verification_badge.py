@@ -20,9 +20,9 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.parameters import POSTERIOR_OPEN
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import bytes_of, weights_digest_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.view import View
 from attnviz.wording.numbers import power_of_ten, thousands
 from attnviz.wording.verification import (
     badge_text,

@@ -10,9 +10,9 @@ from attnviz.figures.template import to_json
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
-from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.payload_addresses import all_at_once
+from attnviz.ui.view import View
 from attnviz.wording.step_change import change_sentence
 
 

@@ -25,10 +25,12 @@ from attnviz.trace.changes import (
     shares_of,
 )
 from attnviz.trace.interventions import Temperature, decode_infinity
-from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.page_state.what_ifs import WHAT_IFS, StoredWhatIfs, stored_what_ifs
+from attnviz.trace.what_ifs import StoredWhatIfs
+from attnviz.ui.page_state.linked import Session
+from attnviz.ui.page_state.what_ifs import WHAT_IFS, stored_what_ifs
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.step.borrowed_weights import borrowed_row
+from attnviz.ui.view import View
 
 LONGEST_TYPED = 80
 """Largest length of a word that is typed for another, in characters."""

@@ -13,9 +13,10 @@ from attnviz.trace.changes import Resolved, resolved
 from attnviz.trace.what_if_text import left_out_sentence
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.heads import with_chosen_heads
-from attnviz.ui.page_state.view import Session, View, view_key
+from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.what_ifs import WHAT_IFS, open_what_ifs, stored_what_ifs
 from attnviz.ui.resources import translate, weights_of
+from attnviz.ui.view import View, view_key
 
 MakeTrace = Callable[[Resolved], Trace]
 """Translates with these interventions."""

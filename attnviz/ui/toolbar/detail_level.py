@@ -13,12 +13,12 @@ from attnviz.ui.link import link
 from attnviz.ui.page_state.detail_level import (
     DEFAULT_LEVEL,
     DETAIL_LEVEL,
-    DetailLevel,
     choose_detail_level,
     chosen_detail_level,
     detail_level_address,
     open_detail_level,
 )
+from attnviz.ui.view import DetailLevel
 
 
 def detail_level_switch() -> DetailLevel:

@@ -33,12 +33,13 @@ from attnviz.ui.components.picture_files import (
     picture_files_payload,
 )
 from attnviz.ui.page_state.gold import gold_of
+from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, selection_of, with_selection
-from attnviz.ui.page_state.view import Keyed, Session, View
 from attnviz.ui.resources import has_posterior, posterior_of, weights_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
+from attnviz.ui.view import Keyed, View
 from attnviz.wording.attention_variants import face_names
 from attnviz.wording.diagram import diagram_alt
 from attnviz.wording.file_headings import step_heading

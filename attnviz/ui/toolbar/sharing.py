@@ -6,9 +6,9 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.components.copy_link import copy_link
-from attnviz.ui.page_state.view import View
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.downloads import downloads
+from attnviz.ui.view import View
 
 
 def share_and_save(view: View | None) -> None:

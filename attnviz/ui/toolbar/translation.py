@@ -20,10 +20,9 @@ from attnviz.ui.language import language_address
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.gold import open_gold
+from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.page_state.linked import read_link
-from attnviz.ui.page_state.listed_pair import is_listed_pair
 from attnviz.ui.page_state.parameters import offered_in
-from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.resources import tokenizer_of, translate
@@ -34,6 +33,7 @@ from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import Request
 from attnviz.ui.toolbar.detail_level import page_detail_level, page_level_address
 from attnviz.ui.toolbar.input_advice import draw_advice
+from attnviz.ui.view import MAIN, View
 from attnviz.wording.file_headings import search_name
 from attnviz.wording.imported_attention import made_by, remark_sentences
 from attnviz.wording.learning import guidance_text

@@ -20,7 +20,6 @@ from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.display_options import option_segments
 from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import (
     Maker,
     PayloadRequest,
@@ -39,6 +38,7 @@ from attnviz.ui.transformer.exhibit import (
 )
 from attnviz.ui.transformer.head_error_rates import best_head
 from attnviz.ui.transformer.models_verification import models_badge
+from attnviz.ui.view import View
 from attnviz.wording.attention_forms import (
     FORM_EXHIBITS,
     FormSources,

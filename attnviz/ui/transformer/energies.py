@@ -17,13 +17,13 @@ from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_
 from attnviz.ui.components.energy_decomposition import energy_decomposition
 from attnviz.ui.components.equation import equation, inline_equation
 from attnviz.ui.components.player import player
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import cached_for_all, weights_of
 from attnviz.ui.shared_payloads import address
 from attnviz.ui.step.verification_badge import verification
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.attention_row import VIEW_ID, energy_traces, make_view
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
+from attnviz.ui.view import View
 from attnviz.wording.transformer_page import work_equation, work_sentence
 from attnviz.wording.verification import not_verified_text
 from attnviz.wording.why import attention_name, short_name

@@ -11,10 +11,10 @@ import pandas as pd
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import translate
 from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.view import View
 
 FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL, TRANSFORMER_MODEL, LARGE_MODEL = (
     "small-fixed",

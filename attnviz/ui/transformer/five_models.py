@@ -22,7 +22,6 @@ from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import (
@@ -36,6 +35,7 @@ from attnviz.ui.transformer.exhibit import (
     SentenceRequest,
 )
 from attnviz.ui.transformer.models_verification import models_badge
+from attnviz.ui.view import View
 from attnviz.wording.parallel_translations import (
     ModelFacts,
     bleu_gap_sentence,

@@ -23,7 +23,6 @@ from attnviz.ui.components.energy_decomposition import energy_decomposition
 from attnviz.ui.components.equation import equation
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.player import SentencePair
-from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import handle
 from attnviz.ui.resources import cached_for_all, weights_of
 from attnviz.ui.shared_payloads import address
@@ -38,6 +37,7 @@ from attnviz.ui.transformer.exhibit import (
     missing_models_reason,
 )
 from attnviz.ui.transformer.head_error_rates import HeadErrors, best_head, head_errors
+from attnviz.ui.view import View
 from attnviz.wording.numbers import decimal
 from attnviz.wording.opened_head import (
     STAGES,

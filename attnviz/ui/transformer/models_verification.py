@@ -11,10 +11,10 @@ from attnviz.architectures import verifier_of
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, shown_trace
 from attnviz.ui.step.verification_badge import verification, verification_rows
+from attnviz.ui.view import View
 from attnviz.wording.parallel_translations import combined_badge_text, misfit_sentence
 from attnviz.wording.verification import discrepancy_text, verification_caption
 

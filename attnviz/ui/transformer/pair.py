@@ -39,13 +39,13 @@ from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.player import SentencePair
 from attnviz.ui.fields import text_box
 from attnviz.ui.page_state.linked import keep_for
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of_detector
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.verification_badge import inline_verification, verification_rows
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.transformer.word_swap import choose_swap
+from attnviz.ui.view import View
 from attnviz.wording import judgement as wording
 from attnviz.wording.verification import verification_caption
 

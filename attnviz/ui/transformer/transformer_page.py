@@ -25,7 +25,6 @@ from attnviz.ui.link import link
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.page_state.selection import Selection, source_of
-from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.step.tables import table_box
 from attnviz.ui.style import theme_name
@@ -41,6 +40,7 @@ from attnviz.ui.toolbar.downloads import (
 from attnviz.ui.transformer import attention_row, energies, five_models, heads, pair
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.transformer.word_swap import SWAP, chosen_swap
+from attnviz.ui.view import View
 from attnviz.wording import transformer_page
 from attnviz.wording.transformer_page import EQUATION_LINES, Rung, exhibit_equation
 

@@ -13,9 +13,9 @@ from attnviz.figures.forced_words import forced_words_figure, forced_words_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
-from attnviz.ui.page_state.view import View
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.view import View
 from attnviz.ui.why.three_models import Trio, force_decoded, missing_models_reason, trio_stamp
 from attnviz.wording.why import forgetting_sentences
 

@@ -16,10 +16,10 @@ from attnviz.palette import ThemeName
 from attnviz.trace.attributions import Signals
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
 from attnviz.ui.concurrency import TURNS
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import signals_of, weights_digest_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.view import View
 from attnviz.ui.why.three_models import Trio, force_decoded, missing_models_reason, trio_stamp
 from attnviz.wording.why import gradient_share_sentences
 

@@ -23,10 +23,10 @@ from attnviz.ui.components.chart import EVERY_STEP, chart, steady_payload
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.concurrency import TURNS
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import devices, translations, translator_in
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.view import View
 from attnviz.ui.why.three_models import MODELS, judge_model, missing_models_reason, trio_stamp
 from attnviz.wording.numbers import percent, small
 from attnviz.wording.why import attention_name, growth_sentence, judgement_note

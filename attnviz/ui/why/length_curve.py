@@ -14,8 +14,8 @@ from attnviz.palette import ThemeName
 from attnviz.ui.bleu_by_length import FILE, Rows
 from attnviz.ui.bleu_by_length import measured as measured_of
 from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
-from attnviz.ui.page_state.view import View
 from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.view import View
 from attnviz.ui.why.three_models import MODELS, Trio
 from attnviz.wording.why import length_sentence, shares_by_length_sentence
 

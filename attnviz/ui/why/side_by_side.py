@@ -10,8 +10,8 @@ import pandas as pd
 from attnviz import Trace
 from attnviz.languages import gettext, language, ngettext
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import cached_for_all
+from attnviz.ui.view import View
 from attnviz.ui.why.three_models import Trio
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent

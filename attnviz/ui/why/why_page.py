@@ -22,7 +22,6 @@ from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import disclosure
 from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.page_state.view import View
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import translate
 from attnviz.ui.shared_payloads import register_trace
@@ -37,6 +36,7 @@ from attnviz.ui.toolbar.downloads import (
     picture_file,
     story_pictures,
 )
+from attnviz.ui.view import View
 from attnviz.ui.why.forced import forced_panel, forced_pictures, forced_tables
 from attnviz.ui.why.gradient_decay import share_panel, signals_panel, signals_pictures, signals_tables
 from attnviz.ui.why.growth import (

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from attnviz.figures.template import Slot, to_json
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import Keyed, View
+from attnviz.ui.view import Keyed, View
 
 EVERY_STEP = "every"
 """Key of values that are the same at every step."""

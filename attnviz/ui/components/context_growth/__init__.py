@@ -16,7 +16,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import FloatArray, Trace, TransformerTrace
 from attnviz.ui.components.loader import component, packed
-from attnviz.ui.page_state.view import View
+from attnviz.ui.view import View
 
 
 def context_growth(view: View, at: str) -> None:

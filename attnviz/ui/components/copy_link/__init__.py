@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import Keyed
+from attnviz.ui.view import Keyed
 
 
 def copy_link(view: Keyed) -> None:

@@ -24,7 +24,7 @@ from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Trace
 from attnviz.trace.attention_matrix import AttentionMatrix
 from attnviz.ui.components.loader import component, packed
-from attnviz.ui.page_state.view import View
+from attnviz.ui.view import View
 
 
 def energy_decomposition(view: View, at: str, name: str = "energy-decomposition") -> None:

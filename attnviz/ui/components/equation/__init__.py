@@ -13,7 +13,7 @@ from attnviz.browser_programs import KATEX
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import View
+from attnviz.ui.view import View
 from attnviz.wording.equations import Equation, Texts
 
 

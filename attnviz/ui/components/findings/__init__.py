@@ -9,8 +9,8 @@ from attnviz.analysis.findings import Kind, cell_of, findings_of, summarise
 from attnviz.languages import gettext, language
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import cached_for_all
+from attnviz.ui.view import View
 from attnviz.wording.findings import finding_sentence, nothing_found_text, step_attention_sentence, summary_sentence
 
 AT_ONCE = 5

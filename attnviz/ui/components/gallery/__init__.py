@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attnviz.figures.head_gallery import thumbnail
 from attnviz.languages import language
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import Keyed
+from attnviz.ui.view import Keyed
 
 
 def gallery(

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from attnviz.languages import gettext
 from attnviz.text import without_isolates
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import Keyed
+from attnviz.ui.view import Keyed
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from attnviz.languages import language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Aligned, Trace
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import cached_for_all
+from attnviz.ui.view import View
 from attnviz.wording.player import player_labels
 from attnviz.wording.weight_names import summed_pieces_text
 

@@ -12,7 +12,7 @@ from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import FloatArray, Trace
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import View
+from attnviz.ui.view import View
 
 _STRONGEST = 0.99
 """Quantile of the absolute values in all strips of a lane at which the colour scale ends."""

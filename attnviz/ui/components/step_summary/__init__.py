@@ -8,7 +8,7 @@ from typing import Any
 from attnviz.languages import gettext
 from attnviz.trace import Record
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import View
+from attnviz.ui.view import View
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.stages import Narration, step_sentence
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import Keyed
+from attnviz.ui.view import Keyed
 
 
 def tables(view: Keyed, at: str, name: str) -> None:

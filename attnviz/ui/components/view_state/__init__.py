@@ -16,9 +16,10 @@ from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state import address, inputs
+from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.parameters import browser_parameters, has_tour, own_parameters
-from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
+from attnviz.ui.view import MAIN, View
 
 
 def view_state(view: View, *, tour: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The class of a view (a translation that a page draws step by step), and the session state keys of its choices.
+"""The class of a view (a translation that a page draws step by step), its level of detail, and the keys of its choices.
 
 A page may have several views, each with its own choices.
 """
@@ -7,15 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from attnviz.trace import Trace, WhatIfs
 from attnviz.trace.changes import Resolved
-from attnviz.ui.page_state.detail_level import DetailLevel, shows
-from attnviz.ui.page_state.linked import Session as Session
 
+DetailLevel = Literal["idea", "numbers", "everything"]
+DETAIL_LEVELS: tuple[DetailLevel, ...] = get_args(DetailLevel)
+"""All levels, the lowest first; each includes those before it."""
 MAIN = ""
 """Id of a page's own view, whose keys and address parameters have no suffix."""
+
+
+def shows(level: DetailLevel, element_level: DetailLevel) -> bool:
+    """Return whether elements of the level `element_level` are shown at `level`."""
+    return DETAIL_LEVELS.index(level) >= DETAIL_LEVELS.index(element_level)
 
 
 def view_key(view_id: str, name: str) -> str:
