@@ -1,4 +1,4 @@
-"""What-ifs: a translation, the changes tried on it, and the trace of each; saved as one file."""
+"""What-ifs: a translation, the changes tried on it, the trace of each, their file, and their edits."""
 
 from __future__ import annotations
 

@@ -26,10 +26,9 @@ CHART = ".st-key-comparison .js-plotly-plot"
 
 
 def to_section(page: Page, address: str, **query: str) -> Page:
-    """Open the section with a link, and wait until it is drawn."""
-    page.goto(
-        f"{address}/lab?{urlencode({'section': 'comparison', 'sentence': SENTENCE, 'depth': 'everything'} | query)}"
-    )
+    """Open the section with a link at the first step, and wait until it is drawn."""
+    linked = {"section": "comparison", "sentence": SENTENCE, "depth": "everything", "step": "1"} | query
+    page.goto(f"{address}/lab?{urlencode(linked)}")
     wait_until_drawn(page)
     return page
 
@@ -203,7 +202,7 @@ def test_words_are_dropped_by_keyboard(open_page: Opener, address: str) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
     expect(page.locator(".st-key-drop_word button")).to_be_enabled()
-    assert query_parameters(page).get("step") is None  # the arrow was for the words
+    assert query_parameters(page)["step"] == "1"  # the arrow was for the words
     named = page.locator(".st-key-drop_word").inner_text()
     page.locator(".st-key-drop_word button").focus()
     page.keyboard.press("Enter")

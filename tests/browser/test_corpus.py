@@ -180,7 +180,7 @@ def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, tmp_pa
 def _expect_empty_uploader(box: Locator) -> None:
     """Expect an uploader without a file, in French."""
     label = box.locator("button p").evaluate("node => getComputedStyle(node, '::after').content")
-    assert label == '"Choisir un fichier"'
+    assert label == '"Choisir des fichiers"'
     expect(box.get_by_text(re.compile(r"\.(tsv|png)"))).to_have_count(0)
 
 
