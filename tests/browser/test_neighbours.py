@@ -13,7 +13,7 @@ from tests.browser.settled import settled
 pytestmark = pytest.mark.browser
 
 LIST, MAP = ".st-key-neighbours", ".st-key-vector_map .chart"
-QUERY = "?section=neighbours&sentence=The+black+dog+sleeps."
+QUERY = "?section=neighbours&step=1&sentence=The+black+dog+sleeps."
 
 
 @pytest.mark.nightly
