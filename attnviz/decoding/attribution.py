@@ -115,7 +115,7 @@ def log_likelihoods(
     decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention] = ()
 ) -> Tensor:
     """Return log p(y_i) of each piece of `target`, EOS last, for each of the S sentences in `memory`, (S, Ty)."""
-    steps = forced_steps(decoder, memory, target, interventions)
+    steps = forced_steps(decoder, memory, [target] * len(memory.annotations), interventions)
     columns = [
         decoder.output.log_probabilities(step.readout[:, 0])[:, piece]
         for step, piece in zip(steps, target, strict=True)

@@ -124,7 +124,7 @@ def _back_through_decoder(
     decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention]
 ) -> _Routes:
     """Return d log p(y_i) / d h_j of the one sentence in `memory`."""
-    steps = list(forced_steps(decoder, memory, target, interventions))
+    steps = list(forced_steps(decoder, memory, [target], interventions))
     start, gates = decoder.start(memory).state[0], decoder.gates
     states = torch.cat([step.state[0] for step in steps])
     previous_states, alignment = torch.cat([start, states[:-1]]), torch.cat([step.alignment[0] for step in steps])

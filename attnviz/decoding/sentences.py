@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -14,6 +14,8 @@ from attnviz.arguments import check_text, check_texts
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, LONGEST_SENTENCE, LONGEST_TEXT, PAD, UNK, Tokenizer, is_too_long
+
+T = TypeVar("T")
 
 _LONGEST_PIECES = 1200
 
@@ -51,13 +53,7 @@ def all_sentence_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[in
     Raise AttnvizError, with the sentence's number, where one is blank or too long.
     """
     check_texts(texts)
-    sources = []
-    for number, text in enumerate(texts, 1):
-        try:
-            sources.append(sentence_ids(tokenizer, text))
-        except AttnvizError as error:
-            raise AttnvizError(f"Sentence {number}: {error}") from error
-    return sources
+    return _numbered("Sentence", texts, lambda text: sentence_ids(tokenizer, text))
 
 
 def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
@@ -99,13 +95,18 @@ def all_target_ids(tokenizer: Tokenizer, targets: Sequence[str | Sequence[int]],
         raise AttnvizError(
             gettext("There must be one translation for each sentence: {count}, in the same order.", count=count)
         )
-    ids = []
-    for number, target in enumerate(targets, 1):
+    return _numbered("Translation", targets, lambda target: target_ids(tokenizer, target))
+
+
+def _numbered(what: str, items: Iterable[T], encode: Callable[[T], list[int]]) -> list[list[int]]:
+    """Return the ids of each item; the message of an error begins with `what` it is and its number, from 1."""
+    encoded = []
+    for number, item in enumerate(items, 1):
         try:
-            ids.append(target_ids(tokenizer, target))
+            encoded.append(encode(item))
         except AttnvizError as error:
-            raise AttnvizError(f"Translation {number}: {error}") from error
-    return ids
+            raise AttnvizError(f"{what} {number}: {error}") from error
+    return encoded
 
 
 def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
