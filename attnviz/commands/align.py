@@ -22,7 +22,9 @@ from attnviz.commands.shared import (
     add_model_options,
     input_lines,
     load_translator,
+    plain_text,
     positive,
+    print_skipped,
     progress,
     share,
     with_heads,
@@ -30,8 +32,6 @@ from attnviz.commands.shared import (
 
 _TOGETHER = 200
 """Default number of pairs computed and printed together."""
-_SHOWN = 5
-"""Number of skipped lines that are printed."""
 SUMMARY = "link the words of sentence pairs by attention"
 
 
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
     after = once if options.after is None else options.after
     # Attention of chosen heads is computed from traces, one pair at a time.
     words = _words_of_heads if "layer" in options or "head" in options else _words
-    given = [(number, _plain(one), _plain(two)) for number, one, two in pairs] if options.tokenised else pairs
+    given = [(number, plain_text(one), plain_text(two)) for number, one, two in pairs] if options.tokenised else pairs
     printed = 0
     with progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
         for (number, source, target), linked_words in zip(
@@ -126,19 +126,10 @@ def _numbered_pairs(options: argparse.Namespace) -> tuple[list[tuple[int, str, s
     name = "standard input" if options.file == "-" else options.file
     lines = input_lines() if options.file == "-" else read_text_lines(Path(options.file))
     found = pairs_in(lines, Path(name), skip_malformed=options.skip_malformed)
-    for line in found.skipped[:_SHOWN]:
-        print(f"Line {line.number} was skipped: {line.reason}.", file=sys.stderr)
-    if len(found.skipped) > _SHOWN:
-        print(f"… and {len(found.skipped) - _SHOWN} more.", file=sys.stderr)
+    print_skipped([(line.number, line.reason) for line in found.skipped], len(found.skipped))
     left_out = {line.number for line in found.skipped}
     numbers = (number for number in itertools.count(1) if number not in left_out)
     return [(number, *pair) for number, pair in zip(numbers, found.pairs, strict=False)], found.skipped
-
-
-def _plain(text: str) -> str:
-    from attnviz.evaluation.alignment import detokenise
-
-    return detokenise(text.split())
 
 
 def _between_tokens(words: Words, source: str, target: str) -> Words:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from attnviz import AttnvizError
 from attnviz.commands.attention import add_file_options, open_records, print_format, write_table
-from attnviz.commands.shared import add_model_options, positive, progress, share
+from attnviz.commands.shared import add_model_options, positive, print_skipped, progress, share
 from attnviz.memory import keep_few_shapes
 
 if TYPE_CHECKING:
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 SUMMARY = "measure every sentence pair of a file and write a Parquet table, one row for each pair"
 _MOST_WORKERS = 8
 DEFAULT_VECTORS = 50_000
-_SHOWN = 5
-"""Number of skipped lines of a file that are printed."""
 _OF_CLUSTER = {"address": "address", "actors": "actors", "num_gpus_per_actor": "gpus_per_actor"}
 """Options that require --ray, and the matching fields of `Cluster`."""
 
@@ -185,10 +182,7 @@ def run(options: argparse.Namespace) -> None:
         tables = (_by_actors if options.ray else _on_this_machine)(options, settings, show)
     for table, about in tables.items():
         prefix = f"{table.name}: line" if len(tables) > 1 else "Line"
-        for number, reason in about.named[:_SHOWN]:
-            print(f"{prefix} {number} was skipped: {reason}.", file=sys.stderr)
-        if about.skipped > _SHOWN:
-            print(f"… and {about.skipped - _SHOWN} more.", file=sys.stderr)
+        print_skipped(about.named, about.skipped, prefix)
     rows, lines, skipped = (
         sum(getattr(about_table, name) for about_table in tables.values()) for name in ("rows", "lines", "skipped")
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_SHOWN = 5
+"""Number of skipped lines of a file that are printed."""
 WIDEST_BEAM = 100
 """Largest beam width of a translator; checked here before anything is loaded."""
 
@@ -142,3 +144,18 @@ def input_lines() -> Iterator[str]:
 def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield lines without line breaks, with their numbers from 1."""
     return ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, 1))
+
+
+def plain_text(tokens: str) -> str:
+    """Return a sentence whose tokens are separated by spaces as plain text."""
+    from attnviz.evaluation.alignment import detokenise
+
+    return detokenise(tokens.split())
+
+
+def print_skipped(named: Sequence[tuple[int, str]], count: int, line: str = "Line") -> None:
+    """Print number and reason of the first of `count` skipped lines; `line` begins each message."""
+    for number, reason in named[:_SHOWN]:
+        print(f"{line} {number} was skipped: {reason}.", file=sys.stderr)
+    if count > _SHOWN:
+        print(f"… and {count - _SHOWN} more.", file=sys.stderr)

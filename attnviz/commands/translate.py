@@ -22,6 +22,7 @@ from attnviz.commands.shared import (
     input_lines,
     load_translator,
     numbered,
+    plain_text,
     positive,
     progress,
 )
@@ -122,11 +123,7 @@ def _check_sentence(number: int, line: str) -> None:
 
 def _plain(text: str, options: argparse.Namespace) -> str:
     """Return the text to translate."""
-    if not options.tokenised:
-        return text
-    from attnviz.evaluation.alignment import detokenise
-
-    return detokenise(text.split())
+    return plain_text(text) if options.tokenised else text
 
 
 def _printed(translation: str, options: argparse.Namespace) -> str:
