@@ -20,8 +20,8 @@ import numpy as np
 
 from attnviz.analysis.cells import names
 from attnviz.importing.checkpoint import Array, Vocabulary
-from attnviz.importing.recurrent_run import Checkpoint, other_structure, renamed
-from attnviz.languages import gettext, ngettext
+from attnviz.importing.recurrent_run import Checkpoint, check_shapes, other_structure, renamed
+from attnviz.languages import gettext
 
 MARK = "src_embed.lut.weight"
 """Tensor whose presence identifies a Joey NMT checkpoint."""
@@ -98,21 +98,7 @@ def _check(weights: Mapping[str, Array], activation: object, start: object) -> t
         sum(f"{side}.rnn.weight_hh_l{layer}" in weights for layer in range(64)) for side in ("encoder", "decoder")
     ]
     shapes = _shapes(weights, layers, str(start)) if MARK in weights and all(layers) else {MARK: ()}
-    if missing := [name for name in shapes if name not in weights]:
-        raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
-    if others := sorted(set(weights) - set(shapes)):
-        reason = ngettext(
-            "it has {count} unexpected tensor: {names}",
-            "it has {count} unexpected tensors, such as {names}",
-            len(others),
-            names=", ".join(others[:3]),
-        )
-        raise other_structure(reason)
-    for name, shape in shapes.items():
-        if weights[name].shape != shape:
-            raise other_structure(
-                gettext("{name} has the unexpected shape {shape}", name=name, shape=weights[name].shape)
-            )
+    check_shapes(weights, shapes)
     return layers[0], layers[1]
 
 

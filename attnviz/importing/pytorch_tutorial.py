@@ -19,8 +19,7 @@ import numpy as np
 
 from attnviz.analysis.cells import names
 from attnviz.importing.checkpoint import Array, Vocabulary
-from attnviz.importing.recurrent_run import PADDING, UNKNOWN, Checkpoint, check_size, other_structure
-from attnviz.languages import gettext
+from attnviz.importing.recurrent_run import PADDING, UNKNOWN, Checkpoint, check_shapes, check_size, unexpected_shape
 
 MARK = "decoder.attention.Wa.weight"
 """Tensor whose presence identifies a checkpoint of this tutorial."""
@@ -108,12 +107,6 @@ def _check(tensors: Mapping[str, Array]) -> None:
     for side, inputs in (("encoder", n), ("decoder", 2 * n)):
         gates = zip(names(0), ((3 * n, inputs), (3 * n, n), (3 * n,), (3 * n,)), strict=True)
         shapes |= {f"{side}.gru.{gate}": shape for gate, shape in gates}
-    if missing := [name for name in shapes if name not in tensors]:
-        raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
-    for name, shape in shapes.items():
-        if tensors[name].shape != shape or not n:
-            raise other_structure(
-                gettext("{name} has the unexpected shape {shape}", name=name, shape=tensors[name].shape)
-            )
-    if others := sorted(set(tensors) - set(shapes)):
-        raise other_structure(gettext("it has the unexpected tensor {name}", name=others[0]))
+    check_shapes(tensors, shapes)
+    if not n:
+        raise unexpected_shape("encoder.embedding.weight", embedding)

@@ -15,7 +15,7 @@ from attnviz.analysis import seq2seq_recomputation as network
 from attnviz.errors import AttnvizError
 from attnviz.importing.checkpoint import Array, Vocabulary
 from attnviz.importing.unsupported import way_out
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.trace import MOST_TOKENS, Attention, attention
 
 STARTS = ("<sos>", "<s>", "<bos>", "<SOS>", "SOS")
@@ -170,6 +170,33 @@ def renamed(tensors: Mapping[str, Array], names: Mapping[str, str]) -> dict[str,
     return renamed_tensors | {
         name: tensors[name] for name in tensors if name.startswith(("encoder.rnn.", "decoder.rnn."))
     }
+
+
+def check_names(missing: Sequence[str], others: Sequence[str]) -> None:
+    """Raise AttnvizError where tensors are `missing`, or where there are `others` than the known ones."""
+    if missing:
+        raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
+    if others:
+        reason = ngettext(
+            "it has {count} unexpected tensor: {names}",
+            "it has {count} unexpected tensors, such as {names}",
+            len(others),
+            names=", ".join(others[:3]),
+        )
+        raise other_structure(reason)
+
+
+def unexpected_shape(name: str, tensor: Array) -> AttnvizError:
+    """Return the error for a tensor whose shape is not the one that the other tensors imply."""
+    return other_structure(gettext("{name} has the unexpected shape {shape}", name=name, shape=tensor.shape))
+
+
+def check_shapes(tensors: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise AttnvizError unless the tensors have these names, and these shapes."""
+    check_names([name for name in shapes if name not in tensors], sorted(set(tensors) - set(shapes)))
+    for name, shape in shapes.items():
+        if tensors[name].shape != shape:
+            raise unexpected_shape(name, tensors[name])
 
 
 def other_structure(reason: str) -> AttnvizError:

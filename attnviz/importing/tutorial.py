@@ -21,8 +21,7 @@ import numpy as np
 
 from attnviz.analysis.cells import names
 from attnviz.importing.checkpoint import Array, Vocabulary
-from attnviz.importing.recurrent_run import Checkpoint, other_structure, renamed
-from attnviz.languages import gettext, ngettext
+from attnviz.importing.recurrent_run import Checkpoint, check_names, renamed, unexpected_shape
 
 _OWN = (
     "encoder.embedding.weight",
@@ -95,20 +94,10 @@ def _checked_tensors(tensors: Mapping[str, Array]) -> dict[str, Array]:
     for name, alternatives in _EITHER.items():
         if present := [tensors[other] for other in alternatives if other in tensors]:
             named[name] = present[0]
-    missing = [name for name in (*_OWN, *_EITHER) if name not in named]
     known = {*_OWN, *(other for alternatives in _EITHER.values() for other in alternatives)}
-    if missing:
-        raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
-    if others := sorted(set(tensors) - known):
-        reason = ngettext(
-            "it has {count} unexpected tensor: {names}",
-            "it has {count} unexpected tensors, such as {names}",
-            len(others),
-            names=", ".join(others[:3]),
-        )
-        raise other_structure(reason)
+    check_names([name for name in (*_OWN, *_EITHER) if name not in named], sorted(set(tensors) - known))
     if wrong := _wrong_shape(named):
-        raise other_structure(gettext("{name} has the unexpected shape {shape}", name=wrong, shape=named[wrong].shape))
+        raise unexpected_shape(wrong, named[wrong])
     return named
 
 
