@@ -187,7 +187,7 @@ def check_names(missing: Sequence[str], others: Sequence[str]) -> None:
 
 
 def unexpected_shape(name: str, tensor: Array) -> AttnvizError:
-    """Return the error for a tensor whose shape is not the one that the other tensors imply."""
+    """Return the error for a `tensor`, of any shape but the one that the other tensors imply."""
     return other_structure(gettext("{name} has the unexpected shape {shape}", name=name, shape=tensor.shape))
 
 
