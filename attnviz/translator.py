@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple
 
@@ -47,6 +48,8 @@ __all__ = ["Translator", "available_devices", "available_models"]
 _LONGEST_HISTORY = 3000
 """Steps times beam width up to which a search stores every step: 100 MB at a vocabulary of 8000."""
 _BATCH_PIECES = 3000
+_CACHED_SENTENCES = 4
+"""Number of sentences whose encoding is cached for the next what-if: 1 MB each at 60 pieces."""
 MOST_PENALTY = 10.0
 """Largest length penalty."""
 
@@ -65,7 +68,7 @@ available_models = model_folders
 
 
 class Translator(Generic[RecordT]):
-    """A network with its tokenizer. It has no mutable state, so threads may share one.
+    """A network with its tokenizer. Threads may share one: its only mutable state is a thread-safe cache.
 
     Translating returns a `Trace` for RNNsearch, a `TransformerTrace` for a transformer, and a `Seq2SeqTrace` for an
     imported recurrent network.
@@ -80,6 +83,7 @@ class Translator(Generic[RecordT]):
         self.device = network.output.weight.device
         self.prepared: Prepared[RecordT] = prepared(network)  # public for callers that run the decoder themselves
         self._decoder: Any = self.prepared.decoder
+        self._memory_of = lru_cache(_CACHED_SENTENCES)(partial(_memory_of, self.prepared, self.device))
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
 
     @classmethod
@@ -322,8 +326,10 @@ class Translator(Generic[RecordT]):
         return all_sentence_ids(self.tokenizer, texts)
 
     def _memory(self, sources: Sequence[Sequence[int]]) -> Any:
-        lengths = torch.tensor([len(source) for source in sources])
-        return self.prepared.memory(padded(sources).to(self.device), lengths.to(self.device))
+        """Return the encoder's output; that of a single sentence is cached, since each what-if needs it again."""
+        if len(sources) == 1:
+            return self._memory_of((tuple(sources[0]),))
+        return _memory_of(self.prepared, self.device, sources)
 
     def _trace(
         self,
@@ -361,3 +367,9 @@ class Translator(Generic[RecordT]):
             interventions=interventions,
         )
         return record
+
+
+def _memory_of(prepared: Prepared[Any], device: torch.device, sources: Sequence[Sequence[int]]) -> Any:
+    """Return the encoder's output of sentences, given as ids of their pieces."""
+    lengths = torch.tensor([len(source) for source in sources])
+    return prepared.memory(padded(sources).to(device), lengths.to(device))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from attnviz.errors import AttnvizError
 from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
+from attnviz.trace.interventions import ReplaceWeights
 from attnviz.trace.quantities import RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
@@ -138,3 +140,29 @@ def test_check_reports_error_of_translation(
     assert str(checked.value) == str(translated.value)
     translator.check("A dog.", beam=5)
     translator.check("A dog.", target="Un chien.")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sentence_encoded_before_is_translated_as_at_first(
+    kind: tuple[str, str], make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    translator = Translator(make_network(*kind), tokenizer, "tiny", "digest")
+    for sentence in [*SENTENCES, *SENTENCES[:2], SENTENCES[-1]]:
+        again, at_first = (
+            translator.translate(sentence, beam=3),
+            Translator(translator.network, tokenizer, "tiny", "digest").translate(sentence, beam=3),
+        )
+        assert again.target_ids == at_first.target_ids
+        for quantity in RECORDED:
+            np.testing.assert_array_equal(getattr(again, quantity.name), getattr(at_first, quantity.name))
+
+
+def test_a_what_if_does_not_encode_its_sentence_again(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    translator = Translator(make_network(*KINDS[0]), tokenizer)
+    with patch.object(translator.prepared, "memory", wraps=translator.prepared.memory) as encoded:
+        trace = translator.translate(SENTENCES[0])
+        weights = tuple(1 / len(trace.source_ids) for _ in trace.source_ids)
+        translator.translate(SENTENCES[0], interventions=[ReplaceWeights(step=0, weights=weights)])
+        assert encoded.call_count == 1
+        translator.translate(SENTENCES[1])
+        assert encoded.call_count == 2

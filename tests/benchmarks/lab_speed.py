@@ -36,7 +36,7 @@ def questions(translator: Translator, weights: dict[str, object], trace: Trace) 
     step = len(trace.target_ids) // 2
     attributions, wide = translator.attributions(trace), translator.beam_tree(trace.source_text, beam=12)
     return {
-        "the translation itself, beam 5": lambda: translator.translate(trace.source_text, beam=5),
+        "the same translation again, beam 5": lambda: translator.translate(trace.source_text, beam=5),
         "the tree of that search": lambda: translator.beam_tree(trace.source_text, beam=5),
         "the tree of a search of width 12": lambda: translator.beam_tree(trace.source_text, beam=12),
         "its picture": lambda: figures.beam_tree_figure(wide).to_json(),
