@@ -8,6 +8,7 @@ import gzip
 import io
 import itertools
 import lzma
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +27,10 @@ _LONGEST = 1 << 20
 """Bytes read of a line, more than any sentence has."""
 _SAMPLE_LINES = 1000
 """Number of malformed lines from which the kind of file is guessed."""
+_NEARLY_ALL = 0.9
+"""Share of the lines that share a form from which the file is taken to have it."""
+_PUNCTUATION = re.compile(r'^[^"]*([,;]\s[^"]*|\d[,;]\d[^"]*)$')
+"""A line without quotation marks whose comma or semicolon belongs to a sentence or a number."""
 _PACKED = {".gz": gzip.open, ".xz": lzma.open}
 _UTF_8_MARK = b"\xef\xbb\xbf"
 _MARKS = {
@@ -138,8 +143,24 @@ def other_division(line: str) -> str:
     if line.count("|||") == 1:
         return gettext("its two sentences are separated by ||| instead of a tab")
     if line.startswith('"') and line.endswith('"') and line.count('","') == 1:
-        return gettext("its two sentences are separated by a comma (CSV) instead of a tab")
+        return csv_division()
     return ""
+
+
+def csv_division() -> str:
+    """Return the reason why a line of CSV is malformed."""
+    return gettext("its two sentences are separated by a comma or semicolon (CSV) instead of a tab")
+
+
+def is_csv_sample(lines: Sequence[str]) -> bool:
+    """Return whether nearly all of several lines have two columns of CSV, quoted or not.
+
+    In a sentence a comma is followed by a space, or by a digit after a digit.
+    """
+    filled = [line for line in lines if line.strip()]
+    if len(filled) < 2:
+        return False
+    return sum(_is_csv(line) and not _PUNCTUATION.search(line) for line in filled) >= _NEARLY_ALL * len(filled)
 
 
 def check_share(
@@ -167,7 +188,7 @@ def check_share(
 
 def _advice(path: Path, samples: Sequence[str]) -> str:
     """Return a guess at the format of malformed lines, and what to do about it."""
-    most = 0.9 * len(samples)
+    most = _NEARLY_ALL * len(samples)
     if not samples:
         return gettext("Use --skip-malformed to leave malformed lines out.")
     if sum(line.count("|||") == 1 for line in samples) >= most:

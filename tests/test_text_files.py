@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
-from attnviz.text_files import Pairs, read_pairs, strict_lines, unpacked
+from attnviz.text_files import Pairs, is_csv_sample, read_pairs, strict_lines, unpacked
 from tests.snapshots import plain
 
 TEXT = "A summer.\tUn été chaud.\nA dog.\tUn chien, là.\n"
@@ -137,3 +137,21 @@ def test_compressed_file_is_unpacked_up_to_a_limit(ending: str, pack: Callable[[
             unpacked(pack(bytes(1 << 20)), f"pairs.tsv{ending}", (1 << 20) - 1)
         with pytest.raises(AttnvizError):
             unpacked(b"damaged", f"pairs.tsv{ending}", 1 << 20)
+
+
+@pytest.mark.parametrize(
+    ("lines", "csv"),
+    [
+        (["A dog.,Un chien.", "Yes,Oui"], True),
+        (["A dog.;Un chien.", "Yes;Oui", ""], True),
+        (['"Yes, sir.",Oui', "source,target"], True),
+        (["Yes, sir.", "It is 3,000 km."], False),
+        (["A dog.,Un chien."], False),
+        (["I like red,green apples.", "A dog.", "A cat."], False),
+        (['"Yes," he said, "it is."', '"No," he said.'], False),
+        (["A dog.\tUn chien, qui dort.", "A cat.\tUn chat,"], False),
+        ([], False),
+    ],
+)
+def test_csv_is_told_from_sentences_with_commas(lines: list[str], csv: bool) -> None:
+    assert is_csv_sample(lines) is csv

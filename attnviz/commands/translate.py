@@ -85,6 +85,7 @@ def _translated(translator: Translator, block: Sequence[tuple[int, str]], option
     match.
     """
     blank = json.dumps(dict.fromkeys(("source", "translation"), "") | _NO_PIECES) if options.json else ""
+    _check_block(block)
     # If the batch fails, translate line by line instead, so that lines before the invalid one are printed.
     with contextlib.suppress(AttnvizError):
         for number, text in block:
@@ -106,6 +107,16 @@ def _translated(translator: Translator, block: Sequence[tuple[int, str]], option
         with about(f"Line {number}"):
             trace = translator.translate(_plain(text, options), beam=options.beam)
         yield _as_json(trace) if options.json else _printed(trace.translation, options)
+
+
+def _check_block(block: Sequence[tuple[int, str]]) -> None:
+    """Raise AttnvizError for lines of CSV, which would be translated as one sentence each."""
+    from attnviz.text_files import csv_division, is_csv_sample
+
+    if is_csv_sample([text for _, text in block]):
+        raise AttnvizError(
+            f"Line {block[0][0]} is a sentence pair: {csv_division()}. translate reads one sentence per line."
+        )
 
 
 def _check_sentence(number: int, line: str) -> None:

@@ -24,7 +24,9 @@ from attnviz.text import LONGEST_TEXT, is_too_long
 from attnviz.text_files import (
     Skipped,
     check_share,
+    csv_division,
     header,
+    is_csv_sample,
     is_header,
     open_packed,
     other_division,
@@ -39,6 +41,8 @@ _LONGEST_LINE = 4 * (2 * LONGEST_TEXT + 1000)
 _COLUMN_NAMES = (("source", "en", "english"), ("target", "fr", "french", "reference", "translation"))
 """Names of the columns of a Parquet file."""
 _ROWS_AT_ONCE = 1000
+_SAMPLE_LINES = 100
+"""Number of first lines that show whether a text file is CSV."""
 
 
 @dataclass(frozen=True)
@@ -160,10 +164,15 @@ def _lines(path: Path) -> Iterator[Line | Skipped]:
 
 
 def _text_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
-    for number, line in enumerate(lines, 1):
+    rest = iter(lines)
+    sample = list(itertools.islice(rest, _SAMPLE_LINES))
+    csv = is_csv_sample(sample)
+    for number, line in enumerate(itertools.chain(sample, rest), 1):
         columns = line.split("\t")
         if number == 1 and is_header(columns):
             yield header()
+        elif len(columns) == 1 and csv:
+            yield Skipped(number, csv_division())
         elif len(columns) == 1 and (other := other_division(line)):
             yield Skipped(number, other)
         elif len(columns) > 2:

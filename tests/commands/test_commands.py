@@ -319,6 +319,13 @@ def test_align_reports_line_number_of_bad_line(run, line: str) -> None:
     assert errors.startswith("Line 2 was skipped")
 
 
+def test_translate_refuses_csv(run) -> None:
+    code, out, errors = run("translate", given="source,target\nA dog.,Un chien.\n")
+    assert (code, out) == (2, "")
+    assert "CSV" in errors
+    assert _one_sentence(errors)
+
+
 def test_align_names_a_header_and_other_formats(run) -> None:
     code, out, errors = run("align", given=f"source\ttarget\n{PAIRS}")
     assert (code, out.count("\n"), out.startswith("\n")) == (0, 3, True)

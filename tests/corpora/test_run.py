@@ -272,8 +272,10 @@ def test_output_is_identical_after_the_process_is_killed(pairs_file: Path, model
         b"A dog.\tUn chien.\t0.7\n" * 4,
         b"A dog ||| Un chien\n" * 4,
         b"A dog.\tUn chien.\n" * 4 + b"A dog.\t \n",
+        b"source,target\nA dog.,Un chien.\n" + b'"A dog, asleep.",Un chien qui dort.\n' * 4,
+        b"A dog.;Un chien.\n" * 4,
     ],
-    ids=["another encoding", "three columns", "bars", "a blank side"],
+    ids=["another encoding", "three columns", "bars", "a blank side", "commas", "semicolons"],
 )
 def test_malformed_files_are_refused_before_the_model_is_loaded(
     tmp_path: Path, content: bytes, snapshot: SnapshotAssertion
