@@ -9,10 +9,13 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from attnviz import Trace, Translator
+    from attnviz import Attention, Trace, Translator, read_attention
     from attnviz.trace import TransformerTrace
 
     assert_type(Translator.load("models/en-fr"), Translator[Trace])
     assert_type(Translator.load("models/en-fr").translate("A house."), Trace)
     assert_type(Translator[TransformerTrace].load("models/small-transformer").translate("A house."), TransformerTrace)
     assert_type(Translator.load("models/en-fr").translate("A house.").to_frame(), pd.DataFrame)
+    assert_type(Translator.load("models/en-fr").translate("A house.").links_frame(), pd.DataFrame)
+    assert_type(Translator.load("models/en-fr").translate_together(["A house."]), list[Trace])
+    assert_type(read_attention("links.txt")[0], Attention)
