@@ -132,8 +132,8 @@ def test_energy_decomposition_follows_the_selected_cell(open_page: Opener, trace
     moved = page.evaluate(f"() => {SHOWN}.source + 1")
     assert moved != int(trace.alignment[3].argmax()) + 1
     expect_cell(page, trace, 4, moved)
-    operands = chart(page, "energy-decomposition").evaluate("(chart) => chart.data.length")
-    assert operands == (7 if page.viewport_size["width"] > 700 else 2)
+    traces = chart(page, "energy-decomposition").evaluate("(chart) => chart.data.length")
+    assert traces == (10 if page.viewport_size["width"] > 700 else 5)
 
 
 @pytest.fixture(scope="module")

@@ -84,9 +84,21 @@ export function setLanguage(language) {
 
 const pageLanguage = () => document.documentElement.lang || "en";
 
-// The decimal separator of the page's language.
-function decimalMark() {
-  return new Intl.NumberFormat(pageLanguage()).format(0.5)[1] ?? ".";
+/**
+ * How numbers are written by language, since making a format takes a millisecond: the decimal separator, and zero per cent.
+ * @type {Map<string, { mark: string, zero: string }>}
+ */
+const formats = new Map();
+
+/** The format of the page's language. */
+function numberFormat() {
+  const language = pageLanguage(), known = formats.get(language);
+  if (known) return known;
+  const mark = new Intl.NumberFormat(language).format(0.5)[1] ?? ".";
+  const zero = language === "en" ? "0 %" : new Intl.NumberFormat(language, { style: "percent" }).format(0);
+  const format = { mark, zero: zero.replace(/\s/u, "\u00a0") };
+  formats.set(language, format);
+  return format;
 }
 
 /**
@@ -95,7 +107,7 @@ function decimalMark() {
  * @param {number} places
  */
 export function number(value, places) {
-  return value.toFixed(places).replace("-", "\u2212").replace(".", decimalMark());
+  return value.toFixed(places).replace("-", "\u2212").replace(".", numberFormat().mark);
 }
 
 /**
@@ -105,9 +117,7 @@ export function number(value, places) {
  * @param {number} [places]
  */
 export function percent(share, places = 0) {
-  const zero = new Intl.NumberFormat(pageLanguage(), { style: "percent" }).format(0);
-  const pattern = pageLanguage() === "en" ? "0 %" : zero;
-  return pattern.replace(/\s/u, "\u00a0").replace("0", number(100 * share, places));
+  return numberFormat().zero.replace("0", number(100 * share, places));
 }
 
 /**

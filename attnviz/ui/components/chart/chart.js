@@ -98,12 +98,14 @@ const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window"))
 
 /**
  * Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls.
+ * @param {HTMLElement} root
  * @param {Layout} layout
- * @param {number} most
+ * @param {ChartState} state
  */
-function fitHeight(layout, most) {
-  const { rows } = layout.meta;
-  if (!rows || most >= layout.height) return;
+function fitHeight(root, layout, state) {
+  const { rows } = layout.meta, most = rows ? heightLimit(root) : undefined;
+  state.limit = most;
+  if (!rows || !most || most >= layout.height) return;
   const { t = 0, b = 0 } = layout.margin ?? {}, least = t + b + LOWEST_ROW * (Math.max(...rows.map(Number)) + 1);
   layout.height = Math.max(least, most);
 }
@@ -195,17 +197,16 @@ async function draw(root, state) {
   if (!text) return;
   // Before the figures are compared: two translations may share a step's figure and yet differ in its word.
   writeCaption(root, captions[step] ?? captions["every"] ?? ["", ""]);
-  const scale = scaleFactor(), limit = heightLimit(root);
-  const same = text === state.text && template === state.template && order === state.order && scale === state.scale &&
-    limit === state.limit;
+  const scale = scaleFactor();
+  const same = text === state.text && template === state.template && order === state.order && scale === state.scale;
   if (same && step === state.step && source === state.source) return;
   const chart = chartOf(root);
-  Object.assign(state, { step, source, order, text, template, scale, limit });
+  Object.assign(state, { step, source, order, text, template, scale });
   if (!same) {
     state.figure = filled(JSON.parse(template), { ...JSON.parse(payload.common ?? "{}"), ...JSON.parse(text) });
     state.places = arrangeRows(state.figure, order === "strongest");
     if (scale !== 1) state.figure = scaled(state.figure, scale);
-    fitHeight(state.figure.layout, limit);
+    fitHeight(root, state.figure.layout, state);
     describe(root, state.figure.layout, state);
   }
   const { data, layout } = state.figure;
@@ -252,7 +253,8 @@ function start(root) {
   onMessages(root, state, MESSAGES, () => drawSoon(root, state, draw));
   const refit = () => {
     const payload = "at" in state.data ? state.fetched?.payload : state.data;
-    if (payload?.fits || state.limit && state.limit !== heightLimit(root)) drawSoon(root, state, draw);
+    if (state.limit && state.limit !== heightLimit(root)) state.text = undefined; // to be drawn anew
+    if (payload?.fits || state.text === undefined) drawSoon(root, state, draw);
   };
   const resizing = new ResizeObserver(refit);
   for (const name of [".scroll", ".window"]) resizing.observe(find(root, name));
