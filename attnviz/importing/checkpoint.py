@@ -55,8 +55,30 @@ class Vocabulary:
         return next((form for form in (token, token.lower()) if form in self.ids), None)
 
 
-def read_tensors(path: Path) -> dict[str, Array]:
-    """Return the tensors of a checkpoint by name, in float64; of one of the `checkpoints` of a folder.
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """What a checkpoint and its folder hold."""
+
+    folder: Path
+    tensors: Mapping[str, Array]
+    """Tensors by name, in float64."""
+    extras: Mapping[str, Any]
+    """Entries of the file beside the tensors, by their names, such as the options of the training."""
+    padded_length: int | None = None
+    """Length up to which the program pads source sentences, as the user gave it."""
+
+    @property
+    def name(self) -> str:
+        """Name of the folder."""
+        return self.folder.resolve().name
+
+    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
+        """Return the vocabularies of source and target, as `read_vocabulary`."""
+        return read_vocabulary(self.folder, "source"), read_vocabulary(self.folder, "target")
+
+
+def read_checkpoint(path: Path, padded_length: int | None = None) -> Stored:
+    """Return what the checkpoint at `path`, or one of the `checkpoints` of a folder, holds.
 
     Files are loaded with `weights_only=True`, so no code in them runs. Raise AttnvizError unless there is one
     checkpoint (or a best.ckpt) that holds named floating-point tensors with finite values only.
@@ -84,11 +106,13 @@ def read_tensors(path: Path) -> dict[str, Array]:
         files = found[0]
     else:
         files = next((files for files in checkpoints(path.parent) if path in files), (path,))
-    arrays = dict[str, Array]()
+    arrays, extras = dict[str, Array](), dict[str, Any]()
     for file in files:
-        prefix = _half(file) if len(files) > 1 else ""
-        arrays |= {f"{prefix}.{name}" if prefix else name: array for name, array in _arrays_of(file).items()}
-    return arrays
+        content, prefix = _loaded(file), _half(file) if len(files) > 1 else ""
+        extras |= {str(name): value for name, value in content.items()} if isinstance(content, Mapping) else {}
+        named = _named_arrays(file, content)
+        arrays |= {f"{prefix}.{name}" if prefix else name: array for name, array in named.items()}
+    return Stored(path if path.is_dir() else path.parent, arrays, extras, padded_length)
 
 
 def checkpoints(folder: Path) -> list[tuple[Path, ...]]:
@@ -118,18 +142,15 @@ def _other_half(path: Path) -> str:
     return ""
 
 
-def _arrays_of(path: Path) -> dict[str, Array]:
-    """Return the tensors of a file, in float64; raise AttnvizError as `read_tensors` does."""
-    import argparse
-
+def _loaded(path: Path) -> object:
+    """Return the content of a file; raise AttnvizError as `read_checkpoint` does."""
     import torch
 
     try:
         if path.stat().st_size > LARGEST:
             raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST // 10**6))
-        # Lightning and OpenNMT-py store their options beside the tensors; a namespace runs no code.
-        with torch.serialization.safe_globals([argparse.Namespace]):
-            content = torch.load(path, map_location="cpu", weights_only=True)
+        with torch.serialization.safe_globals(_harmless()):
+            return torch.load(path, map_location="cpu", weights_only=True)
     except AttnvizError:
         raise
     except Exception as error:  # a damaged file makes torch.load raise nearly any exception
@@ -141,7 +162,17 @@ def _arrays_of(path: Path) -> dict[str, Array]:
                 kind=type(error).__name__,
             )
         ) from error
-    return _named_arrays(path, content)
+
+
+def _harmless() -> list[Any]:
+    """Return the types, besides tensors and plain ones, that checkpoints may hold; loading them runs no code.
+
+    Lightning, OpenNMT-py and fairseq store their options as a namespace, and losses as NumPy numbers.
+    """
+    import argparse
+
+    numbers = {type(np.dtype(kind)) for kind in (np.float64, np.float32, np.int64)}
+    return [argparse.Namespace, np.dtype, *numbers, np.float64(0).__reduce__()[0]]
 
 
 def _named_arrays(path: Path, content: object) -> dict[str, Array]:
@@ -151,6 +182,7 @@ def _named_arrays(path: Path, content: object) -> dict[str, Array]:
     """
     import torch
 
+    generator = content.get("generator") if isinstance(content, Mapping) else None
     for name in _NESTED:
         if isinstance(content, Mapping) and isinstance(content.get(name), Mapping):
             content = content[name]
@@ -158,6 +190,8 @@ def _named_arrays(path: Path, content: object) -> dict[str, Array]:
     if isinstance(content, Mapping):
         halves = {half: content[key] for key, half in _HALVES.items() if isinstance(content.get(key), Mapping)}
         parts = {f"{half}.": part for half, part in halves.items()} if len(halves) == 2 else {"": content}
+        if isinstance(generator, Mapping):  # OpenNMT-py stores its output layer beside the model
+            parts["generator."] = generator
         tensors = {prefix + str(name): tensor for prefix, part in parts.items() for name, tensor in part.items()}
     arrays = {
         name: tensor.detach().double().numpy()
@@ -199,16 +233,30 @@ def read_vocabulary(folder: Path, side: str) -> Vocabulary:
                 file=names[0],
             )
         )
+    if path.suffix != ".json":
+        return vocabulary_of(read_lines(path), str(path))
     try:
-        text = path.read_text(encoding="utf-8")
-        tokens = _tokens_in_order(json.loads(text)) if path.suffix == ".json" else text.removesuffix("\n").split("\n")
+        tokens = _tokens_in_order(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as error:
         raise AttnvizError(gettext("The vocabulary {name} is damaged ({error}).", name=path, error=error)) from error
+    return vocabulary_of(tokens, str(path))
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a vocabulary's file; raise AttnvizError where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except (OSError, ValueError) as error:
+        raise AttnvizError(gettext("The vocabulary {name} is damaged ({error}).", name=path, error=error)) from error
+
+
+def vocabulary_of(tokens: Sequence[Any], name: str) -> Vocabulary:
+    """Return the vocabulary of `tokens` in the order of ids; raise AttnvizError unless they are texts."""
     if len(tokens) > MOST_TOKENS or not all(isinstance(token, str) for token in tokens):
         raise AttnvizError(
-            gettext("The vocabulary {name} is damaged ({error}).", name=path, error="tokens must be texts")
+            gettext("The vocabulary {name} is damaged ({error}).", name=name, error="tokens must be texts")
         )
-    return Vocabulary(tuple(tokens), {token: i for i, token in reversed(list(enumerate(tokens)))}, str(path))
+    return Vocabulary(tuple(tokens), {token: i for i, token in reversed(list(enumerate(tokens)))}, name)
 
 
 def _tokens_in_order(value: Any) -> Sequence[str]:

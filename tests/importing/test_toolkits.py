@@ -1,0 +1,202 @@
+"""Checkpoints of d2l.ai, fairseq and OpenNMT-py: the imported networks compute the programs' own numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import AttnvizError, Translator
+from attnviz.analysis.logit_attribution import logit_attributions
+from attnviz.analysis.seq2seq_recomputation import recompute
+from attnviz.architectures import step_texts, verifier_of
+from attnviz.checkpoint import load_model
+from attnviz.commands.program import main
+from attnviz.importing.family import load_checkpoint
+from attnviz.importing.special_tokens import SPECIAL
+from attnviz.model_folder import load_weights
+from attnviz.trace import Seq2SeqTrace, WhatIfs
+from attnviz.trace.interventions import ForceWord
+from tests.importing import d2l_book, fairseq_lstm, opennmt_py
+from tests.snapshots import plain
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One form of a program's translator, and a pair of sentences in its vocabularies."""
+
+    peer: Any
+    """The module of the program in these tests."""
+    kind: Any
+    pair: tuple[str, str]
+    closed: bool = True
+    options: tuple[str, ...] = ()
+    """Options of `attnviz import`."""
+
+    @property
+    def ids(self) -> tuple[list[int], list[int]]:
+        """The sentences in the program's own ids, with its end tokens."""
+        source, target = (text.split() for text in self.pair)
+        end = ["<eos>"] if "<eos>" in self.peer.TARGET else ["</s>"]
+        return (
+            [self.peer.SOURCE.index(token) for token in source + end * self.closed],
+            [self.peer.TARGET.index(token) for token in target + end],
+        )
+
+    def write(self, folder: Path, seed: int = 0) -> Any:
+        """Write a checkpoint to `folder`; return its model."""
+        return self.peer.write_model(folder, self.kind, seed)
+
+
+D2L = ("he is lost .", "il est perdu .")
+CASES = (
+    Case(d2l_book, d2l_book.Kind(), D2L),
+    Case(d2l_book, d2l_book.Kind(layers=1, newer=False, length=10), D2L),
+    Case(d2l_book, d2l_book.Kind(layers=3, length=4), D2L, options=("--padded-length", "4")),
+    Case(d2l_book, d2l_book.Kind(length=30), D2L, options=("--padded-length", "30")),
+)
+JOINT = ("der hund schläft .", "the dog sleeps .")
+CASES += tuple(
+    Case(fairseq_lstm, kind, JOINT)
+    for kind in (
+        fairseq_lstm.Kind(),
+        fairseq_lstm.Kind(bidirectional=True, layers=2, state=12, out=7),
+        fairseq_lstm.Kind(bidirectional=True, state=16, out=16, shared=True, newer=False),
+        fairseq_lstm.Kind(layers=2, out=5, shared=True),
+    )
+)
+CASES += tuple(
+    Case(opennmt_py, kind, JOINT, closed=False)
+    for kind in (
+        opennmt_py.Kind(),
+        opennmt_py.Kind(rnn="GRU", attention="mlp", layers=2),
+        opennmt_py.Kind(bidirectional=False, attention="dot", layers=2),
+        opennmt_py.Kind(rnn="GRU", bidirectional=False, feeding=False, older=True),
+        opennmt_py.Kind(attention="mlp", feeding=False, older=True),
+        opennmt_py.Kind(attention="dot", start="</s>"),
+    )
+)
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.peer.__name__}, {case.kind}")
+every_program = pytest.mark.parametrize(
+    "case", {case.peer: case for case in reversed(CASES)}.values(), ids=lambda case: case.peer.__name__
+)
+
+
+def _import(folder: Path, case: Case) -> tuple[Any, Path]:
+    peer, made = case.write(folder), folder / "models" / "mine"
+    assert main(["import", str(folder), "-o", str(made), *case.options]) == 0
+    return peer, made
+
+
+def _order(tokens: Sequence[str], known: int) -> list[int]:
+    """Return the ids of the program's tokens in the order of attnviz, without tokens that the program lacks."""
+    first = [next((tokens.index(name) for name in names if name in tokens), None) for names in SPECIAL]
+    return [place for place in first if place is not None] + [place for place in range(known) if place not in first]
+
+
+@every_case
+def test_logits_and_weights_equal_those_of_the_program(tmp_path: Path, case: Case) -> None:
+    peer = case.write(tmp_path)
+    length = int(case.options[1]) if case.options else None
+    logits, weights = peer.force_decode(*case.ids)
+    found = load_checkpoint(tmp_path, length).course(*(text.split() for text in case.pair))
+    assert list(found.target_ids) == case.ids[1]
+    assert np.abs(found.logits[:, : logits.shape[1]] - logits.numpy()).max() < 1e-5
+    assert np.abs(found.alignment - weights.numpy()).max() < 1e-5
+
+
+@every_case
+def test_imported_model_computes_the_same_in_torch_and_numpy(tmp_path: Path, case: Case) -> None:
+    peer, made = _import(tmp_path, case)
+    expected, weights = peer.force_decode(*case.ids)
+    order = _order(case.peer.TARGET, expected.shape[1])
+    trace: Any = Translator.load(made, device="cpu").translate(case.pair[0], target=case.pair[1])
+    assert len(trace.source_ids) == len(case.ids[0])
+    network, _ = load_model(made)
+    previous = torch.tensor([trace.previous_ids])
+    with torch.inference_mode():
+        logits = network.logits(torch.tensor([trace.source_ids]), torch.tensor([len(trace.source_ids)]), previous)[0]
+    again = recompute(load_weights(made), trace.config, trace.source_ids, trace.target_ids)
+    columns = [place for place in range(len(again["logits"][0])) if not _is_added(case, place)]
+    assert np.abs(logits.numpy()[:, columns] - expected.numpy()[:, order]).max() < 1e-5
+    assert np.abs(again["logits"][:, columns] - expected.numpy()[:, order]).max() < 1e-5
+    assert np.abs(trace.alignment - weights.numpy()).max() < 1e-5
+
+
+def _is_added(case: Case, place: int) -> bool:
+    """Return whether the program lacks the special token with this id."""
+    return place < len(SPECIAL) and not {*SPECIAL[place]} & {*case.peer.TARGET}
+
+
+@every_case
+def test_sentences_of_a_batch_are_translated_as_alone(tmp_path: Path, case: Case) -> None:
+    _, made = _import(tmp_path, case)
+    translator, texts = Translator.load(made, device="cpu"), [case.pair[0], *case.pair[0].split()[:2]]
+    for together, text in zip(translator.translate_together(texts), texts, strict=True):
+        alone = translator.translate(text)
+        assert together.target_ids == alone.target_ids
+        assert np.abs(together.energies - alone.energies).max() < 1e-4
+
+
+@every_case
+def test_every_number_is_verified_and_saved(tmp_path: Path, case: Case) -> None:
+    _, made = _import(tmp_path, case)
+    translator, weights = Translator.load(made, device="cpu"), load_weights(made)
+    for options in ({"beam": 3}, {"target": case.pair[1]}, {"interventions": [ForceWord(5, 0)]}):
+        trace: Any = translator.translate(case.pair[0], **options)
+        assert isinstance(trace, Seq2SeqTrace)
+        assert WhatIfs.from_json(trace.to_json()).first.fingerprint == trace.fingerprint
+        verifier = verifier_of(trace, weights)
+        for step in range(len(trace.target_pieces)):
+            found = verifier.verify(step)
+            assert found.holds, found.discrepancies
+            assert {check.quantity for check in found.checks} >= {one.name for one in trace.arrays} - {"top_ids"}
+            texts = step_texts(trace)
+            assert [one.number for one in texts.narrate(trace, step)] == list(texts.stage_titles(trace))
+            assert texts.texts_of_step(trace, step, "light")
+        if trace.linear:
+            logits = recompute(weights, trace.config, trace.source_ids, trace.target_ids)["logits"]
+            cells = [(step, piece) for step in range(len(logits)) for piece in range(logits.shape[1])]
+            found_logits = [account.logit for account in logit_attributions(trace, weights, cells)]
+            assert np.abs(np.array(found_logits) - logits.flatten()).max() < 1e-5
+
+
+@every_program
+@pytest.mark.parametrize("name", ["initial_states", "energies", "contexts", "layer_states", "readouts", "annotations"])
+def test_altered_number_is_detected(tmp_path: Path, case: Case, name: str) -> None:
+    _, made = _import(tmp_path, case)
+    trace: Any = Translator.load(made, device="cpu").translate(*case.pair[:1], target=case.pair[1])
+    array = getattr(trace, name).copy()
+    array.flat[array.size // 2] += 0.01
+    verifier = verifier_of(dataclasses.replace(trace, **{name: array}), load_weights(made))
+    wrong = {one.quantity for step in range(len(trace.target_pieces)) for one in verifier.verify(step).discrepancies}
+    assert name in wrong
+
+
+@every_program
+@pytest.mark.parametrize("part", ["lacks", "more", "shape", "rank"])
+def test_misfit_checkpoint_is_refused_with_the_way_out(
+    tmp_path: Path, case: Case, part: str, snapshot: SnapshotAssertion
+) -> None:
+    case.write(tmp_path)
+    path = next(path for path in tmp_path.iterdir() if path.suffix in (".pt", ".safetensors"))
+    content = torch.load(path, weights_only=False)
+    tensors = content.get("model", content)
+    name = next(name for name in tensors if name.startswith(("decoder.rnn.", "decoder.layers.")))
+    change = {
+        "lacks": lambda: tensors.pop(name),
+        "more": lambda: tensors.update({"decoder.gate.weight": torch.zeros(2, 2)}),
+        "shape": lambda: tensors.update({name: torch.zeros(6, 4)}),
+        "rank": lambda: tensors.update({name: torch.zeros(6)}),
+    }
+    change[part]()
+    torch.save(content, path)
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
