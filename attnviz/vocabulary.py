@@ -50,6 +50,11 @@ class WordTokenizer(Tokenizer):
         """Number of special pieces before a sentence."""
         return int(self._opened)
 
+    @property
+    def marks_after(self) -> int:
+        """Number of special pieces after a sentence."""
+        return int(self._closed)
+
     def encode(self, text: str) -> list[int]:
         """Return the ids of the tokens of `text`, without the special pieces at its ends."""
         return [self._ids.get(token, UNK) for token in self._cut(text)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.text import UNK, Tokenizer, join_pieces, word_groups
+from attnviz.text import EOS, SPECIAL_PIECES, UNK, Tokenizer, join_pieces, word_groups
 from attnviz.trace import Words
 
 
@@ -22,7 +23,7 @@ class AnalysedPair:
     target_pieces: tuple[str, ...]
     target_surfaces: tuple[str, ...]
     alignment: NDArray[Any]
-    """Attention alpha, (Ty, Tx)."""
+    """Attention alpha, (Ty, Tx); the last column is 0 where the model does not read `</s>`."""
     log_probabilities: NDArray[Any]
     """Log probabilities log p(y_i), (Ty,), in nats."""
     attends: bool
@@ -70,7 +71,13 @@ def pieces_of(tokenizer: Tokenizer, ids: list[int], text: str | None) -> tuple[t
 
     Both are equal where the `text` is None.
     """
-    pieces = tokenizer.pieces(ids)
+    end = () if ids[-1:] == [EOS] else (SPECIAL_PIECES[EOS],)  # for a model that does not read </s>
+    pieces = (*tokenizer.pieces(ids), *end)
     if text is None or UNK not in ids:
         return pieces, pieces
-    return pieces, tokenizer.sentence_surfaces(text)
+    return pieces, (*tokenizer.sentence_surfaces(text), *end)
+
+
+def with_end(alignment: NDArray[Any], source: Sequence[int]) -> NDArray[Any]:
+    """Return an alignment (Ty, Tx) with a column of 0 for `</s>`, if the `source` ids do not end with it."""
+    return alignment if source[-1] == EOS else np.pad(alignment, ((0, 0), (0, 1)))

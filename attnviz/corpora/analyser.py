@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from attnviz.corpora.analysed_pair import AnalysedPair, pieces_of
+from attnviz.corpora.analysed_pair import AnalysedPair, pieces_of, with_end
 from attnviz.corpora.columns import SCHEMA
 from attnviz.corpora.forced_decoding import force_decode, pair_batches
 from attnviz.corpora.lines import Line
@@ -107,7 +107,7 @@ class Analyser:
         rows = []
         for index, (entry, target) in enumerate(zip(encoded, targets, strict=True)):
             arrays = (
-                decoded.alignment[index, : len(target), : len(entry.source)],
+                with_end(decoded.alignment[index, : len(target), : len(entry.source)], entry.source),
                 decoded.log_probabilities[index, : len(target)],
             )
             rows.append(self._row(entry, target, *arrays, posteriors[index]))

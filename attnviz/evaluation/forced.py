@@ -31,7 +31,7 @@ class Forced:
     log_likelihood: float
     """Sum over the Ty pieces of the target, `</s>` included, of log p(y_i), in nats."""
     alignment: NDArray[np.float32]
-    """alpha, (Ty, Tx)."""
+    """alpha, (Ty, Tx); the last column is 0 where the model does not read `</s>`."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,10 @@ def force_pairs(
                 tokenizer.source.surfaces(pairs[place][0]),
                 tokenizer.surfaces(pairs[place][1]),
                 likelihoods[row],
-                alignments[row, : len(targets[row]), tokenizer.source.marks_before : len(sources[row])],
+                np.pad(
+                    alignments[row, : len(targets[row]), tokenizer.source.marks_before : len(sources[row])],
+                    ((0, 0), (0, 1 - tokenizer.source.marks_after)),
+                ),
             )
         if progress:
             progress(len(places))

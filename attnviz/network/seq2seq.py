@@ -78,7 +78,8 @@ class Encoder(nn.Module):
     def _joined(self, ends: Tensor) -> Tensor:
         """Return the states of each layer (L x directions, B, m) with those of its directions joined, (B, L, 2m)."""
         directions = 1 + self.rnn.bidirectional
-        return ends.unflatten(0, (len(ends) // directions, directions)).permute(2, 0, 1, 3).flatten(2)
+        layers: Tensor = ends.unflatten(0, (len(ends) // directions, directions))
+        return layers.permute(2, 0, 1, 3).flatten(2)
 
 
 class Decoder(nn.Module):
@@ -111,7 +112,7 @@ class Decoder(nn.Module):
             if config.first_state == "projected":
                 states = self.bridge(states)
                 memories = self.memory_bridge(memories) if config.cell == "lstm" else states[:, :0]
-            return cast("tuple[Tensor, Tensor]", (states, memories))
+            return states, memories
         if config.first_state == "bridge":
             state = torch.tanh(self.bridge(ends.states[:, -1]))
         elif config.first_state == "last":

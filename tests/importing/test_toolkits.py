@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import torch
 from syrupy.assertion import SnapshotAssertion
@@ -177,6 +178,27 @@ def test_altered_number_is_detected(tmp_path: Path, case: Case, name: str) -> No
     verifier = verifier_of(dataclasses.replace(trace, **{name: array}), load_weights(made))
     wrong = {one.quantity for step in range(len(trace.target_pieces)) for one in verifier.verify(step).discrepancies}
     assert name in wrong
+
+
+@every_program
+def test_imported_model_works_in_every_command(tmp_path: Path, case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    _, made = _import(tmp_path, case)
+    pairs, model = tmp_path / "pairs.tsv", ["--model", str(made)]
+    pairs.write_text("\t".join(case.pair) + "\n", encoding="utf-8")
+    capsys.readouterr()
+    for command in (
+        ["translate", *model, "--json", case.pair[0]],
+        ["align", *model, "--words", str(pairs)],
+        ["evaluate", *model, str(pairs)],
+        ["figure", *model, case.pair[0], "-o", str(tmp_path / "made.html")],
+        ["figure", "--checkpoint", str(tmp_path), case.pair[0], "-o", str(tmp_path / "made.csv")],
+        ["corpus", *model, "-o", str(tmp_path / "made.parquet"), str(pairs)],
+    ):
+        assert main(command) == 0, capsys.readouterr().err
+    row = pq.read_table(tmp_path / "made.parquet").to_pylist()[0]
+    assert row["source_words"] == case.pair[0].split()
+    assert row["target_length"] == len(row["target_words"])
+    assert len(row["coverage"]) == len(row["source_words"])
 
 
 @every_program
