@@ -168,6 +168,8 @@ class Seq2Seq(nn.Module):
 
     attends = True
     """Whether the decoder has attention."""
+    writes_unk = True
+    """Whether a search may write `<unk>` by default, as in the programs that the models come from."""
     attends_once = False
     """False: interventions and posterior attention are not available for imports."""
 

@@ -17,11 +17,12 @@ from attnviz import AttnvizError, Translator
 from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.seq2seq_recomputation import recompute
 from attnviz.architectures import step_texts, verifier_of
-from attnviz.checkpoint import load_model
+from attnviz.checkpoint import load_model, save_model
 from attnviz.commands.program import main
 from attnviz.importing.family import load_checkpoint
 from attnviz.importing.special_tokens import SPECIAL
 from attnviz.model_folder import load_weights
+from attnviz.text import EOS, UNK
 from attnviz.trace import Seq2SeqTrace, WhatIfs
 from attnviz.trace.interventions import ForceWord
 from tests.importing import d2l_book, fairseq_lstm, opennmt_py
@@ -199,6 +200,32 @@ def test_imported_model_works_in_every_command(tmp_path: Path, case: Case, capsy
     assert row["source_words"] == case.pair[0].split()
     assert row["target_length"] == len(row["target_words"])
     assert len(row["coverage"]) == len(row["source_words"])
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_unknown_word_is_written_as_by_the_program_unless_forbidden(
+    tmp_path: Path, beam: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = CASES[0]
+    _, made = _import(tmp_path, case)
+    network, _ = load_model(made)
+    network.output.bias.data[UNK] = 20.0
+    for chosen in (True, False):
+        translator = Translator(network, Translator.load(made, device="cpu").tokenizer)
+        assert translator.unk
+        translator.unk = chosen
+        traces = (
+            translator.translate(case.pair[0], beam=beam),
+            *translator.translate_together([case.pair[0]], beam=beam),
+        )
+        assert all((UNK in trace.target_ids) is chosen for trace in traces)
+        assert ("<unk>" in translator.translate_batch([case.pair[0]], beam=beam)[0]) is chosen
+        assert all(trace.target_ids[-1] == EOS for trace in traces)
+    save_model(made, network, translator.tokenizer)
+    capsys.readouterr()
+    for options, expected in (([], True), (["--unk"], True), (["--no-unk"], False)):
+        assert main(["translate", "--model", str(made), "--beam", str(beam), *options, case.pair[0]]) == 0
+        assert ("<unk>" in capsys.readouterr().out) is expected
 
 
 @every_program
