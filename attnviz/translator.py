@@ -80,7 +80,7 @@ class Translator(Generic[RecordT]):
         self.device = network.output.weight.device
         self.prepared: Prepared[RecordT] = prepared(network)  # public for callers that run the decoder themselves
         self.unk = network.writes_unk
-        """Whether a search may write `<unk>`; set it before translating. By default, the model's own program decides."""
+        """Whether a search may write `<unk>`, by default as the model's own program; set it before translating."""
         self._decoder: Any = self.prepared.decoder
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
 
