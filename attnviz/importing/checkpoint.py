@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ _NESTED = ("model_state_dict", "state_dict", "model_state", "model")
 """Keys under which training scripts store the state dict."""
 _HALVES = {"encoder": "encoder", "decoder": "decoder", "en": "encoder", "de": "decoder"}
 """Keys under which scripts store the state dicts of encoder and decoder, and the prefixes of their names here."""
+_BEST = ("best.ckpt", "checkpoint_best.pt")
+"""Names that Joey NMT and fairseq give to the best of the checkpoints that they save."""
 _JOEYS = {"source": "src_vocab.txt", "target": "trg_vocab.txt"}
 """File names of Joey NMT's vocabularies."""
 Array = NDArray[np.float64]
@@ -66,6 +69,8 @@ class Stored:
     """Entries of the file beside the tensors, by their names, such as the options of the training."""
     padded_length: int | None = None
     """Length up to which the program pads source sentences, as the user gave it."""
+    remarks: tuple[str, ...] = ()
+    """Sentences about which of several checkpoints was read."""
 
     @property
     def name(self) -> str:
@@ -81,11 +86,23 @@ def read_checkpoint(path: Path, padded_length: int | None = None) -> Stored:
     """Return what the checkpoint at `path`, or one of the `checkpoints` of a folder, holds.
 
     Files are loaded with `weights_only=True`, so no code in them runs. Raise AttnvizError unless there is one
-    checkpoint (or a best.ckpt) that holds named floating-point tensors with finite values only.
+    checkpoint, or one that its program calls the best, with named floating-point tensors of finite values.
     """
+    remarks: tuple[str, ...] = ()
     if path.is_dir():
         found = checkpoints(path)
-        found = [files for files in found if files[0].name == "best.ckpt"] or found  # Joey NMT saves several
+        names = ", ".join(files[0].name for files in found[:8]) + (" …" if len(found) > 8 else "")
+        if len(found) > 1 and (best := [files for files in found if files[0].name in _BEST]):
+            remarks = (
+                gettext(
+                    "{folder} contains several checkpoints: {names}. attnviz read {best}. To read another one, give "
+                    "its path instead of the folder.",
+                    folder=path,
+                    names=names,
+                    best=best[0][0].name,
+                ),
+            )
+            found = best[:1]
         if not found:
             raise AttnvizError(
                 gettext(
@@ -100,7 +117,7 @@ def read_checkpoint(path: Path, padded_length: int | None = None) -> Stored:
                     "{folder} contains several checkpoints: {names}. Give the path of one of them instead of the "
                     "folder.",
                     folder=path,
-                    names=", ".join(files[0].name for files in found[:8]) + (" …" if len(found) > 8 else ""),
+                    names=names,
                 )
             )
         files = found[0]
@@ -112,12 +129,12 @@ def read_checkpoint(path: Path, padded_length: int | None = None) -> Stored:
         extras |= {str(name): value for name, value in content.items()} if isinstance(content, Mapping) else {}
         named = _named_arrays(file, content)
         arrays |= {f"{prefix}.{name}" if prefix else name: array for name, array in named.items()}
-    return Stored(path if path.is_dir() else path.parent, arrays, extras, padded_length)
+    return Stored(path if path.is_dir() else path.parent, arrays, extras, padded_length, remarks)
 
 
 def checkpoints(folder: Path) -> list[tuple[Path, ...]]:
     """Return the files of each checkpoint in `folder`: one, or one of the encoder and one of the decoder."""
-    files = sorted(path for path in folder.glob("*") if path.suffix in ENDINGS)
+    files = [path for path in sorted(folder.glob("*"), key=_natural_order) if path.suffix in ENDINGS]
     by_name = {path.name: path for path in files}
     found = list[tuple[Path, ...]]()
     for path in files:
@@ -126,6 +143,11 @@ def checkpoints(folder: Path) -> list[tuple[Path, ...]]:
         other = by_name.get(_other_half(path)) if half else None
         found.append((path, other) if other else (path,))
     return found
+
+
+def _natural_order(path: Path) -> list[tuple[int, str]]:
+    """Return a key that sorts step_9.pt before step_10.pt."""
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", path.name)]
 
 
 def _half(path: Path) -> str:

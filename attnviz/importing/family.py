@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 from attnviz.errors import AttnvizError
@@ -36,4 +37,4 @@ def load_checkpoint(path: str | Path, padded_length: int | None = None) -> Check
         raise AttnvizError(message)
     reader = next((reader for reader in _READERS if reader.MARK in stored.tensors), tutorial)
     checkpoint: Checkpoint = reader.load(stored)
-    return checkpoint
+    return dataclasses.replace(checkpoint, remarks=(*stored.remarks, *checkpoint.remarks))

@@ -61,12 +61,12 @@ _PROGRAMS = (
         lambda: gettext("marian-decoder --alignment soft writes the attention, and attnviz reads its output."),
     ),
     _Program(
-        "fairseq",
-        (r"encoder\.embed_tokens\..*", r"encoder\.(layers|convolutions)\..*"),
+        "a transformer of fairseq",
+        (r"encoder\.embed_tokens\..*", r"encoder\.layers\..*self_attn.*"),
         fairseq_way_out,
     ),
     _Program(
-        "OpenNMT-py or eole",
+        "a transformer of OpenNMT-py or eole",
         (r"(encoder\.embeddings\.make_embedding|src_emb\.embeddings)\..*", r"(encoder|decoder)\.transformer.*"),
         opennmt_way_out,
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +226,76 @@ def test_unknown_word_is_written_as_by_the_program_unless_forbidden(
     for options, expected in (([], True), (["--unk"], True), (["--no-unk"], False)):
         assert main(["translate", "--model", str(made), "--beam", str(beam), *options, case.pair[0]]) == 0
         assert ("<unk>" in capsys.readouterr().out) is expected
+
+
+def test_best_of_several_checkpoints_is_read_and_others_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    case = CASES[4]
+    _, made = _import(tmp_path, case)
+    for number in (1, 2, 10):
+        (tmp_path / f"checkpoint{number}.pt").write_bytes(b"another")
+    capsys.readouterr()
+    assert main(["import", str(tmp_path), "-o", str(made)]) == 0
+    assert plain(capsys.readouterr().out, tmp_path) == snapshot
+    (tmp_path / "checkpoint_best.pt").rename(tmp_path / "checkpoint3.pt")
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+    assert load_checkpoint(tmp_path / "checkpoint3.pt").family == "fairseq"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda folder: (folder / "dict.en.txt").unlink(), id="no-target-dictionary"),
+        pytest.param(lambda folder: (folder / "dict.en.txt").write_text("the\ndog\n"), id="no-counts"),
+        pytest.param(lambda folder: (folder / "dict.en.txt").write_text("the 3\ndog 2\n"), id="too-few-tokens"),
+        pytest.param(lambda folder: (folder / "dict.en.txt").write_bytes(b"\xff 3\n"), id="not-utf-8"),
+    ],
+)
+def test_damaged_dictionary_of_fairseq_is_named(
+    tmp_path: Path, damage: Callable[[Path], object], snapshot: SnapshotAssertion
+) -> None:
+    CASES[4].write(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+
+
+def test_dictionaries_of_unknown_languages_have_general_names(tmp_path: Path) -> None:
+    CASES[4].write(tmp_path)
+    content = torch.load(tmp_path / "checkpoint_best.pt", weights_only=False)
+    torch.save({"model": content["model"]}, tmp_path / "checkpoint_best.pt")
+    for language, side in (("de", "src"), ("en", "tgt")):
+        (tmp_path / f"dict.{language}.txt").rename(tmp_path / f"dict.{side}.txt")
+    assert load_checkpoint(tmp_path).source.tokens == fairseq_lstm.SOURCE
+
+
+@pytest.mark.parametrize("case", [CASES[8], CASES[11]], ids=["vocabularies-in-file", "vocabularies-missing"])
+def test_other_attention_of_opennmt_is_refused(tmp_path: Path, case: Case, snapshot: SnapshotAssertion) -> None:
+    case.write(tmp_path)
+    path = tmp_path / "model_step_3.pt"
+    content = torch.load(path, weights_only=False)
+    if case.kind.older:
+        (tmp_path / "source.txt").unlink()
+    else:
+        content["opt"].global_attention_function = "sparsemax"
+    torch.save(content, path)
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+
+
+def test_encoder_and_decoder_of_other_layers_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    model = d2l_book.Model(d2l_book.Kind())
+    model.encoder = d2l_book.Encoder(d2l_book.Kind(layers=3), 6, 8)
+    d2l_book.write_model(tmp_path, d2l_book.Kind())
+    torch.save(model.state_dict(), tmp_path / "model.pt")
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
 
 
 @every_program
