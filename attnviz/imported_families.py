@@ -16,6 +16,7 @@ FAMILIES: Mapping[str, str] = {
     "tutorial": "seq2seq tutorial",
     "joey": "Joey NMT",
     "pytorch": "PyTorch tutorial",
+    "pytorch-2017": "PyTorch tutorial before 2023",
     "d2l": "Dive into Deep Learning",
     "fairseq": "fairseq",
     "opennmt": "OpenNMT-py",
@@ -26,7 +27,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "cell": ("gru", "lstm"),
     "encoder_cell": ("gru", "lstm"),
     "attention": IMPORTED_KINDS,
-    "query": ("previous", "new"),
+    "query": ("previous", "new", "joined"),
     "first_state": ("bridge", "last", "zero", "layers", "projected"),
     "readout": ("joined", "affine", "tanh", "state"),
 }
@@ -41,6 +42,8 @@ _TUTORIAL = {
     "readout_bias": False,
     "output_bias": True,
     "source_length": 0,
+    "attends_padding": False,
+    "combined": False,
 }
 _BEFORE: Mapping[str, Mapping[str, Any]] = {
     "tutorial": _TUTORIAL,

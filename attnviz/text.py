@@ -156,11 +156,6 @@ class Tokenizer:
         """Number of special pieces before a source sentence."""
         return 0
 
-    @property
-    def marks_after(self) -> int:
-        """Number of special pieces after a source sentence: `</s>`, which a few imported translators do not read."""
-        return 1
-
     def __len__(self) -> int:
         """Return the number of pieces K, special ones included."""
         return int(self._processor.GetPieceSize())

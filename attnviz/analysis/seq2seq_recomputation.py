@@ -2,12 +2,14 @@
 
 Written from the equations, without code of `attnviz.network`. The config's `query` decides on the order:
 
-    previous:  e_ij from s_{i-1}, then s_i = RNN([E y_{i-1} ; c_i], s_{i-1})
+    previous:  e_ij from s_{i-1}, then s_i = RNN(x_i, s_{i-1}), x_i = [E y_{i-1} ; c_i] or max(0, W_x of that + b_x)
+    joined:    as previous, but e_ij from [E y_{i-1} ; s_{i-1} ; 1]
     new:       s_i = RNN([E y_{i-1} ; t_{i-1}], s_{i-1}) with t_0 = 0, or RNN(E y_{i-1}, s_{i-1}), then e_ij from s_i
 
 and for the querying state s:
 
-    e_ij = v . tanh(W_a s + U_a h_j + b_a), s . U_a h_j, or s . h_j;  alpha_i = softmax(e_i),  c_i = sum_j alpha_ij h_j
+    e_ij = v . tanh(W_a s + U_a h_j + b_a), s . U_a h_j, s . h_j, or s . w_j for each position j
+    alpha_i = softmax(e_i),  c_i = sum_j alpha_ij h_j
     t_i = [s_i ; c_i ; E y_{i-1}], W_t [s_i ; c_i] + b_t, tanh of that, or s_i;  o_i = W_o t_i + b_o
 
 Sizes: Tx source pieces; n state, m each encoder direction, n' alignment, r readout; L decoder layers; K vocabulary. For
@@ -49,11 +51,14 @@ def to_float64(weights: Weights) -> dict[str, NDArray[Any]]:
 def encode(weights: Weights, config: Config, source_ids: Sequence[int], padding: int = PAD) -> RNNOutput:
     """Return h_j, (Tx, 2m), and the last states of all layers, after `padding` where the encoder reads it."""
     read = [*source_ids, *[padding] * (int(config["source_length"]) - len(source_ids))]
+    if config["attends_padding"]:
+        read = read[: max(len(read) - read.count(padding), 1)]
     words = np.asarray(weights["encoder.embedding.weight"][read], np.float64)
     words = words * np.sqrt(words.shape[1]) if config["source_scaled"] else words
     rnn = submodule_weights(weights, "encoder.rnn.")
     output = rnn_output(rnn, words, int(config["encoder_layers"]), int(config["directions"]))
-    return output._replace(annotations=output.annotations[: len(source_ids)])
+    empty = np.zeros((max(len(source_ids) - len(read), 0), output.annotations.shape[1]))  # of padding
+    return output._replace(annotations=np.concatenate([output.annotations, empty])[: len(source_ids)])
 
 
 def start_state(weights: Weights, config: Config, encoded: RNNOutput) -> DecoderState:
@@ -75,7 +80,9 @@ def start_state(weights: Weights, config: Config, encoded: RNNOutput) -> Decoder
 
 
 def keys_of(weights: Weights, annotations: Array) -> Array:
-    """Return U_a h_j + b_a, (Tx, n'), from annotations (Tx, 2m); the annotations where there is no matrix U_a."""
+    """Return U_a h_j + b_a, (Tx, n'), from annotations (Tx, 2m); otherwise w_j or the annotations."""
+    if "decoder.place.weight" in weights:
+        return np.asarray(weights["decoder.place.weight"], np.float64)
     if "decoder.key.weight" not in weights:
         return annotations
     keys: Array = annotations @ weights["decoder.key.weight"].T + weights["decoder.key.bias"]
@@ -111,9 +118,11 @@ def step(
     """
     word = word_of(weights, config, previous_id)
     arrays: dict[str, Array] = {}
-    if config["query"] == "previous":
-        arrays |= _attend(weights, annotations, keys, previous_state.states[-1])
+    if config["query"] != "new":
+        arrays |= _attend(weights, config, annotations, keys, previous_state.states[-1], word)
         inputs = np.concatenate([word, arrays["contexts"]])
+        if config["combined"]:
+            inputs = np.maximum(weights["decoder.combine.weight"] @ inputs + weights["decoder.combine.bias"], 0)
     else:
         inputs = np.concatenate([word, previous_state.readout]) if config["input_feeding"] else word
     layers: list[CellOutput] = []
@@ -130,7 +139,7 @@ def step(
         np.stack([output.memory for output in layers]) if len(previous_state.memories) else previous_state.memories
     )
     if config["query"] == "new":
-        arrays |= _attend(weights, annotations, keys, inputs)
+        arrays |= _attend(weights, config, annotations, keys, inputs, word)
     arrays["readouts"] = _readout(weights, config, inputs, arrays["contexts"], word)
     arrays["logits"] = weights["decoder.output.weight"] @ arrays["readouts"] + weights["decoder.output.bias"]
     return arrays, DecoderState(arrays["layer_states"], arrays["memories"], arrays["readouts"])
@@ -161,9 +170,13 @@ def recompute(
     return encoded | {name: np.stack([step_arrays[name] for step_arrays in steps]) for name in steps[0]}
 
 
-def _attend(weights: Weights, annotations: Array, keys: Array, state: Array) -> dict[str, Array]:
+def _attend(
+    weights: Weights, config: Config, annotations: Array, keys: Array, state: Array, word: Array
+) -> dict[str, Array]:
     query_weight = weights.get("decoder.query.weight")
     query = state if query_weight is None else query_weight @ state
+    if config["query"] == "joined":
+        query = np.concatenate([word, state, [1.0]])
     energies = energies_of(weights, query, keys)
     alignment = softmax(energies)
     return {"queries": query, "energies": energies, "alignment": alignment, "contexts": alignment @ annotations}

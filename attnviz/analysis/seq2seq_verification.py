@@ -125,7 +125,11 @@ def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         "decoder.output.bias": (vocabulary,),
         "decoder.output.weight": (vocabulary, n + context_size + words if config["readout"] == "joined" else n),
     }
-    if config["attention"] != "dot":
+    if config["attention"] == "location":
+        shapes["decoder.place.weight"] = (int(config["source_length"]), units)
+    if config["combined"]:
+        shapes |= {"decoder.combine.weight": (n, words + context_size), "decoder.combine.bias": (n,)}
+    if config["attention"] in ("additive", "general"):
         shapes |= {"decoder.key.weight": (units, context_size), "decoder.key.bias": (units,)}
     if config["attention"] == "additive":
         shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
@@ -136,7 +140,8 @@ def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     if config["readout"] in ("affine", "tanh"):
         shapes |= {"decoder.readout.weight": (n, n + context_size), "decoder.readout.bias": (n,)}
     blocks = {"encoder": config["encoder_cell"], "decoder": config["cell"]}
-    decoder_inputs = words + (context_size if config["query"] == "previous" else n * bool(config["input_feeding"]))
+    decoder_inputs = words + (n * bool(config["input_feeding"]) if config["query"] == "new" else context_size)
+    decoder_inputs = n if config["combined"] else decoder_inputs
     for side, ways, size, first in (("encoder", directions, m, source_words), ("decoder", ("",), n, decoder_inputs)):
         for layer in range(int(config["encoder_layers" if side == "encoder" else "layers"])):
             inputs = first if layer == 0 else size * len(ways)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -71,13 +70,8 @@ def pieces_of(tokenizer: Tokenizer, ids: list[int], text: str | None) -> tuple[t
 
     Both are equal where the `text` is None.
     """
-    end = () if ids[-1:] == [EOS] else (SPECIAL_PIECES[EOS],)  # for a model that does not read </s>
-    pieces = (*tokenizer.pieces(ids), *end)
+    count = ids.index(EOS) if EOS in ids else len(ids)  # padding may follow, and some models do not read </s>
+    pieces = (*tokenizer.pieces(ids[:count]), SPECIAL_PIECES[EOS])
     if text is None or UNK not in ids:
         return pieces, pieces
-    return pieces, (*tokenizer.sentence_surfaces(text), *end)
-
-
-def with_end(alignment: NDArray[Any], source: Sequence[int]) -> NDArray[Any]:
-    """Return an alignment (Ty, Tx) with a column of 0 for `</s>`, if the `source` ids do not end with it."""
-    return alignment if source[-1] == EOS else np.pad(alignment, ((0, 0), (0, 1)))
+    return pieces, (*tokenizer.sentence_surfaces(text)[:count], SPECIAL_PIECES[EOS])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from attnviz.corpora.analysed_pair import AnalysedPair, pieces_of, with_end
+from attnviz.corpora.analysed_pair import AnalysedPair, pieces_of
 from attnviz.corpora.columns import SCHEMA
 from attnviz.corpora.forced_decoding import force_decode, pair_batches
 from attnviz.corpora.lines import Line
@@ -19,6 +19,7 @@ from attnviz.corpora.row import row_of
 from attnviz.corpora.settings import Settings
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.errors import AttnvizError
+from attnviz.evaluation.forced import with_end
 from attnviz.text_files import Skipped
 from attnviz.translator import Translator
 

@@ -6,13 +6,13 @@ import dataclasses
 from pathlib import Path
 
 from attnviz.errors import AttnvizError
-from attnviz.importing import d2l, fairseq, joey, opennmt, pytorch_tutorial, tutorial
+from attnviz.importing import d2l, fairseq, joey, opennmt, pytorch_2017, pytorch_tutorial, tutorial
 from attnviz.importing.checkpoint import read_checkpoint
 from attnviz.importing.recurrent_run import Checkpoint
 from attnviz.importing.unsupported import known_message
 from attnviz.languages import gettext
 
-_READERS = (pytorch_tutorial, joey, d2l, fairseq, opennmt)
+_READERS = (pytorch_tutorial, pytorch_2017, joey, d2l, fairseq, opennmt)
 """Modules with the name `MARK` of a tensor that identifies the program, and a function `load`."""
 
 

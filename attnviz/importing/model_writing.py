@@ -48,7 +48,8 @@ def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool =
     state = {name: torch.from_numpy(np.ascontiguousarray(weights[name], np.float32)) for name in network.state_dict()}
     network.load_state_dict(state, assign=True)
     try:
-        tokenizer = WordTokenizer(serialised(*tokens, opened=checkpoint.opened, closed=checkpoint.closed))
+        sides = serialised(*tokens, opened=checkpoint.opened, closed=checkpoint.closed, filled=checkpoint.filled)
+        tokenizer = WordTokenizer(sides)
     except ValueError as error:
         raise AttnvizError(gettext("The vocabularies cannot be used: {error}.", error=error)) from error
     save_model(folder, network, tokenizer, torch.float16 if half else torch.float32)

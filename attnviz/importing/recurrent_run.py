@@ -85,6 +85,11 @@ class Checkpoint:
         """Display name of the model family."""
         return FAMILIES[self.settings["family"]]
 
+    @property
+    def filled(self) -> int:
+        """Number of pieces up to which a source sentence is filled with padding, which attention reaches; else 0."""
+        return int(self.settings["source_length"]) if self.settings["attends_padding"] else 0
+
     def attention(self, text: str, target: str | None = None) -> Attention:
         """Return the attention, energies and states for `text`, which has its tokens separated by blanks.
 
@@ -112,6 +117,9 @@ class Checkpoint:
         words = _ids(self.source, source)
         marks = [self.source.special(*STARTS)] if self.opened else []
         source_ids = [*marks, *words, *([self.source.special(*STOPS)] if self.closed else [])]
+        if self.filled and len(source_ids) > self.filled:
+            raise AttnvizError(gettext("Source and target must each have 1 to {most} tokens.", most=self.filled - 1))
+        source_ids += [self.source.special(*PADDING)] * (self.filled - len(source_ids))
         forced = [*_ids(self.target, target), stop] if target else None
         encoded = network.encode(self.weights, self.settings, source_ids, self.source.special(*PADDING))
         annotations, keys = encoded.annotations, network.keys_of(self.weights, encoded.annotations)

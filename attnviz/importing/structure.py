@@ -91,7 +91,7 @@ def _described(weights: Mapping[str, Array], choices: Mapping[str, Any]) -> dict
         "source_embedding_size": size("encoder.embedding.weight", 1),
         "encoder_size": size("encoder.rnn.weight_hh_l0", 1),
         "hidden_size": state,
-        "alignment_size": size("decoder.key.weight", 0) or state,
+        "alignment_size": size("decoder.key.weight", 0) or size("decoder.place.weight", 1) or state,
         "cell": cell("decoder"),
         "encoder_cell": cell("encoder"),
         "encoder_layers": max(layers["encoder"], 1),
@@ -103,7 +103,9 @@ def _described(weights: Mapping[str, Array], choices: Mapping[str, Any]) -> dict
         "key_bias": "decoder.key.bias" in weights,
         "readout_bias": "decoder.readout.bias" in weights,
         "output_bias": "decoder.output.bias" in weights,
-        "source_length": 0,
+        "source_length": size("decoder.place.weight", 0),
+        "attends_padding": "decoder.place.weight" in weights,
+        "combined": "decoder.combine.weight" in weights,
         **choices,
     }
 
@@ -184,8 +186,8 @@ def other_structure(reason: str, export: str = "") -> AttnvizError:
     """Return the error for a checkpoint of an unsupported structure; `export` says how to get the attention instead."""
     message = gettext(
         "The structure of this checkpoint is not supported: {reason}. attnviz imports recurrent translators of these "
-        "programs: the tutorial on pytorch.org (since 2023), the seq2seq tutorial of bentrevett, Dive into Deep "
-        "Learning (d2l), Joey NMT, fairseq and OpenNMT-py.",
+        "programs: the tutorial on pytorch.org, the seq2seq tutorial of bentrevett, Dive into Deep Learning (d2l), "
+        "Joey NMT, fairseq and OpenNMT-py.",
         reason=reason,
     )
     return AttnvizError(f"{message} {export or way_out()}")

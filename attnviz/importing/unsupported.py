@@ -28,6 +28,14 @@ def way_out() -> str:
     )
 
 
+def tutorial_way_out() -> str:
+    """Return how to export the attention of the tutorial on pytorch.org."""
+    return gettext(
+        "You can still look at its attention: evaluate() returns it, and attnviz.attention(words, decoded_words, "
+        "attentions[:, :len(words)], normalise=True) takes it."
+    )
+
+
 def d2l_way_out() -> str:
     """Return how to export the attention of the models of d2l.ai."""
     return gettext(
@@ -47,14 +55,6 @@ def opennmt_way_out() -> str:
 
 
 _PROGRAMS = (
-    _Program(
-        "PyTorch tutorial before 2023",
-        (r"(decoder\.)?attn_combine\.weight", r"(decoder\.)?attn\.weight"),
-        lambda: gettext(
-            "Its attention is computed from the decoder alone, for positions and not for words. evaluate() returns it: "
-            "attnviz.attention(words, decoded_words, attentions[:, :len(words)], normalise=True)."
-        ),
-    ),
     _Program(
         "Marian",
         (r"encoder_bi_U", r"decoder_cell1_U"),

@@ -1,10 +1,13 @@
-"""Imported recurrent translators, for decoding only. `Seq2SeqConfig` says which form each part has.
+"""Imported recurrent translators, for decoding only.
 
-h_j = [forward RNN ; backward RNN] of the last layer, or of the forward RNN alone
-query s_{i-1}:  e_ij, alpha_i and c_i, then s_i = RNN([E y_{i-1} ; c_i], s_{i-1})
-query s_i:      s_i = RNN([E y_{i-1} ; t_{i-1}], s_{i-1}) or RNN(E y_{i-1}, s_{i-1}), then e_ij, alpha_i and c_i
-e_ij = v . tanh(W_a s + U_a h_j + b_a), s . U_a h_j, or s . h_j;  alpha_i = softmax(e_i),  c_i = sum_j alpha_ij h_j
-t_i = [s_i ; c_i ; E y_{i-1}], W_t [s_i ; c_i] + b_t, tanh of that, or s_i;  o_i = W_o t_i + b_o
+The config says which form each part has:
+
+    h_j = [forward RNN ; backward RNN] of the last layer, or of the forward RNN alone
+    query s_{i-1}:  e_ij, alpha_i and c_i, then s_i = RNN([E y_{i-1} ; c_i], s_{i-1}), or a layer of ReLU before the RNN
+    query s_i:      s_i = RNN([E y_{i-1} ; t_{i-1}], s_{i-1}) or RNN(E y_{i-1}, s_{i-1}), then e_ij, alpha_i and c_i
+    e_ij = v . tanh(W_a s + U_a h_j + b_a), s . U_a h_j, s . h_j, or [E y_{i-1} ; s ; 1] . w_j for each position j
+    alpha_i = softmax(e_i),  c_i = sum_j alpha_ij h_j
+    t_i = [s_i ; c_i ; E y_{i-1}], W_t [s_i ; c_i] + b_t, tanh of that, or s_i;  o_i = W_o t_i + b_o
 """
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ class Encoder(nn.Module):
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
         self.scale = config.source_embedding_size**0.5 if config.source_scaled else 1.0
-        self.source_length = config.source_length
+        self.source_length, self.attends_padding = config.source_length, config.attends_padding
         self.embedding = nn.Embedding(config.source_vocabulary_size, config.source_embedding_size)
         self.rnn = _RNN[config.encoder_cell](
             config.source_embedding_size,
@@ -62,10 +65,12 @@ class Encoder(nn.Module):
         """Return the annotations (B, Tx, 2m) and the last states.
 
         An encoder of one direction has only the forward half of both. Row b of the `source` ids (B, Tx) has
-        `lengths[b]` pieces; the others are PAD.
+        `lengths[b]` pieces; the others are PAD. Where attention reaches padding, its annotations are 0.
         """
         size = source.shape[1]
-        if self.source_length:
+        if self.attends_padding:
+            lengths = (source != _PAD).sum(1).clamp(min=1)
+        elif self.source_length:
             source = pad(source, (0, max(self.source_length - size, 0)), value=_PAD)
             lengths = lengths.clamp(min=self.source_length)
         words = self.embedding(source) * self.scale
@@ -96,6 +101,8 @@ class Decoder(nn.Module):
         has_score_vector = config.has_score_vector
         self.query = nn.Linear(n, units, bias=False) if has_score_vector else nn.Identity()
         self.score = nn.Parameter(torch.zeros(units)) if has_score_vector else None
+        self.place = nn.Linear(units, config.source_length, bias=False) if config.attention == "location" else None
+        self.combine = nn.Linear(config.embedding_size + annotation_size, n) if config.combined else None
         if config.first_state in ("bridge", "projected"):
             self.bridge = nn.Linear(annotation_size, n)
         if config.first_state == "projected" and config.cell == "lstm":
@@ -127,10 +134,24 @@ class Decoder(nn.Module):
         embedded: Tensor = self.embedding(previous) * self.scale
         return embedded
 
-    def queries(self, states: Tensor) -> Tensor:
-        """Return W_a s, or s itself: (..., n) to (..., n')."""
+    def keys(self, annotations: Tensor) -> Tensor:
+        """Return U_a h_j + b_a, h_j itself, or w_j: (S, Tx, 2m) to (S, Tx, n')."""
+        if self.place is not None:
+            return self.place.weight.expand(len(annotations), -1, -1)
+        keys: Tensor = self.key(annotations)
+        return keys
+
+    def queries(self, states: Tensor, words: Tensor) -> Tensor:
+        """Return W_a s, s, or [E y_{i-1} ; s ; 1]: (..., n) and (..., embedding size) to (..., n')."""
+        if self.config.query == "joined":
+            return torch.cat([words, states, torch.ones_like(states[..., :1])], dim=-1)
         queries: Tensor = self.query(states)
         return queries
+
+    def inputs(self, words: Tensor, context: Tensor) -> Tensor:
+        """Return the RNN's input after attention: [E y_{i-1} ; c_i], or max(0, W_x [E y_{i-1} ; c_i] + b_x)."""
+        joined = torch.cat([words, context], dim=-1)
+        return joined if self.combine is None else torch.relu(self.combine(joined))
 
     @property
     def score_vector(self) -> Tensor:

@@ -37,13 +37,14 @@ class Seq2SeqConfig:
     directions: int = 2
     """Number of directions in which the encoder reads, 1 (forwards) or 2."""
     attention: str = "additive"
-    """"additive", "general": s . W_k h_j, or "dot": s . h_j (Luong et al. 2015)."""
+    """"additive", "general": q . W_k h_j, "dot": q . h_j, or "location": q . w_j (Luong et al. 2015)."""
     query: str = "previous"
-    """State that the attention reads: "previous", s_{i-1}, or "new", s_i.
+    """What the attention reads: "previous", s_{i-1}, "new", s_i, or "joined", [E y_{i-1} ; s_{i-1} ; 1].
 
-    With "previous", the decoder RNN reads [E y_{i-1} ; c_i]. With "new", it reads E y_{i-1}, and t_{i-1} where
-    `input_feeding`.
+    With "new", the decoder RNN reads E y_{i-1}, and t_{i-1} where `input_feeding`. With the others, it reads
+    [E y_{i-1} ; c_i], or, where `combined`, max(0, W_x [E y_{i-1} ; c_i] + b_x).
     """
+    combined: bool = False
     first_state: str = "bridge"
     """s_0: "bridge", tanh(W [forward h_Tx ; backward h_1] + b), "last", forward h_Tx, or "zero", in every layer.
 
@@ -66,7 +67,12 @@ class Seq2SeqConfig:
     source_length: int = 0
     """Number of pieces up to which the encoder reads padding after a shorter sentence, before its last states.
 
-    0 where it reads none. Attention never reaches padding.
+    0 where it reads none.
+    """
+    attends_padding: bool = False
+    """Whether every sentence is filled with padding up to `source_length`, which attention reaches.
+
+    The encoder then reads none of it, and its annotations are 0.
     """
 
     def __post_init__(self) -> None:
@@ -85,8 +91,12 @@ class Seq2SeqConfig:
             raise ValueError("the last states of an encoder of another size cannot begin a decoder")
         if self.takes_layers and (self.encoder_layers, self.encoder_cell) != (self.layers, self.cell):
             raise ValueError("the last states of an encoder of other layers cannot begin a decoder")
-        if not self.has_score_vector and self.alignment_size != self.hidden_size:
-            raise ValueError(f"alignment_size must be {self.hidden_size} for a dot product, not {self.alignment_size}")
+        if (self.attention == "location") != (self.query == "joined" and self.attends_padding):
+            raise ValueError("location attention needs the query of word and state, and a number of positions")
+        if not self.has_score_vector and self.alignment_size != self.query_size:
+            raise ValueError(f"alignment_size must be {self.query_size} for a dot product, not {self.alignment_size}")
+        if self.combined and not self.queries_previous_state:
+            raise ValueError("a combined input needs a query of the previous state")
         if self.attention == "dot" and self.annotation_size != self.hidden_size:
             raise ValueError(f"the size of an annotation must be {self.hidden_size} for a dot product without a matrix")
         if self.input_feeding and (self.queries_previous_state or self.readout not in ("affine", "tanh")):
@@ -94,8 +104,13 @@ class Seq2SeqConfig:
 
     @property
     def queries_previous_state(self) -> bool:
-        """Whether the query is s_{i-1}; otherwise it is s_i."""
-        return self.query == "previous"
+        """Whether the query is computed from s_{i-1}; otherwise from s_i."""
+        return self.query != "new"
+
+    @property
+    def query_size(self) -> int:
+        """Size of a query before it is multiplied by a matrix."""
+        return self.hidden_size + (self.embedding_size + 1) * (self.query == "joined")
 
     @property
     def takes_layers(self) -> bool:
@@ -110,18 +125,20 @@ class Seq2SeqConfig:
     @property
     def input_size(self) -> int:
         """Size of the decoder RNN's input."""
+        if self.combined:
+            return self.hidden_size
         more = self.annotation_size if self.queries_previous_state else self.hidden_size * self.input_feeding
         return self.embedding_size + more
 
     @property
     def has_score_vector(self) -> bool:
-        """Whether an energy is v . tanh(W_a s + U_a h_j); otherwise it is s . U_a h_j or s . h_j."""
+        """Whether an energy is v . tanh(W_a s + U_a h_j); otherwise it is a dot product."""
         return self.attention == "additive"
 
     @property
     def has_keys(self) -> bool:
         """Whether a matrix makes the keys from the annotations; otherwise the annotations are the keys."""
-        return self.attention != "dot"
+        return self.attention in ("additive", "general")
 
     @property
     def has_readout(self) -> bool:

@@ -98,7 +98,7 @@ class Seq2SeqStepDecoder:
         padded = torch.arange(annotations.shape[1], device=lengths.device) >= lengths[:, None]
         mask = annotations.new_zeros(padded.shape).masked_fill_(padded, float("-inf"))
         decoder = self.decoder
-        return Seq2SeqMemory(annotations, *decoder.first_states(ends), decoder.key(annotations), mask[:, None])
+        return Seq2SeqMemory(annotations, *decoder.first_states(ends), decoder.keys(annotations), mask[:, None])
 
     def start(self, memory: Seq2SeqMemory) -> Seq2SeqState:
         """Return s_0 of every layer, one hypothesis for each sentence."""
@@ -118,8 +118,8 @@ class Seq2SeqStepDecoder:
         """
         words, shape = self.decoder.words(previous_ids), previous_ids.shape
         if self.config.queries_previous_state:
-            query, energies, alignment, context = self._attend(memory, state.states[:, :, -1], intervention)
-            inputs = torch.cat([words, context], dim=-1)
+            query, energies, alignment, context = self._attend(memory, state.states[:, :, -1], words, intervention)
+            inputs = self.decoder.inputs(words, context)
         else:
             inputs = torch.cat([words, state.readout], dim=-1) if self.config.input_feeding else words
         states, memories, gates = (
@@ -129,16 +129,16 @@ class Seq2SeqStepDecoder:
             )
         )
         if not self.config.queries_previous_state:
-            query, energies, alignment, context = self._attend(memory, states[:, :, -1], intervention)
+            query, energies, alignment, context = self._attend(memory, states[:, :, -1], words, intervention)
         readout = self.decoder.readout_of(states[:, :, -1], context, words)
         step = Seq2SeqStep(energies, alignment, query, context, gates, states, memories, readout)
         return step, Seq2SeqState(states, memories, readout)
 
     def _attend(
-        self, memory: Seq2SeqMemory, state: Tensor, intervention: Callable[[Tensor], Tensor] | None
+        self, memory: Seq2SeqMemory, state: Tensor, words: Tensor, intervention: Callable[[Tensor], Tensor] | None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return query, energies, alignment and context for a querying state, (S, k, n)."""
-        query = self.decoder.queries(state)
+        """Return query, energies, alignment and context for a querying state, (S, k, n), and embedded `words`."""
+        query = self.decoder.queries(state, words)
         energies = self.decoder.energies(query, memory.keys[:, None]) + memory.mask
         alignment = torch.softmax(energies if intervention is None else intervention(energies), -1)
         return query, energies, alignment, torch.bmm(alignment, memory.annotations)

@@ -73,7 +73,7 @@ class Seq2SeqTrace(Recurrent):
     @property
     def queries_previous_state(self) -> bool:
         """Whether the query is of s_{i-1}; otherwise it is of s_i."""
-        return bool(self.config["query"] == "previous")
+        return bool(self.config["query"] != "new")
 
     @property
     def reads_backwards(self) -> bool:

@@ -117,8 +117,11 @@ def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
 def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equation:
     """Return the template of an energy; `state` is the index of the querying state."""
     texts, bias = texts_of(trace.config["attention"]), terms(trace).key_bias
+    query = coloured(colours.decoder, f"s_{{{state}}}")
+    if trace.config.get("query") == "joined":
+        query = rf"\bigl[{terms(trace).embedded} ; {query} ; 1\bigr]"
     parts = {
-        "state": coloured(colours.decoder, f"s_{{{state}}}"),
+        "state": query,
         "annotation": coloured(colours.encoder, "h_{⟦j⟧}"),
         "bias": f" + {bias}" if bias else "",
     }

@@ -61,7 +61,8 @@ def _input_line(trace: Seq2SeqTrace, colours: Palette) -> str:
         return rf"x_{{⟦i⟧}} &= {below}"
     if trace.queries_previous_state:
         context = coloured(colours.context, "c_{⟦i⟧}")
-        return rf"x_{{⟦i⟧}} &= [E y_{{⟦before⟧}} ; {context}]"
+        joined = f"[E y_{{⟦before⟧}} ; {context}]"
+        return rf"x_{{⟦i⟧}} &= \max(0, W_x {joined} + b_x)" if trace.config["combined"] else rf"x_{{⟦i⟧}} &= {joined}"
     return (
         r"x_{⟦i⟧} &= [E y_{⟦before⟧} ; t_{⟦before⟧}]"
         if trace.config["input_feeding"]

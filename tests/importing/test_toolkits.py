@@ -1,4 +1,4 @@
-"""Checkpoints of d2l.ai, fairseq and OpenNMT-py: the imported networks compute the programs' own numbers."""
+"""Checkpoints of d2l.ai, fairseq, OpenNMT-py and PyTorch's old tutorial: the imports compute the same numbers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from attnviz.architectures import step_texts, verifier_of
 from attnviz.checkpoint import load_model, save_model
 from attnviz.commands.program import main
 from attnviz.importing.family import load_checkpoint
-from attnviz.importing.special_tokens import SPECIAL
+from attnviz.importing.special_tokens import SPECIAL, STOPS
 from attnviz.model_folder import load_weights
-from attnviz.text import EOS, UNK
+from attnviz.text import EOS, PAD, UNK
 from attnviz.trace import Seq2SeqTrace, WhatIfs
 from attnviz.trace.interventions import ForceWord
-from tests.importing import d2l_book, fairseq_lstm, opennmt_py
+from tests.importing import d2l_book, fairseq_lstm, opennmt_py, pytorch_2017
 from tests.snapshots import plain
 
 
@@ -45,7 +45,7 @@ class Case:
     def ids(self) -> tuple[list[int], list[int]]:
         """The sentences in the program's own ids, with its end tokens."""
         source, target = (text.split() for text in self.pair)
-        end = ["<eos>"] if "<eos>" in self.peer.TARGET else ["</s>"]
+        end = [next(name for name in STOPS if name in self.peer.TARGET)]
         return (
             [self.peer.SOURCE.index(token) for token in source + end * self.closed],
             [self.peer.TARGET.index(token) for token in target + end],
@@ -84,6 +84,10 @@ CASES += tuple(
         opennmt_py.Kind(attention="dot", start="</s>"),
     )
 )
+CASES += tuple(
+    Case(pytorch_2017, kind, ("il est fatigue .", "he is so tired ."))
+    for kind in (pytorch_2017.Kind(), pytorch_2017.Kind(positions=5, size=6))
+)
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.peer.__name__}, {case.kind}")
 every_program = pytest.mark.parametrize(
     "case", {case.peer: case for case in reversed(CASES)}.values(), ids=lambda case: case.peer.__name__
@@ -119,7 +123,7 @@ def test_imported_model_computes_the_same_in_torch_and_numpy(tmp_path: Path, cas
     expected, weights = peer.force_decode(*case.ids)
     order = _order(case.peer.TARGET, expected.shape[1])
     trace: Any = Translator.load(made, device="cpu").translate(case.pair[0], target=case.pair[1])
-    assert len(trace.source_ids) == len(case.ids[0])
+    assert len([place for place in trace.source_ids if place != PAD]) == len(case.ids[0])
     network, _ = load_model(made)
     previous = torch.tensor([trace.previous_ids])
     with torch.inference_mode():
@@ -307,7 +311,7 @@ def test_misfit_checkpoint_is_refused_with_the_way_out(
     path = next(path for path in tmp_path.iterdir() if path.suffix in (".pt", ".safetensors"))
     content = torch.load(path, weights_only=False)
     tensors = content.get("model", content)
-    name = next(name for name in tensors if name.startswith(("decoder.rnn.", "decoder.layers.")))
+    name = next(name for name in tensors if "weight_ih" in name and not name.startswith("encoder."))
     change = {
         "lacks": lambda: tensors.pop(name),
         "more": lambda: tensors.update({"decoder.gate.weight": torch.zeros(2, 2)}),
