@@ -18,8 +18,11 @@ from attnviz.languages import gettext
 LARGEST = 4 * 10**9
 """Largest checkpoint that is read, in bytes."""
 MOST_TOKENS = 1_000_000
-ENDINGS = (".pt", ".pth", ".ckpt", ".tar")
+_SAFE = ".safetensors"
+ENDINGS = (".pt", ".pth", ".ckpt", ".tar", _SAFE)
 """File name endings of checkpoints."""
+_OPTIMIZER = "optimizer.pt"
+"""File of eole without a model."""
 _NESTED = ("model_state_dict", "state_dict", "model_state", "model")
 """Keys under which training scripts store the state dict."""
 _HALVES = {"encoder": "encoder", "decoder": "decoder", "en": "encoder", "de": "decoder"}
@@ -127,17 +130,28 @@ def read_checkpoint(path: Path, padded_length: int | None = None) -> Stored:
     for file in files:
         content, prefix = _loaded(file), _half(file) if len(files) > 1 else ""
         extras |= {str(name): value for name, value in content.items()} if isinstance(content, Mapping) else {}
+        if len(files) > 1 and file.with_suffix(_SAFE) in files and file.suffix != _SAFE:
+            continue  # OpenNMT-py stores the options in one file, and the tensors in another
         named = _named_arrays(file, content)
         arrays |= {f"{prefix}.{name}" if prefix else name: array for name, array in named.items()}
     return Stored(path if path.is_dir() else path.parent, arrays, extras, padded_length, remarks)
 
 
 def checkpoints(folder: Path) -> list[tuple[Path, ...]]:
-    """Return the files of each checkpoint in `folder`: one, or one of the encoder and one of the decoder."""
-    files = [path for path in sorted(folder.glob("*"), key=_natural_order) if path.suffix in ENDINGS]
+    """Return the files of each checkpoint in `folder`: one, or those of encoder and decoder, or options and tensors."""
+    files = [
+        path
+        for path in sorted(folder.glob("*"), key=_natural_order)
+        if path.suffix in ENDINGS and path.name != _OPTIMIZER
+    ]
     by_name = {path.name: path for path in files}
     found = list[tuple[Path, ...]]()
     for path in files:
+        if path.suffix == _SAFE and path.with_suffix(".pt") in files:
+            continue
+        if path.with_suffix(_SAFE) in files and path.suffix == ".pt":
+            found.append((path, path.with_suffix(_SAFE)))
+            continue
         if (half := _half(path)) == "decoder" and _other_half(path) in by_name:
             continue
         other = by_name.get(_other_half(path)) if half else None
@@ -171,6 +185,10 @@ def _loaded(path: Path) -> object:
     try:
         if path.stat().st_size > LARGEST:
             raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST // 10**6))
+        if path.suffix == _SAFE:
+            from safetensors.torch import load_file
+
+            return load_file(path)
         with torch.serialization.safe_globals(_harmless()):
             return torch.load(path, map_location="cpu", weights_only=True)
     except AttnvizError:

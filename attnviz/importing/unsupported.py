@@ -70,6 +70,7 @@ _PROGRAMS = (
         (r"(encoder\.embeddings\.make_embedding|src_emb\.embeddings)\..*", r"(encoder|decoder)\.transformer.*"),
         opennmt_way_out,
     ),
+    _Program("eole", (r"src_emb\.embeddings\..*", r"decoder\.rnn\..*"), opennmt_way_out),
     _Program(
         "a transformer",
         (r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att|attention\.attention).*",),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 SPECIAL = ("<unk>", "<blank>", "<s>", "</s>")
@@ -29,6 +30,8 @@ class Kind:
     older: bool = False
     """Whether the output layer is the first of a sequence, and the vocabularies are files, as before version 3."""
     start: str = "<s>"
+    safe: bool = False
+    """Whether the tensors are in a file of safetensors (`save_format`)."""
 
 
 class Stacked(nn.Module):
@@ -148,5 +151,8 @@ def write_model(folder: Path, kind: Kind, seed: int = 0) -> Model:
             (folder / name).write_text("\n".join(tokens) + "\n", encoding="utf-8")
     else:
         content["vocab"] = vocabularies
+    if kind.safe:
+        layers = {f"generator.{name}": tensor for name, tensor in content.pop("generator").items()}
+        save_file(content.pop("model") | layers, folder / "model_step_3.safetensors")
     torch.save(content, folder / "model_step_3.pt")
     return model

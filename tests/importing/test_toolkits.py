@@ -82,6 +82,7 @@ CASES += tuple(
         opennmt_py.Kind(rnn="GRU", bidirectional=False, feeding=False, older=True),
         opennmt_py.Kind(attention="mlp", feeding=False, older=True),
         opennmt_py.Kind(attention="dot", start="</s>"),
+        opennmt_py.Kind(safe=True),
     )
 )
 CASES += tuple(

@@ -124,7 +124,7 @@ def test_several_checkpoints_are_listed_and_one_can_be_chosen(
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param(("encoder.gru.weight_ih_l0", "decoder.attn.weight", "decoder.attn_combine.weight"), id="old"),
+        pytest.param(("src_emb.embeddings.weight", "decoder.rnn.layers.0.weight_ih"), id="eole"),
         pytest.param(
             ("encoder.blks.block0.attention.attention.W_q.weight", "decoder.blks.block0.ffn.dense1.weight"), id="d2l"
         ),
