@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +12,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
@@ -19,7 +22,10 @@ from attnviz.analysis.seq2seq_recomputation import recompute
 from attnviz.architectures import step_texts, verifier_of
 from attnviz.checkpoint import load_model, save_model
 from attnviz.commands.program import main
+from attnviz.importing import family
+from attnviz.importing.checkpoint import read_checkpoint
 from attnviz.importing.family import load_checkpoint
+from attnviz.importing.model_writing import write_checkpoint
 from attnviz.importing.special_tokens import SPECIAL, STOPS
 from attnviz.model_folder import load_weights
 from attnviz.text import EOS, PAD, UNK
@@ -324,3 +330,27 @@ def test_misfit_checkpoint_is_refused_with_the_way_out(
     with pytest.raises(AttnvizError) as error:
         load_checkpoint(tmp_path)
     assert plain(error.value, tmp_path) == snapshot
+
+
+@given(
+    st.sampled_from(CASES),
+    st.lists(st.tuples(st.integers(0, 40), st.lists(st.integers(0, 30), max_size=3)), min_size=1, max_size=2),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+def test_any_tensor_shapes_translate_or_are_refused(
+    tmp_path: Path, case: Case, changes: list[tuple[int, list[int]]]
+) -> None:
+    folder = tmp_path / f"{CASES.index(case)}"
+    if not folder.exists():
+        folder.mkdir()
+        case.write(folder)
+    stored = read_checkpoint(folder)
+    tensors = dict(stored.tensors)
+    for place, shape in changes:
+        tensors[list(tensors)[place % len(tensors)]] = np.zeros(shape)
+    reader = next(reader for reader in family._READERS if reader.MARK in tensors)
+    with contextlib.suppress(AttnvizError):
+        checkpoint = reader.load(dataclasses.replace(stored, tensors=tensors))
+        checkpoint.attention(*case.pair)
+        write_checkpoint(checkpoint, folder / "made")
+        Translator.load(folder / "made", device="cpu").translate(case.pair[0])
