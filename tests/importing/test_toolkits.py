@@ -32,7 +32,7 @@ from attnviz.text import EOS, PAD, UNK
 from attnviz.trace import Seq2SeqTrace, WhatIfs
 from attnviz.trace.interventions import ForceWord
 from tests.importing import d2l_book, fairseq_lstm, opennmt_py, pytorch_2017
-from tests.snapshots import plain
+from tests.snapshots import plain, without_numbers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -178,6 +178,16 @@ def test_every_number_is_verified_and_saved(tmp_path: Path, case: Case) -> None:
             cells = [(step, piece) for step in range(len(logits)) for piece in range(logits.shape[1])]
             found_logits = [account.logit for account in logit_attributions(trace, weights, cells)]
             assert np.abs(np.array(found_logits) - logits.flatten()).max() < 1e-5
+
+
+@every_program
+def test_sentences_of_a_step(tmp_path: Path, case: Case, snapshot: SnapshotAssertion) -> None:
+    _, made = _import(tmp_path, case)
+    trace: Any = Translator.load(made, device="cpu").translate(case.pair[0], target=case.pair[1])
+    texts = step_texts(trace)
+    stages = [*texts.narrate(trace, 1), *texts.narrate_idea(trace, 1)]
+    assert [without_numbers(f"{one.title}: {one.sentence}") for one in stages] == snapshot
+    assert [without_numbers(f"{one.latex} {one.note}") for one in texts.equation_templates(trace, "light")] == snapshot
 
 
 @every_program
