@@ -58,8 +58,8 @@ KINDS: Mapping[str, Kind] = {
     for kind in (
         _built_in("additive", "AdditiveScorer", "additive", of_imports=True),
         _built_in("general", "GeneralScorer", "general", of_imports=True),
-        _built_in("dot", "DotScorer", "dot", halves=True),
-        _built_in("location", "LocationScorer", "location"),
+        _built_in("dot", "DotScorer", "dot", halves=True, of_imports=True),
+        _built_in("location", "LocationScorer", "location", of_imports=True),
         _built_in("location-aware", "LocationAwareScorer", "location_aware"),
         _built_in("none", "FixedContext", "none"),
     )

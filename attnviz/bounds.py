@@ -9,6 +9,8 @@ LARGEST_SIZE = 65_536
 LARGEST_VOCABULARY = 1_000_000
 MOST_LAYERS = 64
 """Largest number of layers of a model, and of heads of a layer."""
+LONGEST_PADDING = 1000
+"""Largest number of pieces up to which an encoder reads padding."""
 LARGEST_GUIDANCE = 1000
 """Largest weight of the guided-attention loss, relative to a translation loss of weight 1."""
 SIZES = (

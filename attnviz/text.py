@@ -153,7 +153,7 @@ class Tokenizer:
 
     @property
     def marks_before(self) -> int:
-        """Number of special pieces before a source sentence; one follows it."""
+        """Number of special pieces before a source sentence."""
         return 0
 
     def __len__(self) -> int:

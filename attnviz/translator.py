@@ -68,7 +68,7 @@ available_models = model_folders
 
 
 class Translator(Generic[RecordT]):
-    """A network with its tokenizer. Threads may share one: its only mutable state is a thread-safe cache.
+    """A network with its tokenizer. Threads may share one: translating changes only a thread-safe cache.
 
     Translating returns a `Trace` for RNNsearch, a `TransformerTrace` for a transformer, and a `Seq2SeqTrace` for an
     imported recurrent network.
@@ -82,6 +82,8 @@ class Translator(Generic[RecordT]):
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device
         self.prepared: Prepared[RecordT] = prepared(network)  # public for callers that run the decoder themselves
+        self.unk = network.writes_unk
+        """Whether a search may write `<unk>`, by default as the model's own program; set it before translating."""
         self._decoder: Any = self.prepared.decoder
         self._memory_of = lru_cache(_CACHED_SENTENCES)(partial(_memory_of, self.prepared, self.device))
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
@@ -187,7 +189,9 @@ class Translator(Generic[RecordT]):
         growth: list[list[Candidate]] = []
         with torch.inference_mode():
             memory, limit = self._memory([source]), longest_target(len(source))
-            finished = search(self._decoder, memory, [limit], beam, length_penalty, None, interventions, growth)[0]
+            finished = search(
+                self._decoder, memory, [limit], beam, length_penalty, None, interventions, growth, self.unk
+            )[0]
         return BeamTree(
             source_text=text,
             nodes=nodes_of(growth, self._pieces),
@@ -253,7 +257,7 @@ class Translator(Generic[RecordT]):
         # A history stores the numbers of all hypotheses. Where that is too large, a second pass forces the winner.
         fits = beam * len(limits) * max(limits) <= _LONGEST_HISTORY
         history: list[SearchStep[Any]] | None = [] if fits and self.prepared.stores_steps else None
-        hypotheses = search(self._decoder, memory, limits, beam, length_penalty, history, interventions)
+        hypotheses = search(self._decoder, memory, limits, beam, length_penalty, history, interventions, unk=self.unk)
         translations = []
         for sentence, finished in enumerate(hypotheses):
             best = finished[0]
@@ -270,7 +274,7 @@ class Translator(Generic[RecordT]):
 
     def _greedy(self, memory: Any, limits: list[int], interventions: tuple[Intervention, ...]) -> list[Course]:
         history: list[SearchStep[Any]] | None = [] if self.prepared.stores_steps else None
-        targets = greedy(self._decoder, memory, limits, history, interventions)
+        targets = greedy(self._decoder, memory, limits, history, interventions, self.unk)
         return [self.prepared.course(history or [], sentence, ids, 0) for sentence, ids in enumerate(targets)]
 
     def _typed(self, target: str | Sequence[int] | None, ids: Sequence[int]) -> str:
@@ -297,7 +301,7 @@ class Translator(Generic[RecordT]):
         sources = self._encode_all(texts, beam)
         translations = [""] * len(sources)
         for places, memory, limits in self._batches(sources, _BATCH_PIECES):
-            for place, ids in zip(places, greedy(self._decoder, memory, limits), strict=True):
+            for place, ids in zip(places, greedy(self._decoder, memory, limits, unk=self.unk), strict=True):
                 translations[place] = self.tokenizer.decode(ids)
         return translations
 
@@ -309,7 +313,7 @@ class Translator(Generic[RecordT]):
         sources = self._encode_all(texts, beam)
         hypotheses: list[list[Finished]] = [[] for _ in sources]
         for places, memory, limits in self._batches(sources, _BATCH_PIECES // beam):
-            found_hypotheses = search(self._decoder, memory, limits, beam, length_penalty)
+            found_hypotheses = search(self._decoder, memory, limits, beam, length_penalty, unk=self.unk)
             for place, finished in zip(places, found_hypotheses, strict=True):
                 hypotheses[place] = finished
         return hypotheses

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from attnviz import bounds
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, PAD, SPACE, SPECIAL_PIECES, UNK, Tokenizer, normalise, word_spans
@@ -28,13 +29,19 @@ class WordTokenizer(Tokenizer):
         if not isinstance(fields, dict) or not isinstance(fields.get("opened"), bool):
             raise ValueError("it is no pair of vocabularies")
         source, target = (_tokens(fields, side) for side in ("source", "target"))
-        self._take(model, target, opened=False)
+        closed = fields.get("closed", True)  # files of earlier versions lack it
+        if not isinstance(closed, bool):
+            raise ValueError("closed must be true or false")
+        filled = fields.get("filled", 0)
+        bounds.whole("filled", filled, 0, bounds.LONGEST_PADDING)
+        self._take(model, target, opened=False, closed=True)
         self.source = WordTokenizer.__new__(WordTokenizer)
-        self.source._take(model, source, opened=fields["opened"])
+        self.source._take(model, source, opened=fields["opened"], closed=closed, filled=filled)
         self.source.source = self.source
 
-    def _take(self, model: bytes, tokens: Sequence[str], *, opened: bool) -> None:
-        self.model, self._tokens, self._opened = model, tuple(tokens), opened
+    def _take(self, model: bytes, tokens: Sequence[str], *, opened: bool, closed: bool, filled: int = 0) -> None:
+        self._filled = filled
+        self.model, self._tokens, self._opened, self._closed = model, tuple(tokens), opened, closed
         self._ids = {token: index for index, token in reversed(list(enumerate(tokens)))}
         self._spelled = any(SPACE in token for token in tokens)
 
@@ -79,11 +86,26 @@ class WordTokenizer(Tokenizer):
 
     def sentence(self, ids: Sequence[int]) -> list[int]:
         """Return the ids of a sentence with the special pieces at its ends."""
-        return [*([BOS] if self._opened else []), *ids, EOS]
+        sentence = [*([BOS] if self._opened else []), *ids, *([EOS] if self._closed else [])]
+        if self._filled and len(sentence) > self._filled:
+            raise AttnvizError(
+                gettext(
+                    "This model has attention weights for {most} positions, but the sentence has {count} tokens with "
+                    "its end mark. Shorten the sentence.",
+                    most=self._filled,
+                    count=len(sentence),
+                )
+            )
+        return [*sentence, *[PAD] * (self._filled - len(sentence))]
 
     def sentence_surfaces(self, text: str) -> tuple[str, ...]:
         """Return `surfaces` of a sentence with the special pieces at its ends."""
-        return (*(SPECIAL_PIECES[BOS],) * self._opened, *self.surfaces(text), SPECIAL_PIECES[EOS])
+        pieces = (
+            *(SPECIAL_PIECES[BOS],) * self._opened,
+            *self.surfaces(text),
+            *(SPECIAL_PIECES[EOS],) * self._closed,
+        )
+        return *pieces, *(SPECIAL_PIECES[PAD],) * (self._filled - len(pieces))
 
     def _piece(self, token: str) -> str:
         return token if self._spelled or token in SPECIAL_PIECES else SPACE + token
@@ -104,12 +126,15 @@ class WordTokenizer(Tokenizer):
         return next((form for form in (token, token.lower()) if self._ids.get(form, UNK) > EOS), None)
 
 
-def serialised(source: Sequence[str], target: Sequence[str], *, opened: bool) -> bytes:
+def serialised(
+    source: Sequence[str], target: Sequence[str], *, opened: bool, closed: bool = True, filled: int = 0
+) -> bytes:
     """Return two vocabularies in the format of their file, each with the special pieces first.
 
-    `opened` says that a source sentence begins with `<s>`.
+    `opened` says that a source sentence begins with `<s>`, `closed` that it ends with `</s>`. It is `filled` with
+    padding up to so many pieces.
     """
-    fields = {"source": list(source), "target": list(target), "opened": opened}
+    fields = {"source": list(source), "target": list(target), "opened": opened, "closed": closed, "filled": filled}
     return (json.dumps(fields, ensure_ascii=False, indent=0) + "\n").encode("utf-8")
 
 

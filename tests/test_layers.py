@@ -17,6 +17,7 @@ PACKAGE = REPOSITORY / "attnviz"
 LAYERS = (
     "errors former_names languages bounds browser_modules browser_programs lru_cache memory",
     "attention_kinds",
+    "imported_families",
     "arguments files text text_files network palette versions",
     "model_folder trace devices vocabulary",
     "checkpoint decoding installed_models",
@@ -48,7 +49,9 @@ UI_LAYERS = (
 """The same inside `attnviz.ui`."""
 
 FORBIDDEN = {
-    "attention_kinds bounds browser_modules browser_programs lru_cache files": "torch streamlit plotly",
+    "attention_kinds imported_families bounds browser_modules browser_programs lru_cache files": (
+        "torch streamlit plotly"
+    ),
     "model_folder text vocabulary palette trace analysis": "torch streamlit plotly",
     "wording": "torch streamlit plotly pandas",
     "architectures figures lessons export notebook commands": "torch streamlit",

@@ -107,7 +107,9 @@ def test_traces_equal_single_ones_beyond_one_batch(
     monkeypatch.setattr(translator_module, "_LONGEST_HISTORY", 150)
     batches = []
     search = translator_module.search
-    monkeypatch.setattr(translator_module, "search", lambda *given: batches.append(given[2:6:3]) or search(*given))
+    monkeypatch.setattr(
+        translator_module, "search", lambda *given, **more: batches.append(given[2:6:3]) or search(*given, **more)
+    )
     for one, other in zip(translator.translate_together(texts, beam=2), alone, strict=True):
         assert_alike(one, other)
     assert any(len(limits) > 1 and history is not None for limits, history in batches)

@@ -54,27 +54,42 @@ def cell_output(weights: Sequence[Array], inputs: Array, state: Array, memory: A
     return CellOutput(new_state, new_state, np.stack([reset, update, candidate]))
 
 
-def forward_states(weights: Mapping[str, Array], words: Array) -> Array:
-    """Return the annotations (Tx, m) of one layer that reads `words` (Tx, embedding size) forwards."""
-    return _states([weights[name] for name in names(0)], words)
+class RNNOutput(NamedTuple):
+    """Output of L layers that read Tx inputs in one or both directions; an annotation has m or 2m numbers."""
+
+    annotations: Array
+    """[forward h_j ; backward h_j] of the last layer, (Tx, 2m)."""
+    states: Array
+    """Last states [forward h_Tx ; backward h_1] of each layer, (L, 2m)."""
+    memories: Array
+    """The same of the cell states of an LSTM, (L, 2m); for a GRU, which has none, its states."""
 
 
-def bidirectional_states(weights: Mapping[str, Array], words: Array, layers: int) -> Array:
-    """Return the annotations (Tx, 2m) of the last of several bidirectional layers over `words` (Tx, embedding size)."""
+def rnn_output(weights: Mapping[str, Array], words: Array, layers: int, directions: int) -> RNNOutput:
+    """Return the output of `layers` that read `words` (Tx, embedding size) in 1 or 2 directions."""
+    states, memories = list[Array](), list[Array]()
     for layer in range(layers):
-        forward = _states([weights[name] for name in names(layer)], words)
-        backward = _states([weights[name] for name in names(layer, "_reverse")], words[::-1])[::-1]
-        words = np.concatenate([forward, backward], axis=1)
-    return words
+        onward = _run([weights[name] for name in names(layer)], words)
+        if directions == 2:
+            back = _run([weights[name] for name in names(layer, "_reverse")], words[::-1])
+            words = np.concatenate([onward[0], back[0][::-1]], axis=1)
+            ends = [np.concatenate([one[-1], other[-1]]) for one, other in zip(onward, back, strict=True)]
+        else:
+            words, ends = onward[0], [one[-1] for one in onward]
+        states.append(ends[0])
+        memories.append(ends[1])
+    return RNNOutput(words, np.stack(states), np.stack(memories))
 
 
-def _states(gates: Sequence[Array], words: Array) -> Array:
+def _run(gates: Sequence[Array], words: Array) -> tuple[Array, Array]:
+    """Return the states and cell states of one layer and direction after each of the `words`, both (Tx, m)."""
     state = memory = np.zeros(gates[1].shape[1])
-    states = []
+    states, memories = list[Array](), list[Array]()
     for word in words:
         state, memory, _ = cell_output(gates, word, state, memory)
         states.append(state)
-    return np.stack(states)
+        memories.append(memory)
+    return np.stack(states), np.stack(memories)
 
 
 def _sigmoid(values: Array) -> Array:

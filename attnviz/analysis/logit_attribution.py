@@ -141,9 +141,12 @@ def _linear(trace: Seq2SeqTrace, weights: Weights, cells: Sequence[Cell]) -> lis
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
     n, context_size = trace.states.shape[1], trace.contexts.shape[1]
     (rows, bias), readouts = _output_rows(weights, pieces), _float64(trace.readouts[steps])
+    if trace.config["readout"] == "affine":
+        bias = bias + rows @ _float64(weights["decoder.readout.bias"])
+        rows = rows @ _float64(weights["decoder.readout.weight"])
     state, context, word = np.split(rows, [n, n + context_size], axis=1)
-    by_state = np.einsum("cu,cu->c", state, readouts[:, :n])
-    by_word = np.einsum("cu,cu->c", word, readouts[:, n + context_size :])
+    by_state = np.einsum("cu,cu->c", state, _float64(trace.states[steps]))
+    by_word = np.einsum("cu,cu->c", word, readouts[:, readouts.shape[1] - word.shape[1] :])
     source = _float64(trace.alignment[steps]) * (context @ _float64(trace.annotations).T)
     return [
         LogitAttribution(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])

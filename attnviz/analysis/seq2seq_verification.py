@@ -68,12 +68,15 @@ class Seq2SeqVerifier(Verifier):
     @cached_property
     def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
         """Numbers that are the same at every step, as displayed and as recomputed."""
-        trace, weights, config = self.trace, self.weights, self.trace.config
-        annotations = _float64(trace.annotations)
+        trace, weights = self.trace, self.weights
+        encoded = seq2seq_recomputation.encode(weights, trace.config, trace.source_ids)
+        first = seq2seq_recomputation.start_state(weights, trace.config, encoded)
         return {
-            "annotations": (trace.annotations, seq2seq_recomputation.encode(weights, config, trace.source_ids)),
-            "initial_state": (trace.initial_state, seq2seq_recomputation.first_state(weights, config, annotations)),
-            "keys": (trace.keys, seq2seq_recomputation.keys_of(weights, annotations)),
+            "annotations": (trace.annotations, encoded.annotations),
+            "initial_state": (trace.initial_state, first.states[-1]),
+            "initial_states": (trace.initial_states, first.states),
+            "initial_memories": (trace.initial_memories, first.memories),
+            "keys": (trace.keys, seq2seq_recomputation.keys_of(weights, _float64(trace.annotations))),
             "score_vector": (trace.score_vector, seq2seq_recomputation.score_of(weights)),
         }
 
@@ -81,7 +84,12 @@ class Seq2SeqVerifier(Verifier):
     def _steps(self) -> list[dict[str, Array]]:
         """Every step, recomputed from the recorded step before it."""
         trace, annotations, keys = self.trace, _float64(self.trace.annotations), _float64(self.trace.keys)
-        previous_state, steps = seq2seq_recomputation.start_state(trace.config, _float64(trace.initial_state)), []
+        previous_state, steps = (
+            seq2seq_recomputation.DecoderState(
+                _float64(trace.initial_states), _float64(trace.initial_memories), np.zeros_like(trace.initial_state)
+            ),
+            [],
+        )
         for i, previous_id in enumerate(trace.previous_ids):
             steps.append(
                 seq2seq_recomputation.step(self.weights, trace.config, annotations, keys, previous_state, previous_id)[
@@ -104,33 +112,36 @@ def check_seq2seq_fit(trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) 
     check_weight_shapes(trace, weights, expected)
 
 
-_WITH_SCORE_VECTOR = ("additive",)
-"""The kinds of attention with a vector that weights the units of an energy."""
-
-
 def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """Return the shape of every weight of an imported translator with this config."""
-    directions = ("",) if config["family"] == "pytorch" else ("", "_reverse")
+    directions = ("", "_reverse")[: int(config["directions"])]
     m, n, units = (int(config[name]) for name in ("encoder_size", "hidden_size", "alignment_size"))
     context_size = len(directions) * m
     words, source_words = int(config["embedding_size"]), int(config["source_embedding_size"])
-    vocabulary, linear = int(config["vocabulary_size"]), config["family"] == "tutorial"
+    vocabulary = int(config["vocabulary_size"])
     shapes: dict[str, tuple[int, ...]] = {
         "encoder.embedding.weight": (int(config["source_vocabulary_size"]), source_words),
         "decoder.embedding.weight": (vocabulary, words),
         "decoder.output.bias": (vocabulary,),
-        "decoder.output.weight": (vocabulary, n + context_size + words if linear else n),
-        "decoder.key.weight": (units, context_size),
-        "decoder.key.bias": (units,),
+        "decoder.output.weight": (vocabulary, n + context_size + words if config["readout"] == "joined" else n),
     }
-    if config["attention"] in _WITH_SCORE_VECTOR:
+    if config["attention"] == "location":
+        shapes["decoder.place.weight"] = (int(config["source_length"]), units)
+    if config["combined"]:
+        shapes |= {"decoder.combine.weight": (n, words + context_size), "decoder.combine.bias": (n,)}
+    if config["attention"] in ("additive", "general"):
+        shapes |= {"decoder.key.weight": (units, context_size), "decoder.key.bias": (units,)}
+    if config["attention"] == "additive":
         shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
-    if config["first_state"] == "bridge":
+    if config["first_state"] in ("bridge", "projected"):
         shapes |= {"decoder.bridge.weight": (n, context_size), "decoder.bridge.bias": (n,)}
-    if config["family"] == "joey":
+    if config["first_state"] == "projected" and config["cell"] == "lstm":
+        shapes |= {"decoder.memory_bridge.weight": (n, context_size), "decoder.memory_bridge.bias": (n,)}
+    if config["readout"] in ("affine", "tanh"):
         shapes |= {"decoder.readout.weight": (n, n + context_size), "decoder.readout.bias": (n,)}
     blocks = {"encoder": config["encoder_cell"], "decoder": config["cell"]}
-    decoder_inputs = words + (n * bool(config["input_feeding"]) if config["family"] == "joey" else context_size)
+    decoder_inputs = words + (n * bool(config["input_feeding"]) if config["query"] == "new" else context_size)
+    decoder_inputs = n if config["combined"] else decoder_inputs
     for side, ways, size, first in (("encoder", directions, m, source_words), ("decoder", ("",), n, decoder_inputs)):
         for layer in range(int(config["encoder_layers" if side == "encoder" else "layers"])):
             inputs = first if layer == 0 else size * len(ways)

@@ -249,7 +249,10 @@ def _attention(options: argparse.Namespace) -> Attention:
     if options.checkpoint:
         from attnviz.importing.family import load_checkpoint
 
-        return load_checkpoint(options.checkpoint).attention(options.text, options.target)
+        checkpoint = load_checkpoint(options.checkpoint)
+        for remark in checkpoint.remarks:
+            print(remark, file=sys.stderr)
+        return checkpoint.attention(options.text, options.target)
     records = read_attention(options.attention)
     with about(f"{options.attention}, sentence {options.sentence}"):
         pair = records.sentence(options.sentence)

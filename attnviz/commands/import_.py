@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attnviz.errors import AttnvizError
 
-SUMMARY = "convert a checkpoint of a PyTorch tutorial or of Joey NMT into a model folder"
+SUMMARY = "convert a checkpoint of another program into a model folder"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -36,6 +36,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="round the stored weights to float16; this halves the size of the model file",
     )
+    command.add_argument(
+        "--padded-length",
+        type=int,
+        metavar="N",
+        help="number of tokens to which the program padded source sentences, for the models of d2l.ai, whose encoder "
+        "reads this padding (num_steps of the data)",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -46,10 +53,12 @@ def run(options: argparse.Namespace) -> None:
 
     if (options.output / CONFIG).exists() and architecture(options.output) != IMPORTED:
         raise AttnvizError(f"{options.output} already holds a model that was not imported. Choose another folder.")
-    checkpoint = load_checkpoint(options.folder)
+    checkpoint = load_checkpoint(options.folder, options.padded_length)
     write_checkpoint(checkpoint, options.output, half=options.half)
     weights = sum(array.size for array in checkpoint.weights.values())
     print(
         f"{options.output}: {checkpoint.family}, {weights:,} weights, {len(checkpoint.source.tokens):,} source and "
         f"{len(checkpoint.target.tokens):,} target tokens"
     )
+    for remark in checkpoint.remarks:
+        print(remark)

@@ -52,13 +52,19 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--batch-size", type=positive, default=_BLOCK, metavar="N", help="number of sentences translated together"
     )
+    command.add_argument(
+        "--unk",
+        action=argparse.BooleanOptionalAction,
+        help="whether the translation may contain <unk> (default: yes for imported models, whose programs write it, "
+        "and no for others)",
+    )
     add_model_options(command, beam=True)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the translations; raise AttnvizError, with the line number, for text that cannot be translated."""
     if options.text is not None:
-        trace = load_translator(options).translate(_plain(options.text, options), beam=options.beam)
+        trace = _translator(options).translate(_plain(options.text, options), beam=options.beam)
         print(_as_json(trace) if options.json else _printed(trace.translation, options))
         return
     at_once = 1 if sys.stdin.isatty() else options.batch_size
@@ -70,12 +76,19 @@ def run(options: argparse.Namespace) -> None:
         raise AttnvizError(
             "There is no sentence on standard input. Write one sentence per line, or give the sentence as an argument."
         )
-    translator = load_translator(options)
+    translator = _translator(options)
     with progress("sentence", hidden=sys.stdout.isatty()) as bar:
         for block in chain([first], blocks):
             for line in _translated(translator, block, options):
                 print(line, flush=True)
                 bar.update()
+
+
+def _translator(options: argparse.Namespace) -> Translator:
+    translator = load_translator(options)
+    if options.unk is not None:
+        translator.unk = options.unk
+    return translator
 
 
 def _translated(translator: Translator, block: Sequence[tuple[int, str]], options: argparse.Namespace) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.text import UNK, Tokenizer, join_pieces, word_groups
+from attnviz.text import EOS, SPECIAL_PIECES, UNK, Tokenizer, join_pieces, word_groups
 from attnviz.trace import Words
 
 
@@ -22,7 +22,7 @@ class AnalysedPair:
     target_pieces: tuple[str, ...]
     target_surfaces: tuple[str, ...]
     alignment: NDArray[Any]
-    """Attention alpha, (Ty, Tx)."""
+    """Attention alpha, (Ty, Tx); the last column is 0 where the model does not read `</s>`."""
     log_probabilities: NDArray[Any]
     """Log probabilities log p(y_i), (Ty,), in nats."""
     attends: bool
@@ -70,7 +70,8 @@ def pieces_of(tokenizer: Tokenizer, ids: list[int], text: str | None) -> tuple[t
 
     Both are equal where the `text` is None.
     """
-    pieces = tokenizer.pieces(ids)
+    count = ids.index(EOS) if EOS in ids else len(ids)  # padding may follow, and some models do not read </s>
+    pieces = (*tokenizer.pieces(ids[:count]), SPECIAL_PIECES[EOS])
     if text is None or UNK not in ids:
         return pieces, pieces
-    return pieces, tokenizer.sentence_surfaces(text)
+    return pieces, (*tokenizer.sentence_surfaces(text)[:count], SPECIAL_PIECES[EOS])

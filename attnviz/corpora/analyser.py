@@ -19,6 +19,7 @@ from attnviz.corpora.row import row_of
 from attnviz.corpora.settings import Settings
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.errors import AttnvizError
+from attnviz.evaluation.forced import with_end
 from attnviz.text_files import Skipped
 from attnviz.translator import Translator
 
@@ -107,7 +108,7 @@ class Analyser:
         rows = []
         for index, (entry, target) in enumerate(zip(encoded, targets, strict=True)):
             arrays = (
-                decoded.alignment[index, : len(target), : len(entry.source)],
+                with_end(decoded.alignment[index, : len(target), : len(entry.source)], entry.source),
                 decoded.log_probabilities[index, : len(target)],
             )
             rows.append(self._row(entry, target, *arrays, posteriors[index]))

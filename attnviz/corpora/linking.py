@@ -11,6 +11,7 @@ from attnviz.corpora.analysed_pair import AnalysedPair, merged, pieces_of
 from attnviz.corpora.forced_decoding import force_decode, pair_batches
 from attnviz.corpora.posterior_attention import BatchPosterior
 from attnviz.decoding import sentence_ids, target_ids
+from attnviz.evaluation.forced import with_end
 from attnviz.text_files import Pair
 from attnviz.trace import Words
 from attnviz.translator import Translator
@@ -61,7 +62,7 @@ class PairLinker:
         return AnalysedPair(
             *pieces_of(translator.tokenizer.source, source, pair[0]),
             *pieces_of(translator.tokenizer, target, pair[1]),
-            alignment,
+            with_end(alignment, source),
             log_probabilities[: len(target)],
             translator.network.attends,
             translator.network.attends_once,

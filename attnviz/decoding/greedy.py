@@ -15,7 +15,7 @@ from attnviz.decoding.interventions import check_limit, check_reached, energy_ch
 from attnviz.decoding.search import SearchStep
 from attnviz.network.output import OutputLayer, largest_logit
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
-from attnviz.text import BOS, EOS
+from attnviz.text import BOS, EOS, UNK
 from attnviz.trace.interventions import Intervention, forced_words
 
 _COMPACT_BELOW = 0.75
@@ -29,11 +29,12 @@ def greedy(
     limits: Sequence[int],
     history: list[SearchStep[StepT]] | None = None,
     interventions: Sequence[Intervention] = (),
+    unk: bool = False,
 ) -> list[tuple[int, ...]]:
     """Return the target of each sentence of `memory`, EOS last; append each step to `history`.
 
-    `limits` are the largest numbers of pieces. PAD, BOS and UNK are never chosen. `interventions` apply to every
-    sentence at their steps. Raise AttnvizError where one names a step that the search does not reach.
+    `limits` are the largest numbers of pieces. PAD and BOS are never chosen, and UNK only with `unk`. `interventions`
+    apply to every sentence at their steps. Raise AttnvizError where one names a step that the search does not reach.
     """
     words = forced_words(interventions)
     check_limit(words, min(limits))
@@ -45,7 +46,7 @@ def greedy(
         ids = torch.tensor(previous, device=memory.annotations.device)[:, None]
         step, state = decoder.step(memory, state, ids, energy_change(interventions, i))
         first = EOS if i > last_forced else EOS + 1  # no translation ends before a forced word
-        likeliest = _likeliest(decoder.output, step, first, sentences, history)
+        likeliest = _likeliest(decoder.output, step, first, UNK if unk else None, sentences, history)
         previous = [words[i]] * len(sentences) if i in words else likeliest
         for row, sentence in enumerate(sentences):
             target = targets[sentence]
@@ -62,15 +63,20 @@ def greedy(
 
 
 def _likeliest(
-    output: OutputLayer, step: StepT, first: int, sentences: list[int], history: list[SearchStep[StepT]] | None
+    output: OutputLayer,
+    step: StepT,
+    first: int,
+    also: int | None,
+    sentences: list[int],
+    history: list[SearchStep[StepT]] | None,
 ) -> list[int]:
-    """Return the likeliest piece of each sentence after this step, among ids from `first` on.
+    """Return the likeliest piece of each sentence after this step, among ids from `first` on and `also`.
 
     With a `history`, append the step and its probabilities.
     """
     readouts = step.readout[:, 0]
     if history is None:
-        return output.likeliest(readouts, first)
+        return output.likeliest(readouts, first, also)
     logits = output.logits(readouts)
     history.append(SearchStep(step, sentences, [[0] for _ in sentences], torch.log_softmax(logits, -1)[:, None]))
-    return largest_logit(logits, first)
+    return largest_logit(logits, first, also)

@@ -45,7 +45,9 @@ def recorded_import(decoder: Seq2SeqStepDecoder, memory: Seq2SeqMemory, course: 
     column, pieces = partial(_column, course), memory.annotations.shape[1]
     return {
         "annotations": memory.annotations[0],
-        "initial_state": memory.initial[0],
+        "initial_state": memory.states[0, -1],
+        "initial_states": memory.states[0],
+        "initial_memories": memory.memories[0],
         "keys": memory.keys[0],
         "queries": column("query"),
         "score_vector": decoder.decoder.score_vector,

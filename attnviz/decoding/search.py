@@ -14,7 +14,7 @@ from attnviz.arguments import check_whole
 from attnviz.decoding.interventions import check_limit, check_reached, constrained, energy_change
 from attnviz.languages import gettext
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
-from attnviz.text import BOS, EOS
+from attnviz.text import BOS, EOS, UNK
 from attnviz.trace.interventions import Intervention, forced_words
 
 
@@ -142,6 +142,7 @@ def search(
     history: list[SearchStep[StepT]] | None = None,
     interventions: Sequence[Intervention] = (),
     growth: list[list[Candidate]] | None = None,
+    unk: bool = False,
 ) -> list[list[Finished]]:
     """Return the finished hypotheses of each sentence of `memory`, best first.
 
@@ -149,8 +150,8 @@ def search(
 
     `limits` are the largest numbers of pieces. At each step the `beam` likeliest unfinished continuations of a sentence
     stay in the beam; those that end among its `beam` best finish. A sentence is over when `beam` of its hypotheses have
-    finished. PAD, BOS and UNK are never chosen. `interventions` apply to every hypothesis at their steps. Raise
-    AttnvizError where one names a step that the search does not reach.
+    finished. PAD and BOS are never chosen, and UNK only with `unk`. `interventions` apply to every hypothesis at their
+    steps. Raise AttnvizError where one names a step that the search does not reach.
     """
     device, vocabulary = memory.annotations.device, decoder.config.vocabulary_size
     sentences = [_Sentence(limit) for limit in limits]
@@ -163,7 +164,7 @@ def search(
         step, state = decoder.step(memory, state, previous, energy_change(interventions, length - 1))
         must_end = [sentence.limit <= length for sentence in active]
         likely = decoder.output.log_probabilities(step.readout.flatten(0, 1)).view(*previous.shape, vocabulary)
-        scores, choices = _continuations(constrained(likely, words, length - 1), totals, must_end, beam)
+        scores, choices = _continuations(constrained(likely, words, length - 1), totals, must_end, beam, unk)
         lists = zip(active, scores.tolist(), choices.tolist(), strict=True)
         continuations = [sentence.extend(s, p, vocabulary, beam, length_penalty) for sentence, s, p in lists]
         if growth is not None:
@@ -201,20 +202,24 @@ def _candidates(verdicts: list[Verdict], scores: Tensor, choices: Tensor, likely
     ]
 
 
-def _continuations(log_probabilities: Tensor, totals: Tensor, must_end: list[bool], beam: int) -> tuple[Tensor, Tensor]:
+def _continuations(
+    log_probabilities: Tensor, totals: Tensor, must_end: list[bool], beam: int, unk: bool
+) -> tuple[Tensor, Tensor]:
     """Return the best continuations of each sentence: total log probability, and hypothesis x K + piece, each (S, .).
 
     `log_probabilities` (S, k, K), `totals` (S, k). There are 2 `beam` of them, since `beam` may end (greedy search
-    needs one). Where `must_end`, only EOS continues.
+    needs one). Where `must_end`, only EOS continues. UNK is one of them only with `unk`.
     """
-    if beam == 1 and not any(must_end):
+    if beam == 1 and not any(must_end) and not unk:
         best, indices = log_probabilities[:, 0, EOS:].max(1, keepdim=True)
         return totals + best, indices + EOS
     scores = log_probabilities + totals[..., None]
-    scores[..., :EOS] = float("-inf")  # the ids of PAD, UNK and BOS are below EOS
+    never = [piece for piece in range(EOS) if piece != UNK or not unk]  # the ids of PAD, UNK and BOS are below EOS
+    scores[..., never] = float("-inf")
     if any(must_end):
         ending = torch.tensor(must_end, device=scores.device)
-        scores[..., EOS + 1 :].masked_fill_(ending[:, None, None], float("-inf"))
+        for others in (scores[..., :EOS], scores[..., EOS + 1 :]):
+            others.masked_fill_(ending[:, None, None], float("-inf"))
     scores = scores.flatten(1)
     return largest(scores, min(2 * beam, scores.shape[1]))
 

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from attnviz.decoding import batches, padded
-from attnviz.text import BOS, PAD, normalise
+from attnviz.text import BOS, EOS, PAD, normalise
 from attnviz.translator import Translator
 
 _BATCH_PIECES = 2000
@@ -31,7 +31,7 @@ class Forced:
     log_likelihood: float
     """Sum over the Ty pieces of the target, `</s>` included, of log p(y_i), in nats."""
     alignment: NDArray[np.float32]
-    """alpha, (Ty, Tx)."""
+    """alpha, (Ty, Tx); the last column is 0 where the model does not read `</s>`."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,16 @@ class Likelihood:
         return self.nats / math.log(2) / self.characters
 
 
+def with_end(alignment: NDArray[np.float32], source: Sequence[int]) -> NDArray[np.float32]:
+    """Return an alignment (Ty, Tx) of `source` ids whose last column is `</s>`: 0 where the model does not read it.
+
+    Columns of padding, which the attention of some imported models reaches, are left out.
+    """
+    if EOS in source:
+        return alignment[:, : source.index(EOS) + 1]
+    return np.pad(alignment, ((0, 0), (0, 1)))
+
+
 @torch.inference_mode()
 def force_pairs(
     translator: Translator, pairs: Sequence[tuple[str, str]], progress: Advance | None = None
@@ -75,7 +85,9 @@ def force_pairs(
                 tokenizer.source.surfaces(pairs[place][0]),
                 tokenizer.surfaces(pairs[place][1]),
                 likelihoods[row],
-                alignments[row, : len(targets[row]), tokenizer.source.marks_before : len(sources[row])],
+                with_end(alignments[row, : len(targets[row]), : len(sources[row])], sources[row])[
+                    :, tokenizer.source.marks_before :
+                ],
             )
         if progress:
             progress(len(places))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +18,17 @@ from attnviz.languages import gettext
 LARGEST = 4 * 10**9
 """Largest checkpoint that is read, in bytes."""
 MOST_TOKENS = 1_000_000
-ENDINGS = (".pt", ".pth", ".ckpt", ".tar")
+_SAFE = ".safetensors"
+ENDINGS = (".pt", ".pth", ".ckpt", ".tar", _SAFE)
 """File name endings of checkpoints."""
+_OPTIMIZER = "optimizer.pt"
+"""File of eole without a model."""
 _NESTED = ("model_state_dict", "state_dict", "model_state", "model")
 """Keys under which training scripts store the state dict."""
 _HALVES = {"encoder": "encoder", "decoder": "decoder", "en": "encoder", "de": "decoder"}
 """Keys under which scripts store the state dicts of encoder and decoder, and the prefixes of their names here."""
+_BEST = ("best.ckpt", "checkpoint_best.pt")
+"""Names that Joey NMT and fairseq give to the best of the checkpoints that they save."""
 _JOEYS = {"source": "src_vocab.txt", "target": "trg_vocab.txt"}
 """File names of Joey NMT's vocabularies."""
 Array = NDArray[np.float64]
@@ -55,15 +61,51 @@ class Vocabulary:
         return next((form for form in (token, token.lower()) if form in self.ids), None)
 
 
-def read_tensors(path: Path) -> dict[str, Array]:
-    """Return the tensors of a checkpoint by name, in float64; of one of the `checkpoints` of a folder.
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """What a checkpoint and its folder hold."""
+
+    folder: Path
+    tensors: Mapping[str, Array]
+    """Tensors by name, in float64."""
+    extras: Mapping[str, Any]
+    """Entries of the file beside the tensors, by their names, such as the options of the training."""
+    padded_length: int | None = None
+    """Length up to which the program pads source sentences, as the user gave it."""
+    remarks: tuple[str, ...] = ()
+    """Sentences about which of several checkpoints was read."""
+
+    @property
+    def name(self) -> str:
+        """Name of the folder."""
+        return self.folder.resolve().name
+
+    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
+        """Return the vocabularies of source and target, as `read_vocabulary`."""
+        return read_vocabulary(self.folder, "source"), read_vocabulary(self.folder, "target")
+
+
+def read_checkpoint(path: Path, padded_length: int | None = None) -> Stored:
+    """Return what the checkpoint at `path`, or one of the `checkpoints` of a folder, holds.
 
     Files are loaded with `weights_only=True`, so no code in them runs. Raise AttnvizError unless there is one
-    checkpoint (or a best.ckpt) that holds named floating-point tensors with finite values only.
+    checkpoint, or one that its program calls the best, with named floating-point tensors of finite values.
     """
+    remarks: tuple[str, ...] = ()
     if path.is_dir():
         found = checkpoints(path)
-        found = [files for files in found if files[0].name == "best.ckpt"] or found  # Joey NMT saves several
+        names = ", ".join(files[0].name for files in found[:8]) + (" …" if len(found) > 8 else "")
+        if len(found) > 1 and (best := [files for files in found if files[0].name in _BEST]):
+            remarks = (
+                gettext(
+                    "{folder} contains several checkpoints: {names}. attnviz read {best}. To read another one, give "
+                    "its path instead of the folder.",
+                    folder=path,
+                    names=names,
+                    best=best[0][0].name,
+                ),
+            )
+            found = best[:1]
         if not found:
             raise AttnvizError(
                 gettext(
@@ -78,30 +120,48 @@ def read_tensors(path: Path) -> dict[str, Array]:
                     "{folder} contains several checkpoints: {names}. Give the path of one of them instead of the "
                     "folder.",
                     folder=path,
-                    names=", ".join(files[0].name for files in found[:8]) + (" …" if len(found) > 8 else ""),
+                    names=names,
                 )
             )
         files = found[0]
     else:
         files = next((files for files in checkpoints(path.parent) if path in files), (path,))
-    arrays = dict[str, Array]()
+    arrays, extras = dict[str, Array](), dict[str, Any]()
     for file in files:
-        prefix = _half(file) if len(files) > 1 else ""
-        arrays |= {f"{prefix}.{name}" if prefix else name: array for name, array in _arrays_of(file).items()}
-    return arrays
+        content, prefix = _loaded(file), _half(file) if len(files) > 1 else ""
+        extras |= {str(name): value for name, value in content.items()} if isinstance(content, Mapping) else {}
+        if len(files) > 1 and file.with_suffix(_SAFE) in files and file.suffix != _SAFE:
+            continue  # OpenNMT-py stores the options in one file, and the tensors in another
+        named = _named_arrays(file, content)
+        arrays |= {f"{prefix}.{name}" if prefix else name: array for name, array in named.items()}
+    return Stored(path if path.is_dir() else path.parent, arrays, extras, padded_length, remarks)
 
 
 def checkpoints(folder: Path) -> list[tuple[Path, ...]]:
-    """Return the files of each checkpoint in `folder`: one, or one of the encoder and one of the decoder."""
-    files = sorted(path for path in folder.glob("*") if path.suffix in ENDINGS)
+    """Return the files of each checkpoint in `folder`: one, or those of encoder and decoder, or options and tensors."""
+    files = [
+        path
+        for path in sorted(folder.glob("*"), key=_natural_order)
+        if path.suffix in ENDINGS and path.name != _OPTIMIZER
+    ]
     by_name = {path.name: path for path in files}
     found = list[tuple[Path, ...]]()
     for path in files:
+        if path.suffix == _SAFE and path.with_suffix(".pt") in files:
+            continue
+        if path.with_suffix(_SAFE) in files and path.suffix == ".pt":
+            found.append((path, path.with_suffix(_SAFE)))
+            continue
         if (half := _half(path)) == "decoder" and _other_half(path) in by_name:
             continue
         other = by_name.get(_other_half(path)) if half else None
         found.append((path, other) if other else (path,))
     return found
+
+
+def _natural_order(path: Path) -> list[tuple[int, str]]:
+    """Return a key that sorts step_9.pt before step_10.pt."""
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", path.name)]
 
 
 def _half(path: Path) -> str:
@@ -118,18 +178,19 @@ def _other_half(path: Path) -> str:
     return ""
 
 
-def _arrays_of(path: Path) -> dict[str, Array]:
-    """Return the tensors of a file, in float64; raise AttnvizError as `read_tensors` does."""
-    import argparse
-
+def _loaded(path: Path) -> object:
+    """Return the content of a file; raise AttnvizError as `read_checkpoint` does."""
     import torch
 
     try:
         if path.stat().st_size > LARGEST:
             raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST // 10**6))
-        # Lightning and OpenNMT-py store their options beside the tensors; a namespace runs no code.
-        with torch.serialization.safe_globals([argparse.Namespace]):
-            content = torch.load(path, map_location="cpu", weights_only=True)
+        if path.suffix == _SAFE:
+            from safetensors.torch import load_file
+
+            return load_file(path)
+        with torch.serialization.safe_globals(_harmless()):
+            return torch.load(path, map_location="cpu", weights_only=True)
     except AttnvizError:
         raise
     except Exception as error:  # a damaged file makes torch.load raise nearly any exception
@@ -141,7 +202,17 @@ def _arrays_of(path: Path) -> dict[str, Array]:
                 kind=type(error).__name__,
             )
         ) from error
-    return _named_arrays(path, content)
+
+
+def _harmless() -> list[Any]:
+    """Return the types, besides tensors and plain ones, that checkpoints may hold; loading them runs no code.
+
+    Lightning, OpenNMT-py and fairseq store their options as a namespace, and losses as NumPy numbers.
+    """
+    import argparse
+
+    numbers = {type(np.dtype(kind)) for kind in (np.float64, np.float32, np.int64)}
+    return [argparse.Namespace, np.dtype, *numbers, np.float64(0).__reduce__()[0]]
 
 
 def _named_arrays(path: Path, content: object) -> dict[str, Array]:
@@ -151,6 +222,7 @@ def _named_arrays(path: Path, content: object) -> dict[str, Array]:
     """
     import torch
 
+    generator = content.get("generator") if isinstance(content, Mapping) else None
     for name in _NESTED:
         if isinstance(content, Mapping) and isinstance(content.get(name), Mapping):
             content = content[name]
@@ -158,6 +230,8 @@ def _named_arrays(path: Path, content: object) -> dict[str, Array]:
     if isinstance(content, Mapping):
         halves = {half: content[key] for key, half in _HALVES.items() if isinstance(content.get(key), Mapping)}
         parts = {f"{half}.": part for half, part in halves.items()} if len(halves) == 2 else {"": content}
+        if isinstance(generator, Mapping):  # OpenNMT-py stores its output layer beside the model
+            parts["generator."] = generator
         tensors = {prefix + str(name): tensor for prefix, part in parts.items() for name, tensor in part.items()}
     arrays = {
         name: tensor.detach().double().numpy()
@@ -199,16 +273,30 @@ def read_vocabulary(folder: Path, side: str) -> Vocabulary:
                 file=names[0],
             )
         )
+    if path.suffix != ".json":
+        return vocabulary_of(read_lines(path), str(path))
     try:
-        text = path.read_text(encoding="utf-8")
-        tokens = _tokens_in_order(json.loads(text)) if path.suffix == ".json" else text.removesuffix("\n").split("\n")
+        tokens = _tokens_in_order(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as error:
         raise AttnvizError(gettext("The vocabulary {name} is damaged ({error}).", name=path, error=error)) from error
+    return vocabulary_of(tokens, str(path))
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a vocabulary's file; raise AttnvizError where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except (OSError, ValueError) as error:
+        raise AttnvizError(gettext("The vocabulary {name} is damaged ({error}).", name=path, error=error)) from error
+
+
+def vocabulary_of(tokens: Sequence[Any], name: str) -> Vocabulary:
+    """Return the vocabulary of `tokens` in the order of ids; raise AttnvizError unless they are texts."""
     if len(tokens) > MOST_TOKENS or not all(isinstance(token, str) for token in tokens):
         raise AttnvizError(
-            gettext("The vocabulary {name} is damaged ({error}).", name=path, error="tokens must be texts")
+            gettext("The vocabulary {name} is damaged ({error}).", name=name, error="tokens must be texts")
         )
-    return Vocabulary(tuple(tokens), {token: i for i, token in reversed(list(enumerate(tokens)))}, str(path))
+    return Vocabulary(tuple(tokens), {token: i for i, token in reversed(list(enumerate(tokens)))}, name)
 
 
 def _tokens_in_order(value: Any) -> Sequence[str]:

@@ -14,13 +14,18 @@ its recurrent decoder always uses tanh.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from attnviz.analysis.cells import names
-from attnviz.importing.checkpoint import Array, Vocabulary
-from attnviz.importing.recurrent_run import Checkpoint, check_shapes, other_structure, renamed
+from attnviz.errors import AttnvizError
+from attnviz.imported_families import completed
+from attnviz.importing.checkpoint import Array, Stored, Vocabulary
+from attnviz.importing.recurrent_run import Checkpoint
+from attnviz.importing.structure import check_shapes, other_structure, renamed
 from attnviz.languages import gettext
 
 MARK = "src_embed.lut.weight"
@@ -39,6 +44,14 @@ _NAMES = {
     "decoder.output_layer.weight": "decoder.output.weight",
 }
 """Names of Joey NMT's tensors, and the names used here."""
+
+
+def load(stored: Stored) -> Checkpoint:
+    """Return the translator in a folder of Joey NMT's trainer.
+
+    Raise AttnvizError, naming what was found and what is supported, where the structure differs.
+    """
+    return joey_model(stored.tensors, _settings(stored.folder / "config.yaml"), *stored.vocabularies(), stored.name)
 
 
 def joey_model(
@@ -82,7 +95,7 @@ def joey_model(
         "source_scaled": scaled[0],
         "target_scaled": scaled[1],
     }
-    return Checkpoint(chosen, weights, source, target, name)
+    return Checkpoint(completed(chosen), weights, source, target, name)
 
 
 def _check(weights: Mapping[str, Array], activation: object, start: object) -> tuple[int, int]:
@@ -143,3 +156,23 @@ def _shapes(weights: Mapping[str, Array], layers: Sequence[int], start: str) -> 
                 )
                 shapes |= {f"{side}.rnn.{name}": shape for name, shape in named_shapes}
     return shapes
+
+
+def _settings(path: Path) -> Mapping[str, Any]:
+    """Return the `model` section of a Joey NMT configuration; raise AttnvizError where it cannot be read."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        message = gettext(
+            "{path} cannot be read ({kind}). This Joey NMT configuration must name the activation and the first "
+            "decoder state, which the checkpoint does not contain.",
+            path=path,
+            kind=type(error).__name__,
+        )
+        raise AttnvizError(message) from error
+    model = content.get("model") if isinstance(content, Mapping) else None
+    sides = [model.get(side, {}) for side in ("encoder", "decoder")] if isinstance(model, Mapping) else [None]
+    plain = all(isinstance(side, Mapping) and isinstance(side.get("embeddings") or {}, Mapping) for side in sides)
+    if not isinstance(model, Mapping) or not plain:
+        raise AttnvizError(gettext("{path} has no section “model” with an encoder and a decoder.", path=path))
+    return model

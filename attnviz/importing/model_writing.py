@@ -9,12 +9,11 @@ import numpy as np
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.checkpoint import Array, Vocabulary
-from attnviz.importing.recurrent_run import PADDING, STARTS, STOPS, UNKNOWN, Checkpoint, other_structure
+from attnviz.importing.recurrent_run import Checkpoint
+from attnviz.importing.special_tokens import SPECIAL
+from attnviz.importing.structure import other_structure
 from attnviz.languages import gettext
 from attnviz.text import SPECIAL_PIECES
-
-_SPECIAL = (PADDING, UNKNOWN, STARTS, STOPS)
-"""Names of PAD, UNK, BOS and EOS in other programs, in the order of their ids here."""
 
 
 def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool = False) -> None:
@@ -49,7 +48,8 @@ def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool =
     state = {name: torch.from_numpy(np.ascontiguousarray(weights[name], np.float32)) for name in network.state_dict()}
     network.load_state_dict(state, assign=True)
     try:
-        tokenizer = WordTokenizer(serialised(*tokens, opened=checkpoint.opened))
+        sides = serialised(*tokens, opened=checkpoint.opened, closed=checkpoint.closed, filled=checkpoint.filled)
+        tokenizer = WordTokenizer(sides)
     except ValueError as error:
         raise AttnvizError(gettext("The vocabularies cannot be used: {error}.", error=error)) from error
     save_model(folder, network, tokenizer, torch.float16 if half else torch.float32)
@@ -57,7 +57,7 @@ def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool =
 
 def _order(vocabulary: Vocabulary) -> list[int]:
     """Return the vocabulary's ids in the new order: PAD, UNK, BOS and EOS, then the others unchanged."""
-    first = [vocabulary.special(*names) for names in _SPECIAL]
+    first = [vocabulary.special(*names) for names in SPECIAL]
     return [*first, *(index for index in range(len(vocabulary.tokens)) if index not in first)]
 
 

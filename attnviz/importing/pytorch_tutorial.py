@@ -12,19 +12,24 @@ it.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
 
 from attnviz.analysis.cells import names
-from attnviz.importing.checkpoint import Array, Vocabulary
-from attnviz.importing.recurrent_run import PADDING, UNKNOWN, Checkpoint, check_shapes, check_size, unexpected_shape
+from attnviz.imported_families import completed
+from attnviz.importing.checkpoint import Array, Stored, Vocabulary
+from attnviz.importing.recurrent_run import Checkpoint
+from attnviz.importing.special_tokens import with_special
+from attnviz.importing.structure import check_shapes, unexpected_shape
 
 MARK = "decoder.attention.Wa.weight"
 """Tensor whose presence identifies a checkpoint of this tutorial."""
-_NEVER = 100.0
-"""How far the logit of a token that the program lacks lies below the smallest bias: its probability is negligible."""
+
+
+def load(stored: Stored) -> Checkpoint:
+    """Return the translator in a folder with source.txt and target.txt; raise AttnvizError as `pytorch_model`."""
+    return pytorch_model(stored.tensors, *stored.vocabularies(), stored.name)
 
 
 def pytorch_model(tensors: Mapping[str, Array], source: Vocabulary, target: Vocabulary, name: str) -> Checkpoint:
@@ -45,19 +50,12 @@ def pytorch_model(tensors: Mapping[str, Array], source: Vocabulary, target: Voca
         "decoder.output.bias": tensors["decoder.out.bias"],
         **{f"{side}.rnn.{gate}": tensors[f"{side}.gru.{gate}"] for side in ("encoder", "decoder") for gate in names(0)},
     }
-    grown = {"encoder": _with_special(source), "decoder": _with_special(target)}
-    for side, vocabulary in (("encoder", source), ("decoder", target)):
-        embeddings = weights[f"{side}.embedding.weight"]
-        check_size(vocabulary, len(embeddings))
-        weights[f"{side}.embedding.weight"] = _with_rows(embeddings, len(grown[side].tokens))
-    words, bias = len(grown["decoder"].tokens), weights["decoder.output.bias"]
-    weights["decoder.output.weight"] = _with_rows(weights["decoder.output.weight"], words)
-    weights["decoder.output.bias"] = np.append(bias, np.full(words - len(bias), bias.min() - _NEVER))
+    weights, source, target = with_special(weights, source, target)
     size = weights["encoder.embedding.weight"].shape[1]
     settings = {
         "family": "pytorch",
-        "vocabulary_size": words,
-        "source_vocabulary_size": len(grown["encoder"].tokens),
+        "vocabulary_size": len(target.tokens),
+        "source_vocabulary_size": len(source.tokens),
         "embedding_size": size,
         "source_embedding_size": size,
         "encoder_size": size,
@@ -73,20 +71,7 @@ def pytorch_model(tensors: Mapping[str, Array], source: Vocabulary, target: Voca
         "source_scaled": False,
         "target_scaled": False,
     }
-    return Checkpoint(settings, weights, grown["encoder"], grown["decoder"], name)
-
-
-def _with_special(vocabulary: Vocabulary) -> Vocabulary:
-    """Return the vocabulary with tokens for padding and unknown words at its end, where it lacks them."""
-    missing = [known[0] for known in (PADDING, UNKNOWN) if not any(token in vocabulary.ids for token in known)]
-    tokens = (*vocabulary.tokens, *missing)
-    ids = dict(vocabulary.ids) | {token: len(vocabulary.tokens) + place for place, token in enumerate(missing)}
-    return dataclasses.replace(vocabulary, tokens=tokens, ids=ids)
-
-
-def _with_rows(matrix: Array, count: int) -> Array:
-    """Return a matrix of `count` rows, the last of them zeros."""
-    return np.vstack([matrix, np.zeros((count - len(matrix), matrix.shape[1]))])
+    return Checkpoint(completed(settings), weights, source, target, name)
 
 
 def _check(tensors: Mapping[str, Array]) -> None:

@@ -13,16 +13,17 @@ import numpy as np
 
 from attnviz.analysis import seq2seq_recomputation as network
 from attnviz.errors import AttnvizError
+from attnviz.imported_families import FAMILIES
 from attnviz.importing.checkpoint import Array, Vocabulary
-from attnviz.importing.unsupported import way_out
-from attnviz.languages import gettext, ngettext
+from attnviz.importing.special_tokens import PADDING, STARTS, STOPS, UNKNOWN
+from attnviz.importing.structure import check_size
+from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention, attention
 
-STARTS = ("<sos>", "<s>", "<bos>", "<SOS>", "SOS")
-STOPS, UNKNOWN = ("<eos>", "</s>", "<EOS>", "EOS"), ("<unk>", "<UNK>", "UNK")
-PADDING = ("<pad>", "<PAD>", "<blank>", "PAD")
-FAMILIES = {"tutorial": "seq2seq tutorial", "joey": "Joey NMT", "pytorch": "PyTorch tutorial"}
-"""Display names of the model families."""
+_NEVER = {"joey": (PADDING, STARTS), "fairseq": (PADDING,)}
+"""Special tokens that the search of a program never writes."""
+_NEVER_EMPTY = ("joey", "fairseq")
+"""Programs whose search does not end a translation before its first word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,12 @@ class Checkpoint:
     source: Vocabulary
     target: Vocabulary
     name: str
+    opened: bool = False
+    """Whether a source sentence begins with a start token."""
+    closed: bool = True
+    """Whether a source sentence ends with an end token."""
+    remarks: tuple[str, ...] = ()
+    """Sentences about what was assumed, since the checkpoint does not tell it."""
 
     def __post_init__(self) -> None:
         """Raise AttnvizError where a vocabulary and its embedding matrix differ in size."""
@@ -79,9 +86,9 @@ class Checkpoint:
         return FAMILIES[self.settings["family"]]
 
     @property
-    def opened(self) -> bool:
-        """Whether a source sentence begins with a start token."""
-        return bool(self.settings["family"] == "tutorial")
+    def filled(self) -> int:
+        """Number of pieces up to which a source sentence is filled with padding, which attention reaches; else 0."""
+        return int(self.settings["source_length"]) if self.settings["attends_padding"] else 0
 
     def attention(self, text: str, target: str | None = None) -> Attention:
         """Return the attention, energies and states for `text`, which has its tokens separated by blanks.
@@ -109,11 +116,14 @@ class Checkpoint:
         stop = self.target.special(*STOPS)
         words = _ids(self.source, source)
         marks = [self.source.special(*STARTS)] if self.opened else []
-        source_ids = [*marks, *words, self.source.special(*STOPS)]
+        source_ids = [*marks, *words, *([self.source.special(*STOPS)] if self.closed else [])]
+        if self.filled and len(source_ids) > self.filled:
+            raise AttnvizError(gettext("Source and target must each have 1 to {most} tokens.", most=self.filled - 1))
+        source_ids += [self.source.special(*PADDING)] * (self.filled - len(source_ids))
         forced = [*_ids(self.target, target), stop] if target else None
-        annotations = network.encode(self.weights, self.settings, source_ids)
-        keys = network.keys_of(self.weights, annotations)
-        state = network.start_state(self.settings, network.first_state(self.weights, self.settings, annotations))
+        encoded = network.encode(self.weights, self.settings, source_ids, self.source.special(*PADDING))
+        annotations, keys = encoded.annotations, network.keys_of(self.weights, encoded.annotations)
+        state = network.start_state(self.weights, self.settings, encoded)
         steps, written_ids = list[dict[str, Array]](), [self.target.special(*STARTS)]
         while len(steps) < (len(forced) if forced else min(2 * len(source_ids) + 20, MOST_TOKENS)):
             arrays, state = network.step(self.weights, self.settings, annotations, keys, state, written_ids[-1])
@@ -132,25 +142,11 @@ class Checkpoint:
         )
 
     def _chosen(self, logits: Array, step: int) -> int:
-        """Return the token that greedy search chooses at 0-based `step`; as in Joey NMT, some tokens are excluded."""
-        if self.settings["family"] == "joey":
-            forbidden = [self.target.special(*STARTS), self.target.special(*PADDING)]
-            logits = logits.copy()
-            logits[forbidden + ([self.target.special(*STOPS)] if step == 0 else [])] = -np.inf
+        """Return the token that greedy search chooses at 0-based `step`, by the rules of the program."""
+        family, logits = self.settings["family"], logits.copy()
+        never = [*_NEVER.get(family, ()), *([STOPS] if step == 0 and family in _NEVER_EMPTY else [])]
+        logits[[self.target.special(*names) for names in never]] = -np.inf
         return int(logits.argmax())
-
-
-def check_size(vocabulary: Vocabulary, rows: int) -> None:
-    """Raise AttnvizError unless the vocabulary has a token for each of the `rows` of an embedding matrix."""
-    if rows != len(vocabulary.tokens):
-        raise AttnvizError(
-            gettext(
-                "The vocabulary {name} has {count} tokens, but the checkpoint has {rows} embeddings.",
-                name=vocabulary.name,
-                count=len(vocabulary.tokens),
-                rows=rows,
-            )
-        )
 
 
 def _ids(vocabulary: Vocabulary, tokens: Sequence[str]) -> list[int]:
@@ -159,51 +155,3 @@ def _ids(vocabulary: Vocabulary, tokens: Sequence[str]) -> list[int]:
         vocabulary.special(*UNKNOWN) if known_form is None else vocabulary.ids[known_form]
         for known_form in known_tokens
     ]
-
-
-def renamed(tensors: Mapping[str, Array], names: Mapping[str, str]) -> dict[str, Array]:
-    """Return `tensors` under the names of `network.seq2seq`; `names` maps original names to these.
-
-    The recurrent weights of encoder and decoder keep their names.
-    """
-    renamed_tensors = {ours: tensors[own] for own, ours in names.items() if own in tensors}
-    return renamed_tensors | {
-        name: tensors[name] for name in tensors if name.startswith(("encoder.rnn.", "decoder.rnn."))
-    }
-
-
-def check_names(missing: Sequence[str], others: Sequence[str]) -> None:
-    """Raise AttnvizError where tensors are `missing`, or where there are `others` than the known ones."""
-    if missing:
-        raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
-    if others:
-        reason = ngettext(
-            "it has {count} unexpected tensor: {names}",
-            "it has {count} unexpected tensors, such as {names}",
-            len(others),
-            names=", ".join(others[:3]),
-        )
-        raise other_structure(reason)
-
-
-def unexpected_shape(name: str, tensor: Array) -> AttnvizError:
-    """Return the error for a `tensor`, of any shape but the one that the other tensors imply."""
-    return other_structure(gettext("{name} has the unexpected shape {shape}", name=name, shape=tensor.shape))
-
-
-def check_shapes(tensors: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Raise AttnvizError unless the tensors have these names, and these shapes."""
-    check_names([name for name in shapes if name not in tensors], sorted(set(tensors) - set(shapes)))
-    for name, shape in shapes.items():
-        if tensors[name].shape != shape:
-            raise unexpected_shape(name, tensors[name])
-
-
-def other_structure(reason: str) -> AttnvizError:
-    """Return the error for a checkpoint of an unsupported structure."""
-    message = gettext(
-        "The structure of this checkpoint is not supported: {reason}. attnviz imports recurrent translators of three "
-        "programs: the tutorial on pytorch.org (since 2023), the seq2seq tutorial of bentrevett, and Joey NMT.",
-        reason=reason,
-    )
-    return AttnvizError(f"{message} {way_out()}")

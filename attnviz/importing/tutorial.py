@@ -20,8 +20,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from attnviz.analysis.cells import names
-from attnviz.importing.checkpoint import Array, Vocabulary
-from attnviz.importing.recurrent_run import Checkpoint, check_names, renamed, unexpected_shape
+from attnviz.imported_families import completed
+from attnviz.importing.checkpoint import Array, Stored, Vocabulary
+from attnviz.importing.recurrent_run import Checkpoint
+from attnviz.importing.structure import check_names, renamed, unexpected_shape
 
 _OWN = (
     "encoder.embedding.weight",
@@ -56,6 +58,11 @@ _NAMES = {
 """Names of the tensors here."""
 
 
+def load(stored: Stored) -> Checkpoint:
+    """Return the translator in a folder with source.txt and target.txt; raise AttnvizError as `tutorial_model`."""
+    return tutorial_model(stored.tensors, *stored.vocabularies(), stored.name)
+
+
 def tutorial_model(tensors: Mapping[str, Array], source: Vocabulary, target: Vocabulary, name: str) -> Checkpoint:
     """Return the translator with these tensors, given by name.
 
@@ -85,7 +92,7 @@ def tutorial_model(tensors: Mapping[str, Array], source: Vocabulary, target: Voc
         "source_scaled": False,
         "target_scaled": False,
     }
-    return Checkpoint(settings, weights, source, target, name)
+    return Checkpoint(completed(settings), weights, source, target, name, opened=True)
 
 
 def _checked_tensors(tensors: Mapping[str, Array]) -> dict[str, Array]:

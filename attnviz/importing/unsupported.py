@@ -28,42 +28,54 @@ def way_out() -> str:
     )
 
 
+def tutorial_way_out() -> str:
+    """Return how to export the attention of the tutorial on pytorch.org."""
+    return gettext(
+        "You can still look at its attention: evaluate() returns it, and attnviz.attention(words, decoded_words, "
+        "attentions[:, :len(words)], normalise=True) takes it."
+    )
+
+
+def d2l_way_out() -> str:
+    """Return how to export the attention of the models of d2l.ai."""
+    return gettext(
+        "You can still look at its attention: predict_step(…, save_attention_weights=True) returns the weights, and "
+        "attnviz.attention(source, target, matrix) takes them."
+    )
+
+
+def fairseq_way_out() -> str:
+    """Return how to export the attention of fairseq."""
+    return gettext("fairseq-generate --print-alignment soft writes the attention, and attnviz reads its log.")
+
+
+def opennmt_way_out() -> str:
+    """Return how to export the attention of OpenNMT-py and eole."""
+    return gettext("onmt_translate -verbose -attn_debug writes the attention, and attnviz reads its log.")
+
+
 _PROGRAMS = (
-    _Program(
-        "PyTorch tutorial before 2023",
-        (r"(decoder\.)?attn_combine\.weight", r"(decoder\.)?attn\.weight"),
-        lambda: gettext(
-            "Its attention is computed from the decoder alone, for positions and not for words. evaluate() returns it: "
-            "attnviz.attention(words, decoded_words, attentions[:, :len(words)], normalise=True)."
-        ),
-    ),
-    _Program(
-        "Dive into Deep Learning (d2l)",
-        (r"decoder\.attention\.W_k\.weight", r"decoder\.attention\.w_v\.weight", r"decoder\.dense\.weight"),
-        lambda: gettext(
-            "Its encoder also reads padding, up to a length that the checkpoint does not name. predict_step(…, "
-            "save_attention_weights=True) returns the attention: attnviz.attention(source, target, matrix)."
-        ),
-    ),
-    _Program(
-        "fairseq",
-        (r"encoder\.(embed_tokens|lstm)\..*", r"decoder\.(layers\.0\..*|attention\.input_proj\.weight)"),
-        lambda: gettext("fairseq-generate --print-alignment soft writes the attention, and attnviz reads its log."),
-    ),
-    _Program(
-        "OpenNMT-py or eole",
-        (
-            r"(encoder|src_emb)\.(embeddings\.|embeddings\b).*",
-            r"decoder\.(attn\.linear_(in|out|context|query)|rnn\.layers)\..*",
-        ),
-        lambda: gettext("onmt_translate -verbose -attn_debug writes the attention, and attnviz reads its log."),
-    ),
     _Program(
         "Marian",
         (r"encoder_bi_U", r"decoder_cell1_U"),
         lambda: gettext("marian-decoder --alignment soft writes the attention, and attnviz reads its output."),
     ),
-    _Program("a transformer", (r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att).*",), way_out),
+    _Program(
+        "a transformer of fairseq",
+        (r"encoder\.embed_tokens\..*", r"encoder\.layers\..*self_attn.*"),
+        fairseq_way_out,
+    ),
+    _Program(
+        "a transformer of OpenNMT-py or eole",
+        (r"(encoder\.embeddings\.make_embedding|src_emb\.embeddings)\..*", r"(encoder|decoder)\.transformer.*"),
+        opennmt_way_out,
+    ),
+    _Program("eole", (r"src_emb\.embeddings\..*", r"decoder\.rnn\..*"), opennmt_way_out),
+    _Program(
+        "a transformer",
+        (r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att|attention\.attention).*",),
+        way_out,
+    ),
 )
 
 

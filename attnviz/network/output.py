@@ -46,10 +46,10 @@ class OutputLayer:
         """Return log p(y_i), at most 0: (R, l) to (R, K)."""
         return torch.log_softmax(self.logits(readouts), -1)
 
-    def likeliest(self, readouts: Tensor, first: int) -> list[int]:
-        """Return the id of the likeliest piece for each of the `readouts` (R, l), among ids from `first` on."""
-        likeliest = self._likeliest_by_coarse(readouts, first) if len(readouts) >= _MANY else None
-        return largest_logit(self.logits(readouts), first) if likeliest is None else likeliest
+    def likeliest(self, readouts: Tensor, first: int, also: int | None = None) -> list[int]:
+        """Return the likeliest id for each of the `readouts` (R, l), among ids from `first` on and `also`."""
+        likeliest = self._likeliest_by_coarse(readouts, first) if len(readouts) >= _MANY and also is None else None
+        return largest_logit(self.logits(readouts), first, also) if likeliest is None else likeliest
 
     def _likeliest_by_coarse(self, readouts: Tensor, first: int) -> list[int] | None:
         """Return what `likeliest` does, with exact float32 logits only for pieces that may be the likeliest.
@@ -73,9 +73,12 @@ class OutputLayer:
         return likeliest
 
 
-def largest_logit(logits: Tensor, first: int) -> list[int]:
-    """Return the column of the largest of each row of `logits` (R, K), among columns from `first` on."""
+def largest_logit(logits: Tensor, first: int, also: int | None = None) -> list[int]:
+    """Return the column of the largest of each row of `logits` (R, K), among columns from `first` on and `also`."""
     allowed = logits[:, first:]
     # NumPy's argmax of float32 is ten times as fast as torch's on the CPU.
     columns: list[int] = ((allowed.numpy() if allowed.device.type == "cpu" else allowed).argmax(1) + first).tolist()
-    return columns
+    if also is None:
+        return columns
+    larger = (logits[:, also] > logits.gather(1, torch.tensor(columns, device=logits.device)[:, None])[:, 0]).tolist()
+    return [also if above else column for above, column in zip(larger, columns, strict=True)]

@@ -61,6 +61,9 @@ class Decoder(nn.Module):
 class RNNsearch(nn.Module):
     """A BiGRU encoder and an attentive GRU decoder (Bahdanau, Cho & Bengio 2014)."""
 
+    writes_unk = False
+    """Whether a search may write `<unk>` by default."""
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config

@@ -1,13 +1,13 @@
-"""Imported recurrent translators, for decoding only: two PyTorch tutorials and Joey NMT.
+"""Imported recurrent translators, for decoding only.
 
-    h_j = [forward RNN ; backward RNN] of the last layer; s_0 from the last states of both directions
-    tutorial: e_ij = v . tanh(W_a s_{i-1} + U_a h_j + b), s_i = GRU([E y_{i-1} ; c_i], s_{i-1}),
-              o_i = W_o [s_i ; c_i ; E y_{i-1}] + b_o
-    joey:     s_i = RNN([E y_{i-1} ; t_{i-1}], s_{i-1}), e_ij = v . tanh(W_a s_i + U_a h_j) or s_i . U_a h_j,
-              t_i = tanh(W_t [s_i ; c_i] + b_t), o_i = W_o t_i
-    pytorch:  h_j of the forward RNN alone, s_0 = h_Tx, e_ij and s_i as in tutorial, o_i = W_o s_i + b_o
+The config says which form each part has:
 
-with alpha_i = softmax(e_i) and c_i = sum_j alpha_ij h_j in all.
+    h_j = [forward RNN ; backward RNN] of the last layer, or of the forward RNN alone
+    query s_{i-1}:  e_ij, alpha_i and c_i, then s_i = RNN([E y_{i-1} ; c_i], s_{i-1}), or a layer of ReLU before the RNN
+    query s_i:      s_i = RNN([E y_{i-1} ; t_{i-1}], s_{i-1}) or RNN(E y_{i-1}, s_{i-1}), then e_ij, alpha_i and c_i
+    e_ij = v . tanh(W_a s + U_a h_j + b_a), s . U_a h_j, s . h_j, or [E y_{i-1} ; s ; 1] . w_j for each position j
+    alpha_i = softmax(e_i),  c_i = sum_j alpha_ij h_j
+    t_i = [s_i ; c_i ; E y_{i-1}], W_t [s_i ; c_i] + b_t, tanh of that, or s_i;  o_i = W_o t_i + b_o
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear
+from torch.nn.functional import linear, pad
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attnviz.network.seq2seq_config import Seq2SeqConfig
+
+_PAD = 0
+"""Id of padding, `text.PAD`, which this layer does not import."""
 
 
 class LayerOutputs(NamedTuple):
@@ -33,12 +36,22 @@ class LayerOutputs(NamedTuple):
     """Gates of each layer after sigmoid or tanh, in torch's order, (R, L, 3 or 4, n)."""
 
 
+class LastStates(NamedTuple):
+    """Last states of an encoder of L layers, for B sentences, those of both directions joined."""
+
+    states: Tensor
+    """[forward h_Tx ; backward h_1] of each layer, (B, L, 2m); (B, L, m) for an encoder of one direction."""
+    memories: Tensor
+    """The same of the cell states of an LSTM; (B, 0, 2m) for a GRU, which has none."""
+
+
 class Encoder(nn.Module):
-    """RNN in one or both directions: annotations h_j and the last states of each direction."""
+    """RNN in one or both directions: annotations h_j and the last states of each layer and direction."""
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
         self.scale = config.source_embedding_size**0.5 if config.source_scaled else 1.0
+        self.source_length, self.attends_padding = config.source_length, config.attends_padding
         self.embedding = nn.Embedding(config.source_vocabulary_size, config.source_embedding_size)
         self.rnn = _RNN[config.encoder_cell](
             config.source_embedding_size,
@@ -48,19 +61,30 @@ class Encoder(nn.Module):
             bidirectional=config.directions == 2,
         )
 
-    def forward(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the annotations (B, Tx, 2m) and [forward h_Tx ; backward h_1] of the last layer, (B, 2m).
+    def forward(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, LastStates]:
+        """Return the annotations (B, Tx, 2m) and the last states.
 
         An encoder of one direction has only the forward half of both. Row b of the `source` ids (B, Tx) has
-        `lengths[b]` pieces.
+        `lengths[b]` pieces; the others are PAD. Where attention reaches padding, its annotations are 0.
         """
+        size = source.shape[1]
+        if self.attends_padding:
+            lengths = (source != _PAD).sum(1).clamp(min=1)
+        elif self.source_length:
+            source = pad(source, (0, max(self.source_length - size, 0)), value=_PAD)
+            lengths = lengths.clamp(min=self.source_length)
         words = self.embedding(source) * self.scale
         packed = pack_padded_sequence(words, lengths.cpu(), batch_first=True, enforce_sorted=False)
         outputs, last = self.rnn(packed)
         annotations, _ = pad_packed_sequence(outputs, batch_first=True, total_length=source.shape[1])
-        ends = last[0] if isinstance(last, tuple) else last
+        states, memories = last if isinstance(last, tuple) else (last, last[:0])
+        return annotations[:, :size], LastStates(self._joined(states), self._joined(memories))
+
+    def _joined(self, ends: Tensor) -> Tensor:
+        """Return the states of each layer (L x directions, B, m) with those of its directions joined, (B, L, 2m)."""
         directions = 1 + self.rnn.bidirectional
-        return annotations, torch.cat(list(ends[-directions:]), dim=-1)
+        layers: Tensor = ends.unflatten(0, (len(ends) // directions, directions))
+        return layers.permute(2, 0, 1, 3).flatten(2)
 
 
 class Decoder(nn.Module):
@@ -68,46 +92,71 @@ class Decoder(nn.Module):
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
-        annotation_size, n = config.annotation_size, config.hidden_size
+        annotation_size, n, units = config.annotation_size, config.hidden_size, config.alignment_size
         self.config = config
         self.scale = config.embedding_size**0.5 if config.target_scaled else 1.0
         self.embedding = nn.Embedding(config.vocabulary_size, config.embedding_size)
-        input_size = config.embedding_size + (
-            annotation_size if config.queries_previous_state else n * config.input_feeding
-        )
-        self.rnn = _RNN[config.cell](input_size, n, config.layers)
-        self.key = nn.Linear(annotation_size, config.alignment_size)
+        self.rnn = _RNN[config.cell](config.input_size, n, config.layers)
+        self.key = nn.Linear(annotation_size, units) if config.has_keys else nn.Identity()
         has_score_vector = config.has_score_vector
-        self.query = nn.Linear(n, config.alignment_size, bias=False) if has_score_vector else nn.Identity()
-        self.score = nn.Parameter(torch.zeros(config.alignment_size)) if has_score_vector else None
-        if config.first_state == "bridge":
+        self.query = nn.Linear(n, units, bias=False) if has_score_vector else nn.Identity()
+        self.score = nn.Parameter(torch.zeros(units)) if has_score_vector else None
+        self.place = nn.Linear(units, config.source_length, bias=False) if config.attention == "location" else None
+        self.combine = nn.Linear(config.embedding_size + annotation_size, n) if config.combined else None
+        if config.first_state in ("bridge", "projected"):
             self.bridge = nn.Linear(annotation_size, n)
-        if config.family == "joey":
+        if config.first_state == "projected" and config.cell == "lstm":
+            self.memory_bridge = nn.Linear(annotation_size, n)
+        if config.has_readout:
             self.readout = nn.Linear(n + annotation_size, n)
         self.output = nn.Linear(config.readout_size, config.vocabulary_size)
 
-    def first_state(self, ends: Tensor) -> Tensor:
-        """Return s_0, the same in every layer: (B, 2m) to (B, n)."""
-        if self.config.first_state == "bridge":
-            return torch.tanh(self.bridge(ends))
-        if self.config.first_state == "last":
-            return ends[..., : self.config.hidden_size]
-        return ends.new_zeros(*ends.shape[:-1], self.config.hidden_size)
+    def first_states(self, ends: LastStates) -> tuple[Tensor, Tensor]:
+        """Return s_0, and the cell states of an LSTM, of each layer: (B, L, n), and (B, L or 0, n)."""
+        config = self.config
+        if config.takes_layers:
+            states, memories = ends
+            if config.first_state == "projected":
+                states = self.bridge(states)
+                memories = self.memory_bridge(memories) if config.cell == "lstm" else states[:, :0]
+            return states, memories
+        if config.first_state == "bridge":
+            state = torch.tanh(self.bridge(ends.states[:, -1]))
+        elif config.first_state == "last":
+            state = ends.states[:, -1, : config.hidden_size]
+        else:
+            state = ends.states.new_zeros(len(ends.states), config.hidden_size)
+        states = state[:, None].expand(-1, config.layers, -1)
+        return states, states if config.cell == "lstm" else states[:, :0]
 
     def words(self, previous: Tensor) -> Tensor:
         """Return E y_{i-1}, (..., embedding size), of ids (...,)."""
         embedded: Tensor = self.embedding(previous) * self.scale
         return embedded
 
-    def queries(self, states: Tensor) -> Tensor:
-        """Return W_a s, or s itself: (..., n) to (..., n')."""
+    def keys(self, annotations: Tensor) -> Tensor:
+        """Return U_a h_j + b_a, h_j itself, or w_j: (S, Tx, 2m) to (S, Tx, n')."""
+        if self.place is not None:
+            return self.place.weight.expand(len(annotations), -1, -1)
+        keys: Tensor = self.key(annotations)
+        return keys
+
+    def queries(self, states: Tensor, words: Tensor) -> Tensor:
+        """Return W_a s, s, or [E y_{i-1} ; s ; 1]: (..., n) and (..., embedding size) to (..., n')."""
+        if self.config.query == "joined":
+            return torch.cat([words, states, torch.ones_like(states[..., :1])], dim=-1)
         queries: Tensor = self.query(states)
         return queries
+
+    def inputs(self, words: Tensor, context: Tensor) -> Tensor:
+        """Return the RNN's input after attention: [E y_{i-1} ; c_i], or max(0, W_x [E y_{i-1} ; c_i] + b_x)."""
+        joined = torch.cat([words, context], dim=-1)
+        return joined if self.combine is None else torch.relu(self.combine(joined))
 
     @property
     def score_vector(self) -> Tensor:
         """v, (n',); (0,) where energies are dot products."""
-        return self.key.weight.new_zeros(0) if self.score is None else self.score
+        return self.output.weight.new_zeros(0) if self.score is None else self.score
 
     def energies(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Return e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
@@ -127,11 +176,12 @@ class Decoder(nn.Module):
 
     def readout_of(self, state: Tensor, context: Tensor, word: Tensor) -> Tensor:
         """Return t_i, (..., readout size), from s_i (..., n), c_i (..., 2m) and E y_{i-1} (..., embedding size)."""
-        if self.config.linear:
+        if self.config.readout == "joined":
             return torch.cat([state, context, word], dim=-1)
-        if self.config.family == "pytorch":
+        if self.config.readout == "state":
             return state
-        return torch.tanh(self.readout(torch.cat([state, context], dim=-1)))
+        affine: Tensor = self.readout(torch.cat([state, context], dim=-1))
+        return torch.tanh(affine) if self.config.readout == "tanh" else affine
 
 
 class Seq2Seq(nn.Module):
@@ -139,6 +189,8 @@ class Seq2Seq(nn.Module):
 
     attends = True
     """Whether the decoder has attention."""
+    writes_unk = True
+    """Whether a search may write `<unk>` by default, as in the programs that the models come from."""
     attends_once = False
     """False: interventions and posterior attention are not available for imports."""
 

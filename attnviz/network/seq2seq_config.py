@@ -7,12 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnviz import bounds
-
-FAMILIES = ("tutorial", "joey", "pytorch")
-CELLS = ("gru", "lstm")
-SCORE_VECTORS = {"additive": True, "general": False}
-"""Whether each kind of attention has a vector v that weighs the units of an energy."""
-FIRST_STATES = ("bridge", "last", "zero")
+from attnviz.imported_families import CHOICES, LINEAR_READOUTS, completed
 
 
 @dataclass(frozen=True)
@@ -20,11 +15,7 @@ class Seq2SeqConfig:
     """Sizes and choices of an imported recurrent translator, with one vocabulary per side."""
 
     family: str
-    """"tutorial" (bentrevett/pytorch-seq2seq), "joey" (Joey NMT) or "pytorch" (the tutorial on pytorch.org since 2023).
-
-    "tutorial" has the query s_{i-1} and the linear readout [s_i ; c_i ; E y_{i-1}], "joey" the query s_i and the
-    readout tanh(W [s_i ; c_i] + b). "pytorch" has the query s_{i-1} and the readout s_i; its encoder reads forwards.
-    """
+    """The program that trained the translator, a key of `FAMILIES`."""
     vocabulary_size: int
     """K, the size of the target vocabulary."""
     source_vocabulary_size: int
@@ -43,46 +34,88 @@ class Seq2SeqConfig:
     encoder_layers: int = 1
     layers: int = 1
     """Number of decoder layers."""
+    directions: int = 2
+    """Number of directions in which the encoder reads, 1 (forwards) or 2."""
     attention: str = "additive"
-    """"additive", or "general": s_i . W_k h_j (Luong et al. 2015)."""
+    """"additive", "general": q . W_k h_j, "dot": q . h_j, or "location": q . w_j (Luong et al. 2015)."""
+    query: str = "previous"
+    """What the attention reads: "previous", s_{i-1}, "new", s_i, or "joined", [E y_{i-1} ; s_{i-1} ; 1].
+
+    With "new", the decoder RNN reads E y_{i-1}, and t_{i-1} where `input_feeding`. With the others, it reads
+    [E y_{i-1} ; c_i], or, where `combined`, max(0, W_x [E y_{i-1} ; c_i] + b_x).
+    """
+    combined: bool = False
     first_state: str = "bridge"
-    """s_0: "bridge", tanh(W [forward h_Tx ; backward h_1] + b), "last", forward h_Tx, or "zero"."""
+    """s_0: "bridge", tanh(W [forward h_Tx ; backward h_1] + b), "last", forward h_Tx, or "zero", in every layer.
+
+    "layers" and "projected" start each layer with the last states of the same layer of the encoder, in both directions:
+    as they are, or multiplied by a matrix. An LSTM then takes its cell states from those of the encoder.
+    """
+    readout: str = "joined"
+    """t_i: "joined", [s_i ; c_i ; E y_{i-1}], "affine", W_t [s_i ; c_i] + b_t, "tanh", its tanh, or "state", s_i."""
     input_feeding: bool = False
     """Whether the decoder also reads the previous step's readout."""
     source_scaled: bool = False
     """Whether source embeddings are multiplied by the square root of their size."""
     target_scaled: bool = False
+    key_bias: bool = True
+    """Whether the program has a bias b_a in the energies; otherwise the bias here is zero."""
+    readout_bias: bool = False
+    """Whether the program has the bias b_t; otherwise the bias here is zero."""
+    output_bias: bool = True
+    """Whether the program has the bias b_o; otherwise the bias here is zero."""
+    source_length: int = 0
+    """Number of pieces up to which the encoder reads padding after a shorter sentence, before its last states.
+
+    0 where it reads none.
+    """
+    attends_padding: bool = False
+    """Whether every sentence is filled with padding up to `source_length`, which attention reaches.
+
+    The encoder then reads none of it, and its annotations are 0.
+    """
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the field, unless every field is in range and the fields are consistent."""
         bounds.check_model(dataclasses.asdict(self))
-        for name, choices in (
-            ("family", FAMILIES),
-            ("cell", CELLS),
-            ("encoder_cell", CELLS),
-            ("attention", tuple(SCORE_VECTORS)),
-            ("first_state", FIRST_STATES),
-        ):
+        bounds.whole("directions", self.directions, 1, 2)
+        bounds.whole("source_length", self.source_length, 0, bounds.LONGEST_PADDING)
+        for name, choices in CHOICES.items():
             bounds.one_of(name, getattr(self, name), choices)
-        for name in ("input_feeding", "source_scaled", "target_scaled"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} must be true or false, not {bounds.shown(getattr(self, name))}")
+        for field in dataclasses.fields(self):
+            if field.type == "bool" and not isinstance(value := getattr(self, field.name), bool):
+                raise ValueError(f"{field.name} must be true or false, not {bounds.shown(value)}")
         if self.first_state == "last" and self.encoder_size != self.hidden_size:
             raise ValueError("the last state of an encoder of another size cannot begin a decoder")
-        if not self.has_score_vector and self.alignment_size != self.hidden_size:
-            raise ValueError(f"alignment_size must be {self.hidden_size} for a dot product, not {self.alignment_size}")
-        if any(getattr(self, name) != one for name, one in _FIXED.get(self.family, {}).items()):
-            raise ValueError("the tutorial's translator has one layer of GRU on each side and additive attention")
+        if self.first_state == "layers" and self.annotation_size != self.hidden_size:
+            raise ValueError("the last states of an encoder of another size cannot begin a decoder")
+        if self.takes_layers and (self.encoder_layers, self.encoder_cell) != (self.layers, self.cell):
+            raise ValueError("the last states of an encoder of other layers cannot begin a decoder")
+        if (self.attention == "location") != (self.query == "joined" and self.attends_padding):
+            raise ValueError("location attention needs the query of word and state, and a number of positions")
+        if not self.has_score_vector and self.alignment_size != self.query_size:
+            raise ValueError(f"alignment_size must be {self.query_size} for a dot product, not {self.alignment_size}")
+        if self.combined and not self.queries_previous_state:
+            raise ValueError("a combined input needs a query of the previous state")
+        if self.attention == "dot" and self.annotation_size != self.hidden_size:
+            raise ValueError(f"the size of an annotation must be {self.hidden_size} for a dot product without a matrix")
+        if self.input_feeding and (self.queries_previous_state or self.readout not in ("affine", "tanh")):
+            raise ValueError("input feeding needs a query of the new state and a readout of the state's size")
 
     @property
     def queries_previous_state(self) -> bool:
-        """Whether the query is s_{i-1}; otherwise it is s_i."""
-        return self.family != "joey"
+        """Whether the query is computed from s_{i-1}; otherwise from s_i."""
+        return self.query != "new"
 
     @property
-    def directions(self) -> int:
-        """Number of directions in which the encoder reads, 1 or 2."""
-        return 1 if self.family == "pytorch" else 2
+    def query_size(self) -> int:
+        """Size of a query before it is multiplied by a matrix."""
+        return self.hidden_size + (self.embedding_size + 1) * (self.query == "joined")
+
+    @property
+    def takes_layers(self) -> bool:
+        """Whether each decoder layer begins with the last states of the same encoder layer."""
+        return self.first_state in ("layers", "projected")
 
     @property
     def annotation_size(self) -> int:
@@ -90,14 +123,32 @@ class Seq2SeqConfig:
         return self.directions * self.encoder_size
 
     @property
+    def input_size(self) -> int:
+        """Size of the decoder RNN's input."""
+        if self.combined:
+            return self.hidden_size
+        more = self.annotation_size if self.queries_previous_state else self.hidden_size * self.input_feeding
+        return self.embedding_size + more
+
+    @property
     def has_score_vector(self) -> bool:
-        """Whether an energy is v . tanh(W_a s + U_a h_j); otherwise it is s . U_a h_j."""
-        return SCORE_VECTORS[self.attention]
+        """Whether an energy is v . tanh(W_a s + U_a h_j); otherwise it is a dot product."""
+        return self.attention == "additive"
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether a matrix makes the keys from the annotations; otherwise the annotations are the keys."""
+        return self.attention in ("additive", "general")
+
+    @property
+    def has_readout(self) -> bool:
+        """Whether a matrix W_t makes the readout."""
+        return self.readout in ("affine", "tanh")
 
     @property
     def linear(self) -> bool:
-        """Whether the readout is [s_i ; c_i ; E y_{i-1}], so that a logit splits into contributions."""
-        return self.family == "tutorial"
+        """Whether the readout is linear in s_i, c_i and E y_{i-1}, so that a logit splits into contributions."""
+        return self.readout in LINEAR_READOUTS
 
     @property
     def gates(self) -> int:
@@ -111,7 +162,7 @@ class Seq2SeqConfig:
     def readout_size(self) -> int:
         """r, the size of the readout."""
         joined = self.hidden_size + self.annotation_size + self.embedding_size
-        return joined if self.linear else self.hidden_size
+        return joined if self.readout == "joined" else self.hidden_size
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields and the architecture as a dictionary for JSON."""
@@ -120,24 +171,10 @@ class Seq2SeqConfig:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Seq2SeqConfig:
         """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
-        settings = {name: value for name, value in fields.items() if name != "architecture"}
+        settings = {name: value for name, value in completed(fields).items() if name != "architecture"}
         known = {field.name: field.default is dataclasses.MISSING for field in dataclasses.fields(cls)}
         if unknown := sorted(set(settings) - set(known)):
             raise ValueError(f"unknown field {', '.join(unknown)}")
         if missing := [name for name, needed in known.items() if needed and name not in settings]:
             raise ValueError(f"{missing[0]} is missing")
         return cls(**settings)
-
-
-_TUTORIALS: dict[str, Any] = {
-    "cell": "gru",
-    "encoder_cell": "gru",
-    "encoder_layers": 1,
-    "layers": 1,
-    "attention": "additive",
-    "input_feeding": False,
-    "source_scaled": False,
-    "target_scaled": False,
-}
-_FIXED = {"tutorial": _TUTORIALS | {"first_state": "bridge"}, "pytorch": _TUTORIALS | {"first_state": "last"}}
-"""The fields that the translators of the two tutorials fix."""

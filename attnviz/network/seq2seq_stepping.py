@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attnviz.network.output import OutputLayer
 from attnviz.network.selection import selected
-from attnviz.network.seq2seq import Seq2Seq
+from attnviz.network.seq2seq import LastStates, Seq2Seq
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,10 @@ class Seq2SeqMemory:
 
     annotations: Tensor
     """h_j, (S, Tx, 2m)."""
-    initial: Tensor
-    """s_0, (S, n)."""
+    states: Tensor
+    """s_0 of all layers, (S, L, n)."""
+    memories: Tensor
+    """Cell states before the first step, (S, L, n); (S, 0, n) for GRUs."""
     keys: Tensor
     """U_a h_j + b_a, (S, Tx, n')."""
     mask: Tensor
@@ -32,13 +34,18 @@ class Seq2SeqMemory:
 
     def select(self, rows: list[int]) -> Seq2SeqMemory:
         """Return the memory of the sentences `rows`."""
-        return Seq2SeqMemory(self.annotations[rows], self.initial[rows], self.keys[rows], self.mask[rows])
+        parts = (self.annotations, self.states, self.memories, self.keys, self.mask)
+        return Seq2SeqMemory(*(part[rows] for part in parts))
 
     def without_padding(self, row: int, length: int) -> Seq2SeqMemory:
         """Return the memory of one sentence without padding: `row` with its first `length` pieces."""
         rows, columns = slice(row, row + 1), slice(length)
         return Seq2SeqMemory(
-            self.annotations[rows, columns], self.initial[rows], self.keys[rows, columns], self.mask[rows, :, columns]
+            self.annotations[rows, columns],
+            self.states[rows],
+            self.memories[rows],
+            self.keys[rows, columns],
+            self.mask[rows, :, columns],
         )
 
 
@@ -86,22 +93,17 @@ class Seq2SeqStepDecoder:
         self.config, self.decoder = network.config, network.decoder
         self.output = OutputLayer(network.output)
 
-    def memory(self, annotations: Tensor, ends: Tensor, lengths: Tensor) -> Seq2SeqMemory:
-        """Return the memory of `annotations` (S, Tx, 2m) with `lengths` (S,) pieces each.
-
-        `ends` (S, 2m) are the encoder's last states of both directions.
-        """
+    def memory(self, annotations: Tensor, ends: LastStates, lengths: Tensor) -> Seq2SeqMemory:
+        """Return the memory of `annotations` (S, Tx, 2m) with `lengths` (S,) pieces each, and the encoder's `ends`."""
         padded = torch.arange(annotations.shape[1], device=lengths.device) >= lengths[:, None]
         mask = annotations.new_zeros(padded.shape).masked_fill_(padded, float("-inf"))
         decoder = self.decoder
-        return Seq2SeqMemory(annotations, decoder.first_state(ends), decoder.key(annotations), mask[:, None])
+        return Seq2SeqMemory(annotations, *decoder.first_states(ends), decoder.keys(annotations), mask[:, None])
 
     def start(self, memory: Seq2SeqMemory) -> Seq2SeqState:
-        """Return s_0 in every layer, one hypothesis for each sentence."""
-        first = memory.initial[:, None, None].expand(-1, 1, self.config.layers, -1)
-        memories = first if self.config.cell == "lstm" else first[:, :, :0]
-        readout = first.new_zeros(len(first), 1, self.config.readout_size)
-        return Seq2SeqState(first, memories, readout)
+        """Return s_0 of every layer, one hypothesis for each sentence."""
+        readout = memory.states.new_zeros(len(memory.states), 1, self.config.readout_size)
+        return Seq2SeqState(memory.states[:, None], memory.memories[:, None], readout)
 
     def step(
         self,
@@ -116,8 +118,8 @@ class Seq2SeqStepDecoder:
         """
         words, shape = self.decoder.words(previous_ids), previous_ids.shape
         if self.config.queries_previous_state:
-            query, energies, alignment, context = self._attend(memory, state.states[:, :, -1], intervention)
-            inputs = torch.cat([words, context], dim=-1)
+            query, energies, alignment, context = self._attend(memory, state.states[:, :, -1], words, intervention)
+            inputs = self.decoder.inputs(words, context)
         else:
             inputs = torch.cat([words, state.readout], dim=-1) if self.config.input_feeding else words
         states, memories, gates = (
@@ -127,16 +129,16 @@ class Seq2SeqStepDecoder:
             )
         )
         if not self.config.queries_previous_state:
-            query, energies, alignment, context = self._attend(memory, states[:, :, -1], intervention)
+            query, energies, alignment, context = self._attend(memory, states[:, :, -1], words, intervention)
         readout = self.decoder.readout_of(states[:, :, -1], context, words)
         step = Seq2SeqStep(energies, alignment, query, context, gates, states, memories, readout)
         return step, Seq2SeqState(states, memories, readout)
 
     def _attend(
-        self, memory: Seq2SeqMemory, state: Tensor, intervention: Callable[[Tensor], Tensor] | None
+        self, memory: Seq2SeqMemory, state: Tensor, words: Tensor, intervention: Callable[[Tensor], Tensor] | None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return query, energies, alignment and context for a querying state, (S, k, n)."""
-        query = self.decoder.queries(state)
+        """Return query, energies, alignment and context for a querying state, (S, k, n), and embedded `words`."""
+        query = self.decoder.queries(state, words)
         energies = self.decoder.energies(query, memory.keys[:, None]) + memory.mask
         alignment = torch.softmax(energies if intervention is None else intervention(energies), -1)
         return query, energies, alignment, torch.bmm(alignment, memory.annotations)

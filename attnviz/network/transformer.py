@@ -175,6 +175,8 @@ class Transformer(nn.Module):
 
     attends = True
     """Whether the decoder has attention."""
+    writes_unk = False
+    """Whether a search may write `<unk>` by default."""
     attends_once = False
     """False: a step has one attention distribution in every head of every layer."""
 

@@ -22,8 +22,22 @@ _TABLE = (
         "initial_state",
         r"s_0",
         ("n",),
-        r"s_0 = \tanh(W_s [\overrightarrow h_{T_x} ; \overleftarrow h_1] + b_s)",
+        r"s_0 = \tanh(W_s [\overrightarrow h_{T_x} ; \overleftarrow h_1] + b_s) \text{ or } \overrightarrow h_{T_x}",
+        "decoder state before the first word, in the last layer",
+    ),
+    Quantity(
+        "initial_states",
+        r"s_0",
+        ("L", "n"),
+        r"s_0",
         "decoder state before the first word, in every layer",
+    ),
+    Quantity(
+        "initial_memories",
+        r"m_0",
+        ("M", "n"),
+        r"m_0",
+        "cell state of an LSTM before the first word, in every layer",
     ),
     Quantity("keys", r"U_a h_j", ("Tx", "n'"), r"U_a h_j + b_a", "key: an annotation in the alignment space"),
     Quantity(
@@ -80,7 +94,7 @@ _TABLE = (
         "readouts",
         r"t_i",
         ("Ty", "r"),
-        r"t_i = [s_i ; c_i ; E y_{i-1}] \text{ or } \tanh(W_t [s_i ; c_i] + b_t) \text{ or } s_i",
+        r"t_i = [s_i ; c_i ; E y_{i-1}] \text{, } W_t [s_i ; c_i] + b_t \text{, its tanh, or } s_i",
         "vector from which the logits are computed",
     ),
     Quantity(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from attnviz import bounds
-from attnviz.attention_kinds import IMPORTED_KINDS, renamed
+from attnviz.attention_kinds import renamed
+from attnviz.imported_families import CHOICES, LINEAR_READOUTS, completed
 from attnviz.text import SPECIAL_PIECES
 from attnviz.trace import storage
 from attnviz.trace.aligned import Groups
@@ -21,14 +22,15 @@ from attnviz.trace.seq2seq_quantities import RECORDED
 
 _JOINED = "@@"
 """Ends a piece that continues in the next one (subword-nmt)."""
-_CELLS = ("gru", "lstm")
-_CHOICES = {
-    "family": ("tutorial", "joey", "pytorch"),
-    "cell": _CELLS,
-    "encoder_cell": _CELLS,
-    "attention": IMPORTED_KINDS,
-    "first_state": ("bridge", "last", "zero"),
-}
+
+
+def _with_layers(record: dict[str, Any]) -> dict[str, Any]:
+    """Return an older record, where every decoder layer began with the same state, with the initial states of all."""
+    config = completed(record["config"])
+    layers = np.repeat(storage.unpack("initial_state", record["initial_state"])[None], config["layers"], axis=0)
+    memories = layers if config["cell"] == "lstm" else layers[:0]
+    states = {"initial_states": storage.pack(layers), "initial_memories": storage.pack(memories)}
+    return record | states | {"config": config}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -38,15 +40,21 @@ class Seq2SeqTrace(Recurrent):
     Tx and Ty count source and target pieces; L is the number of decoder layers, n their size, m the size of each
     encoder direction, n' the alignment size, v the length of v_a, r the readouts' size, g the number of gates of a
     cell, its candidate included, M the number of cell states, L or 0, and k the number of candidates stored of each
-    step. The config is a `Seq2SeqConfig`; its family decides whether the query is of s_{i-1} or of s_i.
+    step. The config is a `Seq2SeqConfig`, which says of which form the parts of the network are.
     """
 
     saved_as: ClassVar[storage.Format] = storage.Format(
-        "attnviz-seq2seq-trace", 2, changed={2: lambda record: record | {"config": renamed(record["config"])}}
+        "attnviz-seq2seq-trace",
+        3,
+        changed={2: lambda record: record | {"config": renamed(record["config"])}, 3: _with_layers},
     )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     imported: ClassVar[bool] = True
 
+    initial_states: FloatArray
+    """Initial decoder states s_0 of every layer, (L, n)."""
+    initial_memories: FloatArray
+    """Initial cell states of an LSTM, (L, n); (0, n) for a GRU."""
     gates: FloatArray
     """Gates and candidate of each layer after sigmoid or tanh, (Ty, L, g, n).
 
@@ -65,17 +73,17 @@ class Seq2SeqTrace(Recurrent):
     @property
     def queries_previous_state(self) -> bool:
         """Whether the query is of s_{i-1}; otherwise it is of s_i."""
-        return bool(self.config["family"] != "joey")
+        return bool(self.config["query"] != "new")
 
     @property
     def reads_backwards(self) -> bool:
         """Whether the encoder reads in both directions."""
-        return bool(self.config["family"] != "pytorch")
+        return bool(self.config["directions"] == 2)
 
     @property
     def linear(self) -> bool:
         """Whether logits are linear in state, context and previous word, so that they split into contributions."""
-        return bool(self.config["family"] == "tutorial")
+        return bool(self.config["readout"] in LINEAR_READOUTS)
 
     @property
     def reads_new_state(self) -> bool:
@@ -104,8 +112,8 @@ class Seq2SeqTrace(Recurrent):
 
     @property
     def previous_memories(self) -> FloatArray:
-        """Cell state of the last LSTM layer before each step, (Ty, n); s_0 at the first step."""
-        return np.concatenate([self.initial_state[None], self.memories[:-1, -1]])
+        """Cell state of the last LSTM layer before each step, (Ty, n)."""
+        return np.concatenate([self.initial_memories[-1:], self.memories[:-1, -1]])
 
     @property
     def attends(self) -> bool:
@@ -133,7 +141,7 @@ class Seq2SeqTrace(Recurrent):
         return {
             "Tx": len(self.source_pieces),
             "Ty": len(self.target_pieces),
-            "2m": (1 + self.reads_backwards) * int(self.config["encoder_size"]),
+            "2m": int(self.config["directions"]) * int(self.config["encoder_size"]),
             "n": int(self.config["hidden_size"]),
             "n'": self.keys.shape[1],
             "v": self.keys.shape[1],
@@ -149,7 +157,7 @@ class Seq2SeqTrace(Recurrent):
         """Raise ValueError unless the rows of the alignment sum to 1 and the config's choices are known."""
         if not np.allclose(self.alignment.sum(axis=1), 1, atol=1e-3) or self.alignment.min() < 0:
             raise ValueError("a row of the alignment does not sum to 1")
-        for name, known in _CHOICES.items():
+        for name, known in CHOICES.items():
             bounds.one_of(name, self.config[name], known)
 
     def word_groups(self) -> tuple[Groups, Groups]:

@@ -117,14 +117,20 @@ def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
 def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equation:
     """Return the template of an energy; `state` is the index of the querying state."""
     texts, bias = texts_of(trace.config["attention"]), terms(trace).key_bias
+    query, note = coloured(colours.decoder, f"s_{{{state}}}"), texts.note if state == OLD else texts.note_after
+    if trace.config.get("query") == "joined":
+        query = rf"\bigl[{terms(trace).embedded} ; {query} ; 1\bigr]"
+        note = gettext(
+            "Energy measures how well the previous word and the state fit position {place} of the sentence. The key w "
+            "belongs to the position: it is the same for any word at that position.",
+            place="⟦j⟧",
+        )
     parts = {
-        "state": coloured(colours.decoder, f"s_{{{state}}}"),
+        "state": query,
         "annotation": coloured(colours.encoder, "h_{⟦j⟧}"),
         "bias": f" + {bias}" if bias else "",
     }
-    return Equation(
-        1, aligned(*fill_placeholders(texts.energy, parts)), texts.note if state == OLD else texts.note_after
-    )
+    return Equation(1, aligned(*fill_placeholders(texts.energy, parts)), note)
 
 
 def softmax_equation(trace: AttentionMatrix, note: str, last: str = "") -> Equation:

@@ -116,7 +116,7 @@ def dot() -> ScorerTexts:
             "direction of the encoder has half as many units as the decoder, so an annotation is as long as the "
             "state."
         ),
-        "",
+        _fit_note(),
         lambda units, _: gettext(
             "An annotation has {units} numbers, as many as the query. Annotation and query are multiplied number "
             "by number, and the products are added up.",

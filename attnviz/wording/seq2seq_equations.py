@@ -61,7 +61,8 @@ def _input_line(trace: Seq2SeqTrace, colours: Palette) -> str:
         return rf"x_{{⟦i⟧}} &= {below}"
     if trace.queries_previous_state:
         context = coloured(colours.context, "c_{⟦i⟧}")
-        return rf"x_{{⟦i⟧}} &= [E y_{{⟦before⟧}} ; {context}]"
+        joined = f"[E y_{{⟦before⟧}} ; {context}]"
+        return rf"x_{{⟦i⟧}} &= \max(0, W_x {joined} + b_x)" if trace.config["combined"] else rf"x_{{⟦i⟧}} &= {joined}"
     return (
         r"x_{⟦i⟧} &= [E y_{⟦before⟧} ; t_{⟦before⟧}]"
         if trace.config["input_feeding"]
@@ -120,17 +121,27 @@ def _word_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     state, context = coloured(colours.decoder, "s_{⟦i⟧}"), coloured(colours.context, "c_{⟦i⟧}")
     symbols = terms(trace)
     bias = f" + {symbols.logit_bias}" if symbols.logit_bias else ""
+    readout_bias = f" + {symbols.readout.bias}" if symbols.readout.bias else ""
+    affine = f"{symbols.readout.state} [{state} ; {context}]{readout_bias}"
     if trace.linear:
-        first = rf"t_{{⟦i⟧}} &= [{state} ; {context} ; {symbols.embedded}]"
-        note = gettext(
-            "The readout is linear: it only multiplies state, context and previous word by weights and adds the "
-            "products. So a logit is exactly a sum of parts."
+        joined = f"[{state} ; {context} ; {symbols.embedded}]"
+        first = rf"t_{{⟦i⟧}} &= {joined if trace.config['readout'] == 'joined' else affine}"
+        note = (
+            gettext(
+                "The readout is linear: it only multiplies state, context and previous word by weights and adds the "
+                "products. So a logit is exactly a sum of parts."
+            )
+            if trace.config["readout"] == "joined"
+            else gettext(
+                "The readout is linear: it only multiplies state and context by weights and adds the products. So a "
+                "logit is exactly a sum of parts."
+            )
         )
-    elif trace.config["family"] == "pytorch":
+    elif trace.config["readout"] == "state":
         first = rf"t_{{⟦i⟧}} &= {state}"
         note = gettext("The logits are computed from the new state alone: the context vector acts through the state.")
     else:
-        first = rf"t_{{⟦i⟧}} &= \tanh({symbols.readout.state} [{state} ; {context}] + {symbols.readout.bias})"
+        first = rf"t_{{⟦i⟧}} &= \tanh({affine})"
         note = gettext("A tanh lies between context and logit, so a logit of this model does not split into parts.")
     lines = (
         first,

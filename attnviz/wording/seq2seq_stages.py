@@ -89,12 +89,19 @@ def _candidate_inputs(trace: Seq2SeqTrace, step: int) -> str:
 
 def _word_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
     rest, outcome = word_choice_texts(trace, step)
-    if trace.linear:
+    readout = trace.config["readout"]
+    if readout == "joined":
         start = gettext(
             "State, context and previous word, {count} numbers in all, determine the logit of every word.",
             count=trace.readouts.shape[1],
         )
-    elif trace.config["family"] == "pytorch":
+    elif readout == "affine":
+        start = gettext(
+            "A matrix combines the state and the context vector into {count} numbers. These numbers determine the "
+            "logit of every word.",
+            count=trace.readouts.shape[1],
+        )
+    elif readout == "state":
         start = gettext(
             "The new state, {count} numbers in all, determines the logit of every word.", count=trace.readouts.shape[1]
         )

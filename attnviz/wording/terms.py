@@ -62,12 +62,14 @@ def terms(trace: Recurrent) -> Terms:
     if trace.imported:
         return replace(
             attention_terms,
-            key_bias="b_a" if trace.queries_previous_state else "",
+            key_bias="b_a" if trace.config["key_bias"] else "",
             intermediates=_at_step(_INTERMEDIATE[trace.config["cell"]]),
             recurrence=WeightSymbols("U", "W", "W", "b"),
-            readout=WeightSymbols() if trace.queries_previous_state else WeightSymbols("W_t", "W_t", bias="b_t"),
+            readout=WeightSymbols("W_t", "W_t", bias="b_t" if trace.config["readout_bias"] else "")
+            if trace.config["readout"] in ("affine", "tanh")
+            else WeightSymbols(),
             logit_weights="W_o",
-            logit_bias="b_o" if trace.queries_previous_state else "",
+            logit_bias="b_o" if trace.config["output_bias"] else "",
         )
     return replace(
         attention_terms,

@@ -25,6 +25,8 @@ def quantity_names() -> dict[str, str]:
     return {
         "annotations": gettext("annotations"),
         "initial_state": gettext("first state s₀"),
+        "initial_states": gettext("first states of all layers"),
+        "initial_memories": gettext("first cell states"),
         "keys": gettext("keys U h"),
         "score_vector": gettext("vector v"),
         "features": gettext("features f of the previous step’s weights"),

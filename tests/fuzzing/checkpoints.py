@@ -21,7 +21,7 @@ SENTENCE = "der hund schläft im park ."
 
 def checkpoints(bench: Bench, chance: random.Random) -> None:
     """Import a damaged checkpoint, and translate with what comes of it."""
-    source = FIXTURES / chance.choice(("tutorial", "joey"))
+    source = FIXTURES / chance.choice(("tutorial", "joey", "d2l", "fairseq", "opennmt"))
     name = chance.choice([path.name for path in sorted(source.iterdir()) if path.suffix != ".npz"])
     folder = _copy(source, bench.folder / "checkpoint")
     text = name.endswith((".txt", ".yaml"))

@@ -286,7 +286,7 @@ def test_import_does_not_overwrite_own_model(tmp_path: Path, capsys: pytest.Capt
         pytest.param(lambda folder: (folder / "vocabularies.json").unlink(), id="no-vocabularies"),
         pytest.param(lambda folder: (folder / "vocabularies.json").write_text("{}"), id="empty-vocabularies"),
         pytest.param(lambda folder: _change(folder, "vocabularies.json", '"ein"', '"ein","noch"'), id="one-token-more"),
-        pytest.param(lambda folder: _change(folder, "config.json", '"tutorial"', '"joey"'), id="joey"),
+        pytest.param(lambda folder: _change(folder, "config.json", '"joined"', '"tanh"'), id="readout"),
         pytest.param(lambda folder: _change(folder, "config.json", '"cell": "gru"', '"cell": "lstm"'), id="lstm"),
         pytest.param(lambda folder: _change(folder, "config.json", '"layers": 1', '"layers": 65'), id="layers"),
         pytest.param(

@@ -30,8 +30,15 @@ def _peer_outputs(folder: Path) -> list[dict[str, Any]]:
         return [{name: arrays[f"{name}{n}"] for name in ("source", "target", "logits", "attention")} for n in range(3)]
 
 
-ORDERS = {"tutorial": [1, 0], "joey": [1, 0], "pytorch": []}
-"""Ids in the peer of PAD and UNK, which come first in attnviz; the tutorial on pytorch.org has neither."""
+ORDERS = {
+    "tutorial": [1, 0],
+    "joey": [1, 0],
+    "pytorch": [],
+    "d2l": [3, 4, 1, 2, 0],
+    "fairseq": [1, 3, 0, 2],
+    "opennmt": [1, 0],
+}
+"""Ids in the peer of the first tokens in attnviz; the tutorial on pytorch.org has neither PAD nor UNK."""
 
 
 @pytest.mark.parametrize("name", ORDERS)
@@ -60,9 +67,10 @@ def test_numbers_equal_those_of_training_program(name: str, tmp_path: Path) -> N
         assert np.exp(logits[:, : -len(order)]).sum() < 1e-30
 
 
-def test_greedy_translations_equal_those_of_the_pytorch_tutorial() -> None:
-    checkpoint = load_checkpoint(FIXTURES / "pytorch")
-    with np.load(FIXTURES / "pytorch" / "peer.npz") as arrays:
+@pytest.mark.parametrize("name", ["pytorch", "d2l", "fairseq", "opennmt"])
+def test_greedy_translations_equal_those_of_the_program(name: str) -> None:
+    checkpoint = load_checkpoint(FIXTURES / name)
+    with np.load(FIXTURES / name / "peer.npz") as arrays:
         for n in range(3):
             course = checkpoint.course(str(arrays[f"source{n}"]).split())
             assert list(course.target_ids) == arrays[f"greedy{n}"].tolist()

@@ -124,27 +124,17 @@ def test_several_checkpoints_are_listed_and_one_can_be_chosen(
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param(("encoder.gru.weight_ih_l0", "decoder.attn.weight", "decoder.attn_combine.weight"), id="old"),
+        pytest.param(("src_emb.embeddings.weight", "decoder.rnn.layers.0.weight_ih"), id="eole"),
+        pytest.param(
+            ("encoder.blks.block0.attention.attention.W_q.weight", "decoder.blks.block0.ffn.dense1.weight"), id="d2l"
+        ),
+        pytest.param(("encoder.embed_tokens.weight", "encoder.layers.0.self_attn.k_proj.weight"), id="fairseq"),
         pytest.param(
             (
-                "encoder.rnn.rnn.weight_ih_l0",
-                "decoder.attention.W_k.weight",
-                "decoder.attention.w_v.weight",
-                "decoder.dense.weight",
+                "encoder.embeddings.make_embedding.emb_luts.0.weight",
+                "encoder.transformer.0.self_attn.linear_keys.weight",
             ),
-            id="d2l",
-        ),
-        pytest.param(
-            (
-                "encoder.embed_tokens.weight",
-                "encoder.lstm.weight_ih_l0",
-                "decoder.layers.0.weight_ih",
-                "decoder.attention.input_proj.weight",
-            ),
-            id="fairseq",
-        ),
-        pytest.param(
-            ("encoder.embeddings.make_embedding.emb_luts.0.weight", "decoder.attn.linear_in.weight"), id="opennmt"
+            id="opennmt",
         ),
         pytest.param(("encoder.layers.0.self_attn.k_proj.weight",), id="transformer"),
     ],

@@ -13,7 +13,7 @@ import pytest
 from attnviz.commands.program import main
 from attnviz.wording.diagram import no_diagram_reason
 from attnviz.wording.seq2seq_stages import no_logit_attribution
-from tests.importing import joey_nmt, seq2seq
+from tests.importing import d2l_book, fairseq_lstm, joey_nmt, opennmt_py, seq2seq
 from tests.ui.opening import open_page
 from tests.ui.shown_payloads import all_payloads, badge, shown_equations, texts
 
@@ -21,16 +21,31 @@ SENTENCES = {
     "tutorial": "ein mann schläft im park .",
     "joey": "der hund schläft im park .",
     "lstm": "der hund schläft .",
+    "d2l": "he is lost .",
+    "fairseq": "der hund schläft .",
+    "opennmt": "der hund schläft .",
+    "opennmt-mlp": "der hund schläft .",
 }
+LINEAR = ("tutorial", "opennmt-mlp")
+"""Names of the translators whose logits split into parts."""
+TANH = ("joey", "lstm", "fairseq", "opennmt")
+"""Names of the translators with a tanh before the logits."""
+DIAGRAM = ("tutorial",)
+"""Names of the translators that read in both directions, and attend before their state changes."""
+LSTM = ("lstm", "fairseq", "opennmt")
 
 
 @pytest.fixture
 def imported(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Import one translator of each family, and one of LSTM."""
+    """Import translators of every program."""
     found = {name: tmp_path_factory.mktemp(name) for name in SENTENCES}
     seq2seq.write_checkpoint(found["tutorial"])
     joey_nmt.write_model(found["joey"], joey_nmt.Kind())
     joey_nmt.write_model(found["lstm"], joey_nmt.Kind(rnn="lstm", layers=(1, 2)))
+    d2l_book.write_model(found["d2l"], d2l_book.Kind())
+    fairseq_lstm.write_model(found["fairseq"], fairseq_lstm.Kind(bidirectional=True))
+    opennmt_py.write_model(found["opennmt"], opennmt_py.Kind(attention="dot", layers=2))
+    opennmt_py.write_model(found["opennmt-mlp"], opennmt_py.Kind(rnn="GRU", attention="mlp"))
     for name, folder in found.items():
         assert main(["import", str(folder), "-o", str(models_folder / name)]) == 0
     return models_folder
@@ -42,9 +57,8 @@ def test_imported_translator_is_shown_and_verified(imported: Path, name: str) ->
     assert badge(app)["holds"]
     assert list(all_payloads(app))
     page_texts = texts(app)
-    linear = name == "tutorial"
-    assert (no_logit_attribution() in page_texts) is not linear
-    assert (no_diagram_reason(app.session_state["last_trace"]) in page_texts) is not linear
+    assert (no_logit_attribution() in page_texts) is (name not in LINEAR)
+    assert (no_diagram_reason(app.session_state["last_trace"]) in page_texts) is (name not in DIAGRAM)
     equations = " ".join(shown_equations(app))
-    assert (r"\tanh(W_t" in equations) is not linear
-    assert (r"\tanh m_" in equations) is (name == "lstm")
+    assert (r"\tanh(W_t" in equations) is (name in TANH)
+    assert (r"\tanh m_" in equations) is (name in LSTM)

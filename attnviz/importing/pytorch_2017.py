@@ -1,0 +1,71 @@
+r"""Convert checkpoints of the tutorial on pytorch.org, *Translation with a Sequence to Sequence Network and Attention*.
+
+This is the form of it from 2017 to 2022. Its attention does not read the annotations: it has weights for MAX_LENGTH
+positions, whatever words are there.
+
+    h_j = forward GRU over x_1 … x_n EOS,  h_j = 0 at the positions after EOS,  s_0 = h_n+1
+    e_ij = w_j . [E y_{i-1} ; s_{i-1}] + b_j for all MAX_LENGTH positions,  alpha_i = softmax(e_i)
+    c_i = sum_j alpha_ij h_j,  x_i = max(0, W_x [E y_{i-1} ; c_i] + b_x)
+    s_i = GRU(x_i, s_{i-1}),  logits = W_o s_i + b_o
+
+Here b_j is the last number of w_j, and the query ends with 1. The positions after EOS get attention too, so that they
+are shown as padding. The folder needs the files of encoder and decoder, and the vocabularies:
+
+    torch.save(encoder1.state_dict(), "encoder.pt")
+    torch.save(attn_decoder1.state_dict(), "decoder.pt")
+    for lang, name in ((input_lang, "source.txt"), (output_lang, "target.txt")):
+        Path(name).write_text("\n".join(lang.index2word[i] for i in range(lang.n_words)))
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.importing.checkpoint import Stored
+from attnviz.importing.recurrent_run import Checkpoint
+from attnviz.importing.special_tokens import with_special
+from attnviz.importing.structure import assembled, check_names, rnn_names, under_our_names, unexpected_shape
+from attnviz.importing.unsupported import tutorial_way_out
+
+MARK = "decoder.attn_combine.weight"
+"""Tensor whose presence identifies a checkpoint of this tutorial."""
+_WEIGHT, _BIAS = "decoder.attn.weight", "decoder.attn.bias"
+_NAMES = {
+    "encoder.embedding.weight": "encoder.embedding.weight",
+    "decoder.embedding.weight": "decoder.embedding.weight",
+    _WEIGHT: "decoder.place.weight",
+    _BIAS: "decoder.place.bias",
+    MARK: "decoder.combine.weight",
+    "decoder.attn_combine.bias": "decoder.combine.bias",
+    "decoder.out.weight": "decoder.output.weight",
+    "decoder.out.bias": "decoder.output.bias",
+    **rnn_names("encoder.gru.{gate}_l{layer}{way}", "encoder"),
+    **rnn_names("decoder.gru.{gate}_l{layer}{way}", "decoder"),
+}
+
+
+def load(stored: Stored) -> Checkpoint:
+    """Return the translator in a folder with source.txt and target.txt.
+
+    Raise AttnvizError, naming what was found, where the structure differs.
+    """
+    export = tutorial_way_out()
+    weights = under_our_names(stored.tensors, _NAMES, export)
+    check_names([name for name in (_WEIGHT, _BIAS) if name not in stored.tensors], [], export)
+    place, bias = weights["decoder.place.weight"], weights.pop("decoder.place.bias")
+    if len(bias) != len(place):
+        raise unexpected_shape(_BIAS, bias, export)
+    weights["decoder.place.weight"] = np.concatenate([place, bias[:, None]], axis=1)
+    settings, weights = assembled(
+        weights,
+        _NAMES,
+        export,
+        family="pytorch-2017",
+        attention="location",
+        query="joined",
+        first_state="last",
+        readout="state",
+    )
+    weights, source, target = with_special(weights, *stored.vocabularies())
+    settings |= {"vocabulary_size": len(target.tokens), "source_vocabulary_size": len(source.tokens)}
+    return Checkpoint(settings, weights, source, target, stored.name)

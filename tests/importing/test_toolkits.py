@@ -1,0 +1,366 @@
+"""Checkpoints of d2l.ai, fairseq, OpenNMT-py and PyTorch's old tutorial: the imports compute the same numbers."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import AttnvizError, Translator
+from attnviz.analysis.logit_attribution import logit_attributions
+from attnviz.analysis.seq2seq_recomputation import recompute
+from attnviz.architectures import step_texts, verifier_of
+from attnviz.checkpoint import load_model, save_model
+from attnviz.commands.program import main
+from attnviz.importing import family
+from attnviz.importing.checkpoint import read_checkpoint
+from attnviz.importing.family import load_checkpoint
+from attnviz.importing.model_writing import write_checkpoint
+from attnviz.importing.special_tokens import SPECIAL, STOPS
+from attnviz.model_folder import load_weights
+from attnviz.text import EOS, PAD, UNK
+from attnviz.trace import Seq2SeqTrace, WhatIfs
+from attnviz.trace.interventions import ForceWord
+from tests.importing import d2l_book, fairseq_lstm, opennmt_py, pytorch_2017
+from tests.snapshots import plain, without_numbers
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One form of a program's translator, and a pair of sentences in its vocabularies."""
+
+    peer: Any
+    """The module of the program in these tests."""
+    kind: Any
+    pair: tuple[str, str]
+    closed: bool = True
+    options: tuple[str, ...] = ()
+    """Options of `attnviz import`."""
+
+    @property
+    def ids(self) -> tuple[list[int], list[int]]:
+        """The sentences in the program's own ids, with its end tokens."""
+        source, target = (text.split() for text in self.pair)
+        end = [next(name for name in STOPS if name in self.peer.TARGET)]
+        return (
+            [self.peer.SOURCE.index(token) for token in source + end * self.closed],
+            [self.peer.TARGET.index(token) for token in target + end],
+        )
+
+    def write(self, folder: Path, seed: int = 0) -> Any:
+        """Write a checkpoint to `folder`; return its model."""
+        return self.peer.write_model(folder, self.kind, seed)
+
+
+D2L = ("he is lost .", "il est perdu .")
+CASES = (
+    Case(d2l_book, d2l_book.Kind(), D2L),
+    Case(d2l_book, d2l_book.Kind(layers=1, newer=False, length=10), D2L),
+    Case(d2l_book, d2l_book.Kind(layers=3, length=4), D2L, options=("--padded-length", "4")),
+    Case(d2l_book, d2l_book.Kind(length=30), D2L, options=("--padded-length", "30")),
+)
+JOINT = ("der hund schläft .", "the dog sleeps .")
+CASES += tuple(
+    Case(fairseq_lstm, kind, JOINT)
+    for kind in (
+        fairseq_lstm.Kind(),
+        fairseq_lstm.Kind(bidirectional=True, layers=2, state=12, out=7),
+        fairseq_lstm.Kind(bidirectional=True, state=16, out=16, shared=True, newer=False),
+        fairseq_lstm.Kind(layers=2, out=5, shared=True),
+    )
+)
+CASES += tuple(
+    Case(opennmt_py, kind, JOINT, closed=False)
+    for kind in (
+        opennmt_py.Kind(),
+        opennmt_py.Kind(rnn="GRU", attention="mlp", layers=2),
+        opennmt_py.Kind(bidirectional=False, attention="dot", layers=2),
+        opennmt_py.Kind(rnn="GRU", bidirectional=False, feeding=False, older=True),
+        opennmt_py.Kind(attention="mlp", feeding=False, older=True),
+        opennmt_py.Kind(attention="dot", start="</s>"),
+        opennmt_py.Kind(safe=True),
+    )
+)
+CASES += tuple(
+    Case(pytorch_2017, kind, ("il est fatigue .", "he is so tired ."))
+    for kind in (pytorch_2017.Kind(), pytorch_2017.Kind(positions=5, size=6))
+)
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.peer.__name__}, {case.kind}")
+every_program = pytest.mark.parametrize(
+    "case", {case.peer: case for case in reversed(CASES)}.values(), ids=lambda case: case.peer.__name__
+)
+
+
+def _import(folder: Path, case: Case) -> tuple[Any, Path]:
+    peer, made = case.write(folder), folder / "models" / "mine"
+    assert main(["import", str(folder), "-o", str(made), *case.options]) == 0
+    return peer, made
+
+
+def _order(tokens: Sequence[str], known: int) -> list[int]:
+    """Return the ids of the program's tokens in the order of attnviz, without tokens that the program lacks."""
+    first = [next((tokens.index(name) for name in names if name in tokens), None) for names in SPECIAL]
+    return [place for place in first if place is not None] + [place for place in range(known) if place not in first]
+
+
+@every_case
+def test_logits_and_weights_equal_those_of_the_program(tmp_path: Path, case: Case) -> None:
+    peer = case.write(tmp_path)
+    length = int(case.options[1]) if case.options else None
+    logits, weights = peer.force_decode(*case.ids)
+    found = load_checkpoint(tmp_path, length).course(*(text.split() for text in case.pair))
+    assert list(found.target_ids) == case.ids[1]
+    assert np.abs(found.logits[:, : logits.shape[1]] - logits.numpy()).max() < 1e-5
+    assert np.abs(found.alignment - weights.numpy()).max() < 1e-5
+
+
+@every_case
+def test_imported_model_computes_the_same_in_torch_and_numpy(tmp_path: Path, case: Case) -> None:
+    peer, made = _import(tmp_path, case)
+    expected, weights = peer.force_decode(*case.ids)
+    order = _order(case.peer.TARGET, expected.shape[1])
+    trace: Any = Translator.load(made, device="cpu").translate(case.pair[0], target=case.pair[1])
+    assert len([place for place in trace.source_ids if place != PAD]) == len(case.ids[0])
+    network, _ = load_model(made)
+    previous = torch.tensor([trace.previous_ids])
+    with torch.inference_mode():
+        logits = network.logits(torch.tensor([trace.source_ids]), torch.tensor([len(trace.source_ids)]), previous)[0]
+    again = recompute(load_weights(made), trace.config, trace.source_ids, trace.target_ids)
+    columns = [place for place in range(len(again["logits"][0])) if not _is_added(case, place)]
+    assert np.abs(logits.numpy()[:, columns] - expected.numpy()[:, order]).max() < 1e-5
+    assert np.abs(again["logits"][:, columns] - expected.numpy()[:, order]).max() < 1e-5
+    assert np.abs(trace.alignment - weights.numpy()).max() < 1e-5
+
+
+def _is_added(case: Case, place: int) -> bool:
+    """Return whether the program lacks the special token with this id."""
+    return place < len(SPECIAL) and not {*SPECIAL[place]} & {*case.peer.TARGET}
+
+
+@every_case
+def test_sentences_of_a_batch_are_translated_as_alone(tmp_path: Path, case: Case) -> None:
+    _, made = _import(tmp_path, case)
+    translator, texts = Translator.load(made, device="cpu"), [case.pair[0], *case.pair[0].split()[:2]]
+    for together, text in zip(translator.translate_together(texts), texts, strict=True):
+        alone = translator.translate(text)
+        assert together.target_ids == alone.target_ids
+        assert np.abs(together.energies - alone.energies).max() < 1e-4
+
+
+@every_case
+def test_every_number_is_verified_and_saved(tmp_path: Path, case: Case) -> None:
+    _, made = _import(tmp_path, case)
+    translator, weights = Translator.load(made, device="cpu"), load_weights(made)
+    for options in ({"beam": 3}, {"target": case.pair[1]}, {"interventions": [ForceWord(5, 0)]}):
+        trace: Any = translator.translate(case.pair[0], **options)
+        assert isinstance(trace, Seq2SeqTrace)
+        assert WhatIfs.from_json(trace.to_json()).first.fingerprint == trace.fingerprint
+        verifier = verifier_of(trace, weights)
+        for step in range(len(trace.target_pieces)):
+            found = verifier.verify(step)
+            assert found.holds, found.discrepancies
+            assert {check.quantity for check in found.checks} >= {one.name for one in trace.arrays} - {"top_ids"}
+            texts = step_texts(trace)
+            assert [one.number for one in texts.narrate(trace, step)] == list(texts.stage_titles(trace))
+            assert texts.texts_of_step(trace, step, "light")
+        if trace.linear:
+            logits = recompute(weights, trace.config, trace.source_ids, trace.target_ids)["logits"]
+            cells = [(step, piece) for step in range(len(logits)) for piece in range(logits.shape[1])]
+            found_logits = [account.logit for account in logit_attributions(trace, weights, cells)]
+            assert np.abs(np.array(found_logits) - logits.flatten()).max() < 1e-5
+
+
+@every_program
+def test_sentences_of_a_step(tmp_path: Path, case: Case, snapshot: SnapshotAssertion) -> None:
+    _, made = _import(tmp_path, case)
+    trace: Any = Translator.load(made, device="cpu").translate(case.pair[0], target=case.pair[1])
+    texts = step_texts(trace)
+    stages = [*texts.narrate(trace, 1), *texts.narrate_idea(trace, 1)]
+    assert [without_numbers(f"{one.title}: {one.sentence}") for one in stages] == snapshot
+    assert [without_numbers(f"{one.latex} {one.note}") for one in texts.equation_templates(trace, "light")] == snapshot
+
+
+@every_program
+@pytest.mark.parametrize("name", ["initial_states", "energies", "contexts", "layer_states", "readouts", "annotations"])
+def test_altered_number_is_detected(tmp_path: Path, case: Case, name: str) -> None:
+    _, made = _import(tmp_path, case)
+    trace: Any = Translator.load(made, device="cpu").translate(*case.pair[:1], target=case.pair[1])
+    array = getattr(trace, name).copy()
+    array.flat[array.size // 2] += 0.01
+    verifier = verifier_of(dataclasses.replace(trace, **{name: array}), load_weights(made))
+    wrong = {one.quantity for step in range(len(trace.target_pieces)) for one in verifier.verify(step).discrepancies}
+    assert name in wrong
+
+
+@every_program
+def test_imported_model_works_in_every_command(tmp_path: Path, case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    _, made = _import(tmp_path, case)
+    pairs, model = tmp_path / "pairs.tsv", ["--model", str(made)]
+    pairs.write_text("\t".join(case.pair) + "\n", encoding="utf-8")
+    capsys.readouterr()
+    for command in (
+        ["translate", *model, "--json", case.pair[0]],
+        ["align", *model, "--words", str(pairs)],
+        ["evaluate", *model, str(pairs)],
+        ["figure", *model, case.pair[0], "-o", str(tmp_path / "made.html")],
+        ["figure", "--checkpoint", str(tmp_path), case.pair[0], "-o", str(tmp_path / "made.csv")],
+        ["corpus", *model, "-o", str(tmp_path / "made.parquet"), str(pairs)],
+    ):
+        assert main(command) == 0, capsys.readouterr().err
+    row = pq.read_table(tmp_path / "made.parquet").to_pylist()[0]
+    assert row["source_words"] == case.pair[0].split()
+    assert row["target_length"] == len(row["target_words"])
+    assert len(row["coverage"]) == len(row["source_words"])
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_unknown_word_is_written_as_by_the_program_unless_forbidden(
+    tmp_path: Path, beam: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = CASES[0]
+    _, made = _import(tmp_path, case)
+    network, _ = load_model(made)
+    network.output.bias.data[UNK] = 20.0
+    for chosen in (True, False):
+        translator = Translator(network, Translator.load(made, device="cpu").tokenizer)
+        assert translator.unk
+        translator.unk = chosen
+        traces = (
+            translator.translate(case.pair[0], beam=beam),
+            *translator.translate_together([case.pair[0]], beam=beam),
+        )
+        assert all((UNK in trace.target_ids) is chosen for trace in traces)
+        assert ("<unk>" in translator.translate_batch([case.pair[0]], beam=beam)[0]) is chosen
+        assert all(trace.target_ids[-1] == EOS for trace in traces)
+    save_model(made, network, translator.tokenizer)
+    capsys.readouterr()
+    for options, expected in (([], True), (["--unk"], True), (["--no-unk"], False)):
+        assert main(["translate", "--model", str(made), "--beam", str(beam), *options, case.pair[0]]) == 0
+        assert ("<unk>" in capsys.readouterr().out) is expected
+
+
+def test_best_of_several_checkpoints_is_read_and_others_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    case = CASES[4]
+    _, made = _import(tmp_path, case)
+    for number in (1, 2, 10):
+        (tmp_path / f"checkpoint{number}.pt").write_bytes(b"another")
+    capsys.readouterr()
+    assert main(["import", str(tmp_path), "-o", str(made)]) == 0
+    assert plain(capsys.readouterr().out, tmp_path) == snapshot
+    (tmp_path / "checkpoint_best.pt").rename(tmp_path / "checkpoint3.pt")
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+    assert load_checkpoint(tmp_path / "checkpoint3.pt").family == "fairseq"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda folder: (folder / "dict.en.txt").unlink(), id="no-target-dictionary"),
+        pytest.param(lambda folder: (folder / "dict.en.txt").write_text("the\ndog\n"), id="no-counts"),
+        pytest.param(lambda folder: (folder / "dict.en.txt").write_text("the 3\ndog 2\n"), id="too-few-tokens"),
+        pytest.param(lambda folder: (folder / "dict.en.txt").write_bytes(b"\xff 3\n"), id="not-utf-8"),
+    ],
+)
+def test_damaged_dictionary_of_fairseq_is_named(
+    tmp_path: Path, damage: Callable[[Path], object], snapshot: SnapshotAssertion
+) -> None:
+    CASES[4].write(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+
+
+def test_dictionaries_of_unknown_languages_have_general_names(tmp_path: Path) -> None:
+    CASES[4].write(tmp_path)
+    content = torch.load(tmp_path / "checkpoint_best.pt", weights_only=False)
+    torch.save({"model": content["model"]}, tmp_path / "checkpoint_best.pt")
+    for language, side in (("de", "src"), ("en", "tgt")):
+        (tmp_path / f"dict.{language}.txt").rename(tmp_path / f"dict.{side}.txt")
+    assert load_checkpoint(tmp_path).source.tokens == fairseq_lstm.SOURCE
+
+
+@pytest.mark.parametrize("case", [CASES[8], CASES[11]], ids=["vocabularies-in-file", "vocabularies-missing"])
+def test_other_attention_of_opennmt_is_refused(tmp_path: Path, case: Case, snapshot: SnapshotAssertion) -> None:
+    case.write(tmp_path)
+    path = tmp_path / "model_step_3.pt"
+    content = torch.load(path, weights_only=False)
+    if case.kind.older:
+        (tmp_path / "source.txt").unlink()
+    else:
+        content["opt"].global_attention_function = "sparsemax"
+    torch.save(content, path)
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+
+
+def test_encoder_and_decoder_of_other_layers_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    model = d2l_book.Model(d2l_book.Kind())
+    model.encoder = d2l_book.Encoder(d2l_book.Kind(layers=3), 6, 8)
+    d2l_book.write_model(tmp_path, d2l_book.Kind())
+    torch.save(model.state_dict(), tmp_path / "model.pt")
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+
+
+@every_program
+@pytest.mark.parametrize("part", ["lacks", "more", "shape", "rank"])
+def test_misfit_checkpoint_is_refused_with_the_way_out(
+    tmp_path: Path, case: Case, part: str, snapshot: SnapshotAssertion
+) -> None:
+    case.write(tmp_path)
+    path = next(path for path in tmp_path.iterdir() if path.suffix in (".pt", ".safetensors"))
+    content = torch.load(path, weights_only=False)
+    tensors = content.get("model", content)
+    name = next(name for name in tensors if "weight_ih" in name and not name.startswith("encoder."))
+    change = {
+        "lacks": lambda: tensors.pop(name),
+        "more": lambda: tensors.update({"decoder.gate.weight": torch.zeros(2, 2)}),
+        "shape": lambda: tensors.update({name: torch.zeros(6, 4)}),
+        "rank": lambda: tensors.update({name: torch.zeros(6)}),
+    }
+    change[part]()
+    torch.save(content, path)
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+
+
+@given(
+    st.sampled_from(CASES),
+    st.lists(st.tuples(st.integers(0, 40), st.lists(st.integers(0, 30), max_size=3)), min_size=1, max_size=2),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+def test_any_tensor_shapes_translate_or_are_refused(
+    tmp_path: Path, case: Case, changes: list[tuple[int, list[int]]]
+) -> None:
+    folder = tmp_path / f"{CASES.index(case)}"
+    if not folder.exists():
+        folder.mkdir()
+        case.write(folder)
+    stored = read_checkpoint(folder)
+    tensors = dict(stored.tensors)
+    for place, shape in changes:
+        tensors[list(tensors)[place % len(tensors)]] = np.zeros(shape)
+    reader = next(reader for reader in family._READERS if reader.MARK in tensors)
+    with contextlib.suppress(AttnvizError):
+        checkpoint = reader.load(dataclasses.replace(stored, tensors=tensors))
+        checkpoint.attention(*case.pair)
+        write_checkpoint(checkpoint, folder / "made")
+        Translator.load(folder / "made", device="cpu").translate(case.pair[0])
