@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -15,7 +14,7 @@ import streamlit as st
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
-from attnviz.export.files import FigureOptions, contents, heading, picture, table
+from attnviz.export.files import FigureOptions, contents, file_name, heading, picture, table
 from attnviz.export.sheet import shortened_to_fit, translation_sheet
 from attnviz.export.story import Story, StoryPicture, story_html
 from attnviz.figures.diagram_table import diagram_table
@@ -234,12 +233,6 @@ def _posterior_heatmap(trace: Trace, options: FigureOptions) -> Picture:
         heatmap(trace, colours=options.colours, root=options.root, gold=options.gold, **shared),
         heatmap_table(trace, **shared),
     )
-
-
-def file_name(trace: Trace, ending: str) -> str:
-    """Return a name for a file of `trace`: the first words of the sentence, then `ending`."""
-    words = "-".join(re.findall(r"\w+", trace.source_text.lower())[:4])[:40]
-    return "-".join(filter(None, ("attnviz", words, ending)))
 
 
 def _heatmap_options(view: View, session: Mapping[Any, Any]) -> FigureOptions:

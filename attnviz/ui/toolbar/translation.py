@@ -19,7 +19,7 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.language import language_address
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address, inputs
-from attnviz.ui.page_state.gold import open_gold
+from attnviz.ui.page_state.gold import is_drawn_in, open_gold, set_drawn_links
 from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.page_state.linked import read_link
 from attnviz.ui.page_state.parameters import offered_in
@@ -97,7 +97,7 @@ def _view(first: Trace, request: Request | None, opened: opened_file.OpenedFile 
 
 
 def open_view(view: View, requested: address.Parameters | None) -> None:
-    """Initialise `view` from its link, and set the address parameters to those of `requested`.
+    """Initialise `view` from its link, store links drawn in it, and set the address parameters to those of `requested`.
 
     Where `requested` is None, the previous parameters stay.
     """
@@ -105,6 +105,7 @@ def open_view(view: View, requested: address.Parameters | None) -> None:
     page_detail_level()
     read_link(session, linked, offered_in(view))
     open_gold(session, view, linked)
+    handle({"links": partial(set_drawn_links, session, view)}, partial(is_drawn_in, view))
     if requested is not None:
         session[_ASKED] = requested
     parameters: address.Parameters = session.get(_ASKED, {}) | language_address() | page_level_address()
