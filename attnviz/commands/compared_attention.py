@@ -15,7 +15,8 @@ from attnviz.commands.attention import open_records, print_format
 
 if TYPE_CHECKING:
     from attnviz.analysis.alignment_error import Link
-    from attnviz.evaluation.link_agreement import LinkAgreement, PairAgreement
+    from attnviz.analysis.pair_agreement import PairAgreement
+    from attnviz.evaluation.link_agreement import LinkAgreement
     from attnviz.importing.records import AttentionRecords
 
 _PRINTED, _LONGEST = 20, 40

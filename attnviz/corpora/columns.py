@@ -39,6 +39,8 @@ MEASURES = (
     Measure("bleu", "BLEU of this one translation against the reference; 0 to 100"),
     Measure("aer_before", "alignment error rate of the links by attention (links_before); 0 to 1"),
     Measure("aer_after", "alignment error rate of the links by posterior attention (links_after); 0 to 1"),
+    Measure("aer_between", "alignment error rate between the links of two files, all of them sure; 0 to 1"),
+    Measure("only_one", "links that only one of two files has", True),
     Measure("omitted", "runs of source words with almost no attention", True),
     Measure("repeated", "target words that repeat an earlier target word", True),
     Measure("unlinked", "target words without a link to a source word", True),

@@ -3,43 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.analysis.alignment_error import Link
+from attnviz.analysis.pair_agreement import PairAgreement, error_between
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.scoring import Side, best_turn, matched_sides, moved_links
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
-
-
-@dataclass(frozen=True)
-class PairAgreement:
-    """The links (source word, target word) of two programs for one sentence pair, 0-based."""
-
-    first: frozenset[Link]
-    other: frozenset[Link]
-
-    @property
-    def shared(self) -> frozenset[Link]:
-        """Links of both."""
-        return self.first & self.other
-
-    @property
-    def only_first(self) -> frozenset[Link]:
-        """Links that only the first has."""
-        return self.first - self.other
-
-    @property
-    def only_other(self) -> frozenset[Link]:
-        """Links that only the other has."""
-        return self.other - self.first
-
-    @property
-    def aer(self) -> float | None:
-        """AER of one against the other, 1 - 2 |A n B| / (|A| + |B|); None where there are no links."""
-        return error_between([self])
 
 
 @dataclass(frozen=True)
@@ -56,13 +28,6 @@ class LinkAgreement:
         return error_between(self.pairs)
 
 
-def error_between(pairs: Iterable[PairAgreement]) -> float | None:
-    """Return the AER of the links of all pairs together; None where there are no links."""
-    counts = [(len(pair.shared), len(pair.first) + len(pair.other)) for pair in pairs]
-    shared, size = (sum(count) for count in zip(*counts, strict=True)) if counts else (0, 0)
-    return 1 - 2 * shared / size if size else None
-
-
 def link_agreement(first: Any, other: Any) -> LinkAgreement:
     """Return the links of two programs for the same sentence pairs, which are matched by position.
 
@@ -75,7 +40,8 @@ def link_agreement(first: Any, other: Any) -> LinkAgreement:
     if not any(pair.all for side in sides for pair in side.pairs):
         raise AttnvizError(gettext("Neither file has links."))
     remarks += _remarks_on_words(*sides)
-    turn = best_turn(*sides).turn
+    words_known = all(None not in pair for side in sides for pair in side.words)
+    turn = best_turn(*sides, directions=(False,) if words_known else (False, True)).turn
     if turn.swapped:
         remarks.append(
             gettext("One file seems to name the target word first, so its source and target words were swapped.")

@@ -263,15 +263,20 @@ def _same_length(predicted: Side, reference: Side, remarks: list[str]) -> tuple[
             )
         )
     elif extra:
-        raise AttnvizError(
-            gettext(
-                "One file has links for {links} sentence pairs, but the other file has links for {gold}. Both "
-                "files must hold the same pairs, in the same order.",
-                links=len(predicted.pairs),
-                gold=len(reference.pairs),
-            )
-        )
+        raise different_pairs(len(predicted.pairs), len(reference.pairs))
     return predicted, reference
+
+
+def different_pairs(links: int, gold: int) -> AttnvizError:
+    """Return the error for two files with different numbers of sentence pairs."""
+    return AttnvizError(
+        gettext(
+            "One file has links for {links} sentence pairs, but the other file has links for {gold}. Both "
+            "files must hold the same pairs, in the same order.",
+            links=links,
+            gold=gold,
+        )
+    )
 
 
 def _in_gold_words(predicted: Side, reference: Side) -> Side:
@@ -313,13 +318,13 @@ def _owners(mine: list[str] | None, theirs: list[str] | None, number: int) -> li
     return [int(word) for word in memberships(mine, theirs).argmax(axis=0)]
 
 
-def best_turn(predicted: Side, reference: Side) -> BestTurn:
+def best_turn(predicted: Side, reference: Side, directions: Sequence[bool] = (False, True)) -> BestTurn:
     """Return the base and direction with the lowest AER; the usual ones, unless others are clearly better.
 
-    At least one side must have links.
+    `directions` are the possible values of `Turn.swapped`. At least one side must have links.
     """
     rates = dict[Turn, float]()
-    for gold_base, links_base, swapped in product(reference.bases, predicted.bases, (False, True)):
+    for gold_base, links_base, swapped in product(reference.bases, predicted.bases, directions):
         turn = Turn(links_base, gold_base, swapped)
         gold = _gold(reference, turn)
         if all(j >= 0 and i >= 0 for pair in (*gold,) for j, i in pair.sure | pair.possible):
