@@ -218,3 +218,12 @@ def test_other_sentences_are_not_compared(snapshot: SnapshotAssertion) -> None:
     app = upload(open_page(), "mine.json", record.to_json().encode())
     compare_with(app, "other.json", other.to_json().encode())
     assert panel_texts(app, "compare_told_files") == snapshot
+
+
+def test_links_of_another_segmentation_lead_to_their_cells() -> None:
+    record = attention("I do n't sleep", "je ne dors pas", np.eye(4)[[0, 2, 3, 1]])
+    other = attention("I don't sleep </s>", "je ne dors pas </s>", np.eye(5, 4)[[0, 2, 2, 1, 3]])
+    app = upload(open_page(depth="numbers"), "mine.json", record.to_json().encode())
+    links, _ = mounted_comparison(compare_with(app, "other.json", other.to_json().encode()))
+    shown = [(one["text"].split(" links ")[1], one.get("step"), one["source"]) for one in links["findings"]]
+    assert shown == [("“ne” to “don't” (1-1).", 1, None), ("“ne” to “sleep” (2-1).", 1, 3)]

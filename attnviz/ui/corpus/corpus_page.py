@@ -287,7 +287,8 @@ def _comparison_box(job: Job) -> None:
     if job.agreement:
         names = (shorten(job.name, 40), shorten(job.other_name, 40))
         st.text(" ".join(agreement_sentences(job.agreement.pairs, names)), width="content")
-        st.caption(" ".join(job.agreement.remarks))
+        if job.agreement.remarks:
+            st.caption(" ".join(job.agreement.remarks))
     elif _UPLOAD in st.session_state:
         with popover(gettext("Compare with another program"), key="corpus_other", type="tertiary"):
             uploader(

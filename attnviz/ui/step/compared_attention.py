@@ -11,6 +11,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.comparison import Comparison, compare
+from attnviz.analysis.shared_words import SharedAxis
 from attnviz.evaluation.link_agreement import LinkAgreement, link_agreement
 from attnviz.figures.comparison_table import comparison_table
 from attnviz.languages import gettext
@@ -74,17 +75,16 @@ def comparison_numbers(view: View, choices: HeatmapChoices) -> Iterator[tuple[st
 def _links_payload(view: View, compared: Compared, agreement: LinkAgreement) -> dict[str, Any]:
     """Return the payload of a summary, and of the links that only one has, each a link to its cell."""
     (pair,) = agreement.pairs
-    words, own = view.trace.words(), compared.other.words()
-    # Links are between the words of the other file; where those are the same, they lead to a cell of the heatmap.
-    same = (words.source, words.target) == (own.source, own.target)
+    words, theirs, both = view.trace.words(), compared.other.words(), compare(view.trace, compared.other)
+    source_words, target_words = _own_words(both.source), _own_words(both.target)
     entries = [
         {
-            "text": only_one_sentence(own.source[j], own.target[i], (j, i), name),
+            "text": only_one_sentence(theirs.source[j], theirs.target[i], (j, i), name),
             "kind": kind,
             "strong": False,
-            "step": words.target_groups[i][0] if same else 0,
-            "source": words.source_groups[j][0] if same else None,
+            "source": words.source_groups[source_words[j]][0] if j in source_words else None,
         }
+        | ({"step": words.target_groups[target_words[i]][0]} if i in target_words else {})
         for links, name, kind in (
             (pair.only_first, compared.names[0], "only-first"),
             (pair.only_other, compared.names[1], "only-other"),
@@ -98,6 +98,12 @@ def _links_payload(view: View, compared: Compared, agreement: LinkAgreement) -> 
         "atOnce": SHOWN_LINKS,
         "more": gettext("{n} more"),
     }
+
+
+def _own_words(axis: SharedAxis) -> dict[int, int]:
+    """Return the word of the first by the same word of the other, between whose words links are compared."""
+    pairs = zip(axis.other, axis.first, strict=True)
+    return {other: first for other, first in pairs if other is not None and first is not None}
 
 
 def _payload(view: View, compared: Compared, choices: HeatmapChoices, theme: ThemeName) -> dict[str, Any]:
