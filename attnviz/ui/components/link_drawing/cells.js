@@ -16,6 +16,8 @@ const MOVES = {
   PageDown: [Infinity, 0],
 };
 
+const FINGER = 24; // pixels of a column that a finger can tap
+
 /**
  * Puts cells over the heatmap in `container`, and keeps them there while it is drawn again.
  * @param {Element} container
@@ -145,6 +147,10 @@ export function openCells(container, control) {
     const x = axisOf(chart, "x"), y = axisOf(chart, "y"), { sourceWords, targetWords, words } = control.payload();
     sources = pieces.map((piece) => sourceWords[Number(piece)]);
     targets = steps.map((step) => targetWords[Number(step)]);
+    const { width, _size: { l, r } } = layout;
+    const roomy = matchMedia("(pointer: coarse)").matches ? l + r + FINGER * sources.length : 0;
+    chart.style.setProperty("--roomy", `${Math.max(roomy, 0)}px`);
+    chart.classList.toggle("roomy", roomy > width || chart.classList.contains("roomy"));
     Object.assign(grid.style, {
       left: `${x._offset}px`,
       top: `${y._offset}px`,
@@ -186,6 +192,7 @@ export function openCells(container, control) {
       cancelAnimationFrame(frame);
       resizing.disconnect();
       drawing.disconnect();
+      chart?.classList.remove("roomy");
       grid.remove();
     },
   };
