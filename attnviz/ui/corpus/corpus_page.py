@@ -286,9 +286,10 @@ def _comparison_box(job: Job) -> None:
     """Draw how far two attention files agree, or the box that takes the other file."""
     if job.agreement:
         names = (shorten(job.name, 40), shorten(job.other_name, 40))
-        st.text(" ".join(agreement_sentences(job.agreement.pairs, names)), width="content")
-        if job.agreement.remarks:
-            st.caption(" ".join(job.agreement.remarks))
+        with st.container(key="corpus_agreement"):
+            st.text(" ".join(agreement_sentences(job.agreement.pairs, names)))
+            if job.agreement.remarks:
+                st.caption(" ".join(job.agreement.remarks))
     elif _UPLOAD in st.session_state:
         with popover(gettext("Compare with another program"), key="corpus_other", type="tertiary"):
             uploader(

@@ -28,6 +28,7 @@ export function openCells(container, control) {
   const grid = element("div", "link-cells"), row = element("div", "row"), cell = element("div", "cell");
   const marks = element("div", "marks");
   grid.setAttribute("role", "grid");
+  marks.setAttribute("aria-hidden", "true");
   row.setAttribute("role", "row");
   cell.setAttribute("role", "gridcell");
   cell.tabIndex = 0;
