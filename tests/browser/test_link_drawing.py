@@ -108,6 +108,21 @@ def test_links_are_drawn_by_keyboard_and_kept_through_steps_and_pages(open_page:
     expect(page.locator(f"{BAR} .rate")).to_contain_text("alignment error rate")
 
 
+def test_another_sentence_begins_without_links_and_undo(open_page: Opener) -> None:
+    page = open_page(QUERY)
+    settled(page, ".st-key-heatmap")
+    page.mouse.click(*middle_of(page, 0, 0))
+    page.mouse.click(*middle_of(page, 1, 2))
+    expect(page.locator(f"{BAR} .files")).to_be_visible()
+    box = page.locator(".st-key-sentence textarea")
+    box.fill("A dog sleeps.")
+    box.press("Enter")
+    expect(page.locator(".player .source")).to_contain_text("sleeps")
+    expect(page.locator(f"{GRID} .mark")).to_have_count(0)
+    expect(page.locator(f"{BAR} .files")).to_be_hidden()
+    expect(page.locator(f"{BAR} .undo")).to_be_disabled()
+
+
 def test_links_are_drawn_by_finger_on_a_telephone(chromium: Browser, address: str) -> None:
     with chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as context:
         page = context.new_page()

@@ -207,6 +207,10 @@ export default function ({ data, parentElement }) {
   const root = find(parentElement, ".link-drawing");
   /** @type {LinkDrawingState} */
   const state = states.get(root) ?? start(root, data);
+  if (state.data.identity !== data.identity) { // another translation: its own links, and no undoing of the former ones
+    Object.assign(state, { read: undefined, asked: 0, saving: null, pointed: undefined });
+    write(find(root, ".where output"), "");
+  }
   state.data = data;
   setLanguage(data.language);
   writeTexts(root, data.words);
