@@ -7,6 +7,7 @@ from attnviz.trace import Attention, Trace, attention
 from attnviz.trace.drawing import drawn_by
 
 if TYPE_CHECKING:
+    from attnviz.evaluation.link_agreement import link_agreement
     from attnviz.evaluation.scoring import alignment_error
     from attnviz.importing.huggingface import from_huggingface
     from attnviz.importing.reading import read_attention
@@ -21,6 +22,7 @@ __all__ = [
     "alignment_error",
     "attention",
     "from_huggingface",
+    "link_agreement",
     "read_attention",
 ]
 __version__ = "0.3.0"
@@ -40,6 +42,10 @@ def __getattr__(name: str) -> Any:
         from attnviz.evaluation.scoring import alignment_error
 
         return alignment_error
+    if name == "link_agreement":
+        from attnviz.evaluation.link_agreement import link_agreement
+
+        return link_agreement
     if name == "read_attention":
         from attnviz.importing.reading import read_attention
 

@@ -171,6 +171,7 @@ def test_exported_names() -> None:
         "alignment_error",
         "attention",
         "from_huggingface",
+        "link_agreement",
         "read_attention",
     ]
     for name in attnviz.__all__:

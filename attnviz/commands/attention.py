@@ -42,8 +42,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="file to write: .svg, .png, .pdf, .html, .csv and .tex hold one pair; .json, .pharaoh and .parquet "
-        "hold one or all pairs",
+        help="file to write: .svg, .png, .pdf, .html, .csv and .tex hold one pair; .json, .pharaoh, .naacl and "
+        ".parquet hold one or all pairs, as .csv does for a file of links",
+    )
+    command.add_argument(
+        "--compare",
+        metavar="OTHER",
+        help="file of another program for the same sentence pairs, in any known format: print the links that only one "
+        "of them has and the error rate between them; -o writes them as .csv or .json, or one pair of heatmaps and "
+        "their difference as .svg, .png or .pdf",
     )
     command.add_argument(
         "--table",
@@ -132,11 +139,16 @@ def open_records(names: list[str], options: argparse.Namespace) -> AttentionReco
 
 def run(options: argparse.Namespace) -> None:
     """Describe, draw or convert the file; raise AttnvizError where it cannot be read or written."""
-    from attnviz.export.attention_files import attention_file_content
+    from attnviz.export.attention_files import ENDINGS, attention_file_content
     from attnviz.export.files import check_ending, save
 
+    if options.compare:
+        from attnviz.commands.compared_attention import compare_files
+
+        compare_files(options)
+        return
     ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
-    if options.output is not None and ending != "parquet":
+    if options.output is not None and ending not in ENDINGS:
         check_ending(options.output)
     if options.gold and not options.table:
         raise AttnvizError("Gold links are for the table of measures. Add --table, or use the command score.")
@@ -148,11 +160,12 @@ def run(options: argparse.Namespace) -> None:
         write_table(records, options.table, options.gold)
         if not ending:
             return
-    chosen = _chosen(records, options)
+    draws = ending in _DRAWN and not (ending == "csv" and _has_links(records))
+    chosen = _chosen(records, options, draws=draws)
     print_remarks(chosen)
     if not ending:
         _print(records, chosen)
-    elif ending in _DRAWN:
+    elif draws:
         save(chosen[0], options.output)
     else:
         try:
@@ -208,13 +221,17 @@ def print_remarks(records: list[Attention], name: str = "") -> None:
         print(f"{name}: {remark}{part}" if name else f"{remark}{part}", file=sys.stderr)
 
 
-def _chosen(records: AttentionRecords, options: argparse.Namespace) -> list[Attention]:
-    """Return the chosen records: that of --sentence, the first for a picture, or all."""
+def _has_links(records: AttentionRecords) -> bool:
+    """Return whether a file has links instead of weights: then .csv holds the links of all pairs."""
+    return all(pair.links is not None for pair in records.pairs)
+
+
+def _chosen(records: AttentionRecords, options: argparse.Namespace, *, draws: bool) -> list[Attention]:
+    """Return the chosen records: that of --sentence, the first where a picture is drawn, or all."""
     if options.sentence is not None:
         records.sentence(options.sentence)
         return [records[options.sentence - 1]]
-    ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
-    if ending in _DRAWN:
+    if draws:
         if len(records) > 1:
             shown = f"The figure shows sentence pair 1 of {len(records)}; choose another pair with --sentence."
             print(shown, file=sys.stderr)

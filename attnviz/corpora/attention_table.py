@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.link_scores import LinkScore
 from attnviz.analysis.measures import coverage, entropy, links
+from attnviz.analysis.pair_agreement import PairAgreement
 from attnviz.corpora.columns import ATTENTION_SCHEMA
 from attnviz.corpora.row import alignment_counts, least_coverage, remarks_of
 from attnviz.corpora.table_parts import TableMetadata, with_metadata
@@ -21,20 +22,29 @@ from attnviz.trace import Attention
 
 
 def attention_table(
-    records: Sequence[Attention], scores: Sequence[LinkScore] = (), advance: Callable[[int], object] = lambda _: None
+    records: Sequence[Attention],
+    scores: Sequence[LinkScore] = (),
+    advance: Callable[[int], object] = lambda _: None,
+    agreements: Sequence[PairAgreement] = (),
 ) -> Any:
     """Return the table of `records` (pyarrow.Table with the columns of a corpus, null where nothing can be measured).
 
     The column `record` has the attention itself, so that the page *Corpus* can open a pair of a stored table, and
     `file` the file of the pair if there are several. `scores` are those of each record's links against gold links
-    (`alignment_error(...).sentences`). Entropy and shares are of rows with attention; a row of zeros is counted as
+    (`alignment_error(...).sentences`), `agreements` compare them with those of another file
+    (`link_agreement(...).pairs`). Entropy and shares are of rows with attention; a row of zeros is counted as
     unlinked. `advance` gets the number of pairs after each.
     """
     rows, digest = list[dict[str, Any]](), hashlib.sha256()
     place = records.place if isinstance(records, AttentionRecords) else lambda _: ("", 0)
     for index, record in enumerate(records):
         row = _row(index + 1, record) | {"record": record.to_json(), "file": Path(place(index)[0]).name or None}
-        rows.append(row | {"aer_before": scores[index].aer} if scores else row)
+        if scores:
+            row["aer_before"] = scores[index].aer
+        if agreements:
+            pair = agreements[index]
+            row |= {"aer_between": pair.aer, "only_one": len(pair.only_first) + len(pair.only_other)}
+        rows.append(row)
         digest.update(record.fingerprint.encode())
         advance(len(rows))
     metadata = TableMetadata(digest.hexdigest(), "", {}, len(rows), len(rows), 0, [])

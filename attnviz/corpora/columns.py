@@ -18,7 +18,7 @@ class Measure:
     """Whether it is a count."""
 
 
-MEASURES = (
+_MEASURES = (
     Measure(
         "log_probability_per_word",
         "log probability of the target, `</s>` included, divided by its number of words; in nats, at most 0",
@@ -47,6 +47,12 @@ MEASURES = (
     Measure("source_length", "number of source words", True),
     Measure("target_length", "number of target words", True),
 )
+_BETWEEN_FILES = (
+    Measure("aer_between", "alignment error rate between the links of two files, all of them sure; 0 to 1"),
+    Measure("only_one", "links that only one of two files has", True),
+)
+"""Measures that only a table of imported attention has."""
+MEASURES = (*_MEASURES, *_BETWEEN_FILES)
 """All measures; null where there is nothing to measure: no attention, no reference, no links."""
 
 _LINKS = pa.list_(pa.struct([("i", pa.int16()), ("j", pa.int16()), ("weight", pa.float32())]))
@@ -81,13 +87,16 @@ _TYPES = {
 }
 TEXTS = ("number", "source", "target", "reference", "model", "search")
 
+
+def _field(measure: Measure) -> pa.Field:
+    """Return the column of a measure."""
+    return pa.field(measure.name, pa.int32() if measure.whole else pa.float32(), metadata={"meaning": measure.meaning})
+
+
 SCHEMA = pa.schema(
     [
         *(pa.field(name, _TYPES.get(name, pa.string()), metadata={"meaning": _MEANINGS[name]}) for name in TEXTS),
-        *(
-            pa.field(measure.name, pa.int32() if measure.whole else pa.float32(), metadata={"meaning": measure.meaning})
-            for measure in MEASURES
-        ),
+        *map(_field, _MEASURES),
         *(
             pa.field(name, kind, metadata={"meaning": _MEANINGS[name]})
             for name, kind in _TYPES.items()
@@ -99,6 +108,7 @@ SCHEMA = pa.schema(
 ATTENTION_SCHEMA = pa.schema(
     [
         *SCHEMA,
+        *map(_field, _BETWEEN_FILES),
         pa.field("file", pa.string(), metadata={"meaning": "file of the pair, in a table of several files"}),
         pa.field("record", pa.string(), metadata={"meaning": "the attention of the pair, as `Attention.to_json`"}),
     ]

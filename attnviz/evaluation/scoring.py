@@ -37,6 +37,14 @@ class Turn(NamedTuple):
     """Whether the links have the target word first."""
 
 
+class BestTurn(NamedTuple):
+    """The chosen `Turn`, its AER, and that of the usual one."""
+
+    turn: Turn
+    aer: float
+    usual_aer: float
+
+
 @dataclass(frozen=True)
 class Scored:
     """Scores, and remarks on how both files were read."""
@@ -48,7 +56,7 @@ class Scored:
     """The gold links of each pair, between the words of the gold file, from 0."""
 
 
-class _Side(NamedTuple):
+class Side(NamedTuple):
     """The links of every pair of one file."""
 
     pairs: list[Links]
@@ -82,20 +90,45 @@ def alignment_error(
 
 def score(links: Any, gold: Any, *, samples: int = SAMPLES, confidence: float = CONFIDENCE, seed: int = 1) -> Scored:
     """Return `alignment_error` with remarks on the base and direction of the links."""
-    reference = _side(gold)
-    predicted = _side(links)
     remarks = list[str]()
-    predicted, reference = _same_length(predicted, reference, remarks)
-    predicted = _in_gold_words(predicted, reference)
+    predicted, reference = matched_sides(links, gold, remarks)
     if not any(pair.all for pair in reference.pairs):
         raise AttnvizError(gettext("The gold file has no links."))
-    turn = _best(predicted, reference, remarks)
-    gold_links = _gold(reference, turn)
-    error = score_links(_moved(predicted, turn), gold_links, samples=samples, confidence=confidence, seed=seed)
+    best = best_turn(predicted, reference)
+    if best.turn.swapped:
+        remarks.append(
+            gettext(
+                "Your links seem to name the target word first, so source and target were swapped. The alignment "
+                "error rate (AER) is now {aer:.3f}; before the swap it was {other:.3f}.",
+                aer=best.aer,
+                other=best.usual_aer,
+            )
+        )
+    remarks.append(
+        gettext(
+            "Your links count words from {links}; the gold links count words from {gold}.",
+            links=best.turn.links_base if predicted.counted is None else predicted.counted,
+            gold=best.turn.gold_base if reference.counted is None else reference.counted,
+        )
+    )
+    gold_links = _gold(reference, best.turn)
+    error = score_links(
+        moved_links(predicted, best.turn), gold_links, samples=samples, confidence=confidence, seed=seed
+    )
     return Scored(error, tuple(remarks), tuple(gold_links))
 
 
-def _side(links: Any) -> _Side:
+def matched_sides(links: Any, gold: Any, remarks: list[str]) -> tuple[Side, Side]:
+    """Return the links of both files, pair by pair, between the words of the second; append to `remarks`.
+
+    Raise AttnvizError where the files have different numbers of pairs, or their words differ.
+    """
+    reference = _side(gold)
+    predicted, reference = _same_length(_side(links), reference, remarks)
+    return _in_gold_words(predicted, reference), reference
+
+
+def _side(links: Any) -> Side:
     """Return the links of a file, of records, or of a list."""
     if isinstance(links, (str, os.PathLike)):
         links = read_attention(links)
@@ -110,7 +143,7 @@ def _side(links: Any) -> _Side:
         else:
             pairs.append(_item_links(item))
             words.append((None, None))
-    return _Side(pairs, (0,), words, grows=False)
+    return Side(pairs, (0,), words, grows=False)
 
 
 def _item_links(item: Any) -> Links:
@@ -146,14 +179,14 @@ def _without_end(words: Sequence[str]) -> list[str]:
     return list(words[:-1] if words and words[-1] == "</s>" else words)
 
 
-def _records_side(records: AttentionRecords) -> _Side:
+def _records_side(records: AttentionRecords) -> Side:
     """Return the links of a file, between words where its tokens are known, else between tokens."""
     file_pairs = list(records.pairs)
     grows = records.format == "naacl"
     if not any(pair.links is not None for pair in file_pairs):
         loaded = list(records)
         words = [record.words() for record in loaded]
-        return _Side(
+        return Side(
             [_record_links(record) for record in loaded],
             (0,),
             [(_without_end(one.source), _without_end(one.target)) for one in words],
@@ -171,7 +204,7 @@ def _records_side(records: AttentionRecords) -> _Side:
         pairs = [_between_words(links, bases[0], side) for links, side in zip(pairs, sides, strict=True)]
         sides = [(_words(source), _words(target)) for source, target in sides]
         bases, counted = (0,), bases[0]
-    return _Side(pairs, bases, sides, grows, counted)
+    return Side(pairs, bases, sides, grows, counted)
 
 
 def _bases(records: AttentionRecords, pairs: Sequence[Links]) -> tuple[int, ...]:
@@ -212,7 +245,7 @@ def _between_words(links: Links, base: int, tokens: tuple[Sequence[str] | None, 
     return Links(moved[0], moved[1] - frozenset(word(link) for link in links.all - links.possible))
 
 
-def _same_length(predicted: _Side, reference: _Side, remarks: list[str]) -> tuple[_Side, _Side]:
+def _same_length(predicted: Side, reference: Side, remarks: list[str]) -> tuple[Side, Side]:
     """Return both sides with the same number of pairs."""
     extra = len(predicted.pairs) - len(reference.pairs)
     if extra < 0 and predicted.grows:
@@ -224,24 +257,29 @@ def _same_length(predicted: _Side, reference: _Side, remarks: list[str]) -> tupl
         predicted = predicted._replace(pairs=predicted.pairs[:count], words=predicted.words[:count])
         remarks.append(
             ngettext(
-                "The last sentence pair is not scored: the gold file does not contain this pair.",
-                "The last {count} sentence pairs are not scored: the gold file does not contain these pairs.",
+                "The last sentence pair is left out: the other file does not contain this pair.",
+                "The last {count} sentence pairs are left out: the other file does not contain these pairs.",
                 extra,
             )
         )
     elif extra:
-        raise AttnvizError(
-            gettext(
-                "Your file has links for {links} sentence pairs, but the gold file has links for {gold}. Both "
-                "files must hold the same pairs, in the same order.",
-                links=len(predicted.pairs),
-                gold=len(reference.pairs),
-            )
-        )
+        raise different_pairs(len(predicted.pairs), len(reference.pairs))
     return predicted, reference
 
 
-def _in_gold_words(predicted: _Side, reference: _Side) -> _Side:
+def different_pairs(links: int, gold: int) -> AttnvizError:
+    """Return the error for two files with different numbers of sentence pairs."""
+    return AttnvizError(
+        gettext(
+            "One file has links for {links} sentence pairs, but the other file has links for {gold}. Both "
+            "files must hold the same pairs, in the same order.",
+            links=links,
+            gold=gold,
+        )
+    )
+
+
+def _in_gold_words(predicted: Side, reference: Side) -> Side:
     """Return links between the words of the gold file; where words are split differently, map them by characters."""
     pairs = list(predicted.pairs)
     for index, (own, others) in enumerate(zip(predicted.words, reference.words, strict=True)):
@@ -269,7 +307,7 @@ def _owners(mine: list[str] | None, theirs: list[str] | None, number: int) -> li
     if "".join(mine) != "".join(theirs):
         raise AttnvizError(
             gettext(
-                "The words of pair {number} differ from those in the gold file: “{own}” instead of “{gold}”.",
+                "The words of pair {number} differ: one file has “{own}”, the other file has “{gold}”.",
                 number=number,
                 own=" ".join(mine)[:60],
                 gold=" ".join(theirs)[:60],
@@ -280,46 +318,31 @@ def _owners(mine: list[str] | None, theirs: list[str] | None, number: int) -> li
     return [int(word) for word in memberships(mine, theirs).argmax(axis=0)]
 
 
-def _best(predicted: _Side, reference: _Side, remarks: list[str]) -> Turn:
-    """Return the base and direction with the lowest AER; the usual ones, unless others are clearly better."""
+def best_turn(predicted: Side, reference: Side, directions: Sequence[bool] = (False, True)) -> BestTurn:
+    """Return the base and direction with the lowest AER; the usual ones, unless others are clearly better.
+
+    `directions` are the possible values of `Turn.swapped`. At least one side must have links.
+    """
     rates = dict[Turn, float]()
-    for gold_base, links_base, swapped in product(reference.bases, predicted.bases, (False, True)):
+    for gold_base, links_base, swapped in product(reference.bases, predicted.bases, directions):
         turn = Turn(links_base, gold_base, swapped)
         gold = _gold(reference, turn)
         if all(j >= 0 and i >= 0 for pair in (*gold,) for j, i in pair.sure | pair.possible):
-            rates[turn] = score_links(_moved(predicted, turn), gold, samples=0).aer or 0.0
+            rates[turn] = score_links(moved_links(predicted, turn), gold, samples=0).aer or 0.0
     usual = next(iter(rates))
     best = min(rates, key=lambda turn: (rates[turn], turn != usual))
     if rates[best] > rates[usual] - _CLEARLY:
         best = usual
-    rate_texts = {"aer": rates[best], "other": rates[usual]}
-    if best.swapped:
-        remarks.append(
-            gettext(
-                "Your links seem to name the target word first, so source and target were swapped. The alignment "
-                "error rate (AER) is now {aer:.3f}; before the swap it was {other:.3f}.",
-                **rate_texts,
-            )
-        )
-    links_base = best.links_base if predicted.counted is None else predicted.counted
-    gold_base = best.gold_base if reference.counted is None else reference.counted
-    remarks.append(
-        gettext(
-            "Your links count words from {links}; the gold links count words from {gold}.",
-            links=links_base,
-            gold=gold_base,
-        )
-    )
-    return best
+    return BestTurn(best, rates[best], rates[usual])
 
 
-def _moved(predicted: _Side, turn: Turn) -> list[frozenset[Link]]:
+def moved_links(predicted: Side, turn: Turn) -> list[frozenset[Link]]:
     """Return the links of each pair as (source word, target word) from 0."""
     sides = (pair.swapped() if turn.swapped else pair for pair in predicted.pairs)
     return [pair.moved(-turn.links_base, -turn.links_base).all for pair in sides]
 
 
-def _gold(reference: _Side, turn: Turn) -> list[GoldLinks]:
+def _gold(reference: Side, turn: Turn) -> list[GoldLinks]:
     """Return the gold links of each pair from 0."""
     moved = [pair.moved(-turn.gold_base, -turn.gold_base) for pair in reference.pairs]
     return [GoldLinks(pair.all - pair.possible, pair.possible) for pair in moved]

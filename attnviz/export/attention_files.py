@@ -1,19 +1,27 @@
-"""Write many attention records to one file: JSON lines, lines of word links, or a Parquet table."""
+"""Write attention records to one file: JSON lines, word links in several formats, or a Parquet table."""
 
 from __future__ import annotations
 
+import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from attnviz.analysis.pharaoh import links_text
+from attnviz.analysis.gold import GoldLinks, linkable_words
+from attnviz.analysis.pharaoh import links_text, word_links
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.trace import Attention
+from attnviz.text import without_isolates
+from attnviz.trace import Attention, Words
+from attnviz.trace.attention_builder import attention
 
-ENDINGS = ("json", "pharaoh", "parquet")
+LINK_ENDINGS = ("pharaoh", "naacl", "json", "csv")
+"""Extensions of the files in which word links are saved; all keep which links are only possible."""
+ENDINGS = (*LINK_ENDINGS, "parquet")
 """Extensions of files with more than one record."""
 _LINKS = pa.list_(pa.struct([("j", pa.int16()), ("i", pa.int16())]))
 SCHEMA = pa.schema(
@@ -33,11 +41,18 @@ SCHEMA = pa.schema(
 
 
 def attention_file_content(records: Sequence[Attention], ending: str) -> bytes:
-    """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError for another."""
+    """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError for another.
+
+    .pharaoh, .naacl and .csv hold the links between words (`analysis.pharaoh.word_links`).
+    """
     if ending == "json":
         return "".join(record.to_json() + "\n" for record in records).encode("utf-8")
     if ending == "pharaoh":
         return "".join(links_text(record) + "\n" for record in records).encode("utf-8")
+    if ending == "naacl":
+        return "".join(_naacl(records)).encode("utf-8")
+    if ending == "csv":
+        return "\n".join(map(_link_table, records)).encode("utf-8-sig")
     if ending != "parquet":
         raise AttnvizError(
             gettext(
@@ -51,6 +66,45 @@ def attention_file_content(records: Sequence[Attention], ending: str) -> bytes:
     sink = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(rows, SCHEMA), sink)
     return sink.getvalue()
+
+
+def linked_record(words: Words, gold: GoldLinks, origin: str = "") -> Attention:
+    """Return the links of `gold` between `words`, without `</s>`, as a record whose tokens are the words."""
+    source, target = linkable_words(words)
+    linked = sorted(gold.sure | gold.possible)
+    matrix = np.zeros((len(target), len(source)))
+    for j, i in linked:
+        matrix[i, j] = 1
+    matrix /= np.maximum(matrix.sum(axis=1, keepdims=True), 1)
+    record = attention(source, target, matrix, sure=gold.sure, possible=gold.possible, origin=origin)
+    return replace(
+        record,
+        links=tuple(linked),
+        source_word_of=np.arange(len(source), dtype=np.int32),
+        target_word_of=np.arange(len(target), dtype=np.int32),
+    )
+
+
+def _naacl(records: Sequence[Attention]) -> Iterator[str]:
+    """Yield the lines `pair source target S|P`, counted from 1; a pair without links has its first word linked to 0."""
+    for number, record in enumerate(records, 1):
+        links = word_links(record)
+        if not links:
+            yield f"{number} 0 1 S\n"
+        for j, i, possible in links:
+            yield f"{number} {j + 1} {i + 1} {'P' if possible else 'S'}\n"
+
+
+def _link_table(record: Attention) -> str:
+    """Return the links as a table: source words in the first row, target words in the first column, S or P in cells."""
+    source, target = linkable_words(record.words())
+    marks = {(j, i): "P" if possible else "S" for j, i, possible in word_links(record)}
+    file = io.StringIO()
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow(["target \\ source", *(f"{number} {word}" for number, word in enumerate(source, 1))])
+    for i, word in enumerate(target):
+        rows.writerow([f"{i + 1} {word}", *(marks.get((j, i), "") for j in range(len(source)))])
+    return without_isolates(file.getvalue())
 
 
 def _row(number: int, record: Attention) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,12 @@ def table(trace: Aligned, options: FigureOptions | None = None, weights: Weights
     return translation_table(
         trace, by=options.by, face=options.face, weights=weights, end=options.end, margins=options.margins
     )
+
+
+def file_name(trace: Aligned, ending: str) -> str:
+    """Return a name for a file of `trace`: the first words of the sentence, then `ending`."""
+    words = "-".join(re.findall(r"\w+", trace.source_text.lower())[:4])[:40]
+    return "-".join(filter(None, ("attnviz", words, ending)))
 
 
 def csv(numbers: pd.DataFrame) -> bytes:

@@ -115,7 +115,7 @@ def panels_layout(compared: Comparison, sizes: PanelSizes, names: tuple[str, str
         "shapes": [],
         "meta": {"narrowest": narrowest, "widest": widest},
     }
-    captions = panel_captions(names, compared.face)
+    captions = panel_captions(names, compared)
     for place, (kind, axes) in enumerate(sizes.axes.items()):
         horizontal, vertical = sizes.domains(kind)
         has_labels = place % sizes.panels_per_line == 0

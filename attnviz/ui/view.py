@@ -37,6 +37,21 @@ class Keyed(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Compared:
+    """Attention of another program for the same sentence pair."""
+
+    names: tuple[str, str]
+    """Names of both files, that of the other last."""
+    other: Any
+    """The attention in the other file."""
+
+    @property
+    def identity(self) -> str:
+        """Text that differs for each comparison of the same attention."""
+        return f"{self.other.fingerprint} {self.names}"
+
+
+@dataclass(frozen=True, eq=False)
 class View:
     """A translation that is shown, and the id that makes its keys unique on the page."""
 
@@ -58,6 +73,8 @@ class View:
     """Forms of attention that the visitor chooses from, each with its own history entry; empty for most views."""
     step_count: int | None = None
     """Number of steps; None for those of the decoder."""
+    compared: Compared | None = None
+    """What imported attention is compared with."""
     main: View | None = None
     """The page's own view, if the page draws this one instead: its parameters are in the address, too."""
 

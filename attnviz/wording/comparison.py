@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.analysis.comparison import Comparison, Side
-from attnviz.analysis.grid import Face
 from attnviz.analysis.shared_words import SharedAxis
 from attnviz.languages import gettext
 from attnviz.wording.attention_variants import SYMBOLS, face_names
@@ -22,10 +21,12 @@ def default_names() -> Names:
     return gettext("the first"), gettext("the other")
 
 
-def panel_captions(names: Names, face: Face) -> dict[str, tuple[str, str]]:
-    """Return, for each panel, its title and what it shows."""
+def panel_captions(names: Names, compared: Comparison) -> dict[str, tuple[str, str]]:
+    """Return, for each panel, its title and what it shows; of other programs, it is not known when they computed it."""
     one, two = (shorten(name, _LONGEST_NAME) for name in names)
-    shown = f"{SYMBOLS[face]}, {face_names()[face].lower()}"
+    shown = SYMBOLS[compared.face]
+    if compared.has_probabilities or not compared.both_attend:
+        shown = f"{shown}, {face_names()[compared.face].lower()}"
     return {
         "first": (one, shown),
         "other": (two, shown),
@@ -81,6 +82,10 @@ def _shared_sentence(compared: Comparison) -> str:
         "target": int(compared.target.shared.sum()),
         "targets": len(compared.target.names),
     }
+    if not compared.has_probabilities:  # attention of other programs, in any languages
+        return gettext(
+            "The two files share {source} of {sources} source words and {target} of {targets} target words.", **counts
+        )
     if compared.by == "words":
         return gettext(
             "The two translations share {source} of {sources} English words and {target} of {targets} French "
@@ -174,6 +179,12 @@ def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "f
     if listed := [f"{name} {decimal(log)}" for name, log in zip(names, logs, strict=True) if not np.isnan(log)]:
         sentences.append(gettext("log p: {listed}.", listed="; ".join(listed)))
     return " ".join(sentences)
+
+
+def attention_at_step(compared: Comparison, names: Names, step: int) -> str:
+    """Return where the attention of two programs is largest at 0-based `step` of the first, and how far it differs."""
+    row = compared.row_of(step)
+    return " ".join([f"{_quoted(compared.target, row)}.", *_step_attention_sentences(compared, names, row)])
 
 
 def _step_attention_sentences(compared: Comparison, names: Names, row: int) -> list[str]:

@@ -22,6 +22,8 @@ def measure_names() -> dict[str, str]:
         "bleu": "BLEU",
         "aer_before": gettext("AER before the word"),
         "aer_after": gettext("AER after the word"),
+        "aer_between": gettext("AER between the files"),
+        "only_one": gettext("links in one file only"),
         "omitted": gettext("omissions"),
         "repeated": gettext("repetitions"),
         "unlinked": gettext("words without a link"),

@@ -120,3 +120,32 @@ def hidden_links_message() -> str:
 def removed_links_message() -> str:
     """Return the message that gold links were dropped because the sentence changed."""
     return gettext("The links marked by hand belonged to the previous sentence and were removed.")
+
+
+def drawing_texts() -> dict[str, str]:
+    """Return the texts of the mode in which links are drawn on the heatmap."""
+    return {
+        "help": gettext(
+            "Click a cell to link its two words. A second click makes the link only possible; a third click removes it."
+        ),
+        "keys": gettext("Arrow keys move, Enter or Space sets the link, Ctrl+Z undoes, and Escape leaves the heatmap."),
+        "cells": gettext("Cells for drawing links"),
+        "cell": gettext("{target} ← {source}: {kind}"),
+        "none": gettext("no link"),
+        "sure": gettext("sure link"),
+        "possible": gettext("possible link"),
+        "count-sure": gettext("sure: {count}"),
+        "count-possible": gettext("possible: {count}"),
+        "count-false": gettext("false links of the attention: {count}"),
+        "score": gettext(
+            "{face}, against the links you drew: alignment error rate {aer}, precision {precision}, recall {recall}."
+        ),
+        "most": gettext("No more than {most} links can be drawn."),
+        "undo": gettext("Undo"),
+        "save": gettext("Save the links:"),
+    }
+
+
+def link_file_names() -> dict[str, str]:
+    """Return the name of each format in which links are saved, by the extension of its files."""
+    return {"pharaoh": "Pharaoh", "naacl": "NAACL", "json": "JSON", "csv": "CSV"}

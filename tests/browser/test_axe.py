@@ -72,3 +72,8 @@ def test_axe_finds_nothing_serious(
 ) -> None:
     page = open_page(f"?sentence={quote(EXAMPLE)}&depth={level}&lang={lang}", path=path, ready=READY_OF[path], **window)
     assert violations(page) == []
+
+
+def test_axe_finds_nothing_serious_while_links_are_drawn(open_page: Opener) -> None:
+    page = open_page(f"?sentence={quote(EXAMPLE)}&depth=numbers&draw=1&gold=0-0.1p1", ready=".link-cells .mark")
+    assert violations(page) == []

@@ -21,7 +21,7 @@ from tests.figures import synthetic
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.ui.fields import fields, set_field
 from tests.ui.opening import open_lab, open_page, upload
-from tests.ui.shown_payloads import all_payloads, fetched, mounted, panel_texts, steps_of, texts, texts_with
+from tests.ui.shown_payloads import all_payloads, fetched, mounted, panel_texts, payload, steps_of, texts, texts_with
 
 _WHY = """
 from attnviz.ui.chrome import run_pages
@@ -160,3 +160,70 @@ def test_figures_that_need_a_translation_are_not_served(snapshot: SnapshotAssert
     for name in ("verification", "candidates", "energy", "diagram", "equation-1", "foils"):
         with pytest.raises(LookupError):
             fetched(at.replace("/look?", f"/{name}?"))
+
+
+def compare_with(app: AppTest, name: str, content: bytes) -> AppTest:
+    """Upload a file to compare the open attention with."""
+    app.get("file_uploader")[1].set_value((name, content, "text/plain")).run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize("depth", ["idea", "numbers"])
+def test_two_attention_files_are_shown_side_by_side(depth: str, snapshot: SnapshotAssertion) -> None:
+    record = attention("the green house .", "la maison verte .", np.eye(4)[[0, 2, 1, 3]])
+    app = upload(open_page(depth=depth), "mine.json", record.to_json().encode())
+    assert not mounted_comparison(app)
+    compare_with(app, "other.pharaoh", b"0-0 1-1 2-2 3-3\n")
+    (links, figure) = mounted_comparison(app)
+    assert links["summary"] == snapshot(name="summary")
+    assert [one["text"] for one in links["findings"]] == snapshot(name="links of one only")
+    assert [(one["step"], one["source"]) for one in links["findings"]] == [(1, 2), (2, 1), (1, 1), (2, 2)]
+    assert [name for name in ("first", "other", "difference") if f'"{name}"' in figure["template"]] == [
+        "first",
+        "other",
+        "difference",
+    ]
+    assert figure["captions"]["1"][1] == snapshot(name="step 2")
+    assert "other.pharaoh" in texts(app)
+    (box,) = mounted(app, "tables")
+    assert [len(one["rows"]) for one in payload(box["at"])["tables"]][-1] == 16
+    saved = payload(next(one["at"] for one in mounted(app, "picture_files")))["pictures"]
+    assert [one["file"] for one in saved][-1] == "attnviz-the-green-house-comparison"
+    app.button(key="compare_stop").click().run()
+    assert not mounted_comparison(app)
+
+
+def mounted_comparison(app: AppTest) -> list[dict[str, object]]:
+    """Return the payloads of the links of one file only and of the heatmaps, if the page compares two files."""
+    assert not app.exception
+    links = [one for one in mounted(app, "findings") if "findings" in one and "the files" in one["summary"]]
+    charts = [payload(one["at"]) for one in mounted(app, "chart") if one.get("waiting")]
+    return [*links, *(chart for chart in charts if "fits" in chart)]
+
+
+@pytest.mark.parametrize(
+    "content", [b"no attention\nat all", b"0-0 9-9\n", b"0-0\n1-1\n"], ids=["text", "range", "two"]
+)
+def test_file_that_cannot_be_compared_is_refused_with_the_reason(content: bytes, snapshot: SnapshotAssertion) -> None:
+    record = attention("the house", "la maison", np.eye(2))
+    app = compare_with(upload(open_page(), "mine.json", record.to_json().encode()), "other.txt", content)
+    assert panel_texts(app, "file_problem", "compare_told_files") == snapshot
+    assert steps_of(app) == 2, "the first file stays"
+
+
+def test_other_sentences_are_not_compared(snapshot: SnapshotAssertion) -> None:
+    record = attention("the house", "la maison", np.eye(2))
+    other = attention("a dog", "un chien", np.eye(2))
+    app = upload(open_page(), "mine.json", record.to_json().encode())
+    compare_with(app, "other.json", other.to_json().encode())
+    assert panel_texts(app, "compare_told_files") == snapshot
+
+
+def test_links_of_another_segmentation_lead_to_their_cells() -> None:
+    record = attention("I do n't sleep", "je ne dors pas", np.eye(4)[[0, 2, 3, 1]])
+    other = attention("I don't sleep </s>", "je ne dors pas </s>", np.eye(5, 4)[[0, 2, 2, 1, 3]])
+    app = upload(open_page(depth="numbers"), "mine.json", record.to_json().encode())
+    links, _ = mounted_comparison(compare_with(app, "other.json", other.to_json().encode()))
+    shown = [(one["text"].split(" links ")[1], one.get("step"), one["source"]) for one in links["findings"]]
+    assert shown == [("“ne” to “don't” (1-1).", 1, None), ("“ne” to “sleep” (2-1).", 1, 3)]

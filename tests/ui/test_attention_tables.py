@@ -57,6 +57,33 @@ def test_attention_file_is_measured_and_scored(corpus: Run, snapshot: SnapshotAs
     assert [text for text in texts(app).splitlines() if "F1" in text] == snapshot
 
 
+def test_two_attention_files_are_compared_and_their_pairs_open_side_by_side(
+    corpus: Run, snapshot: SnapshotAssertion
+) -> None:
+    app = give(corpus(), 1, "links.txt", PAIRS)
+    give(app, 3, "other.pharaoh", f"{RIGHT}\n{RIGHT}\n")
+    listed = app.dataframe[0].value
+    assert list(listed["aer_between"]) == pytest.approx([0, 12 / 14])
+    assert list(listed["only_one"]) == [0, 12]
+    assert [text for text in texts(app).splitlines() if "Both files" in text] == snapshot
+    give(app, 2, "gold.txt", f"{RIGHT}\n{RIGHT}\n")
+    listed = app.dataframe[0].value
+    assert list(listed["aer_between"]) == list(listed["aer_before"]), "both files stay"
+    job = jobs.job_of(app.session_state["corpus_table"])
+    assert job is not None
+    opened: list[object] = []
+    _open_row(job, opened.append, lambda *given: opened.extend(given), listed.iloc[1].to_dict())
+    name, other = opened[-1]  # type: ignore[misc]
+    assert (name, len(other)) == ("other.pharaoh", 2)
+    assert other[1].source_text == WORDS, "it has the words of the first file"
+
+
+def test_other_file_with_other_pairs_is_refused(corpus: Run, snapshot: SnapshotAssertion) -> None:
+    app = give(corpus(), 1, "links.txt", PAIRS)
+    give(app, 3, "other.pharaoh", f"{RIGHT}\n")
+    assert panel_texts(app, "corpus_problem") == snapshot
+
+
 def test_unreadable_attention_is_refused_with_the_reason(corpus: Run, snapshot: SnapshotAssertion) -> None:
     app = give(corpus(), 1, "notes.txt", "Some words.\nAnd more words.\n")
     assert panel_texts(app, "corpus_problem") == snapshot
@@ -70,7 +97,8 @@ def test_row_opens_its_pair_with_its_gold_links(corpus: Run) -> None:
     opened: list[object] = []
     row = app.dataframe[0].value.iloc[1].to_dict()
     _open_row(job, opened.append, lambda *given: opened.extend(given), row)
-    name, records, number, pair = opened
+    name, records, number, pair, other = opened
+    assert other is None
     assert (name, records, number) == ("links.txt", job.records, 2)
     assert pair.gold.sure == {(k, k) for k in range(7)}
     assert pair.source_words == tuple(WORDS.split())
@@ -97,6 +125,6 @@ def test_pair_of_a_server_table_opens_its_stored_attention(
     opened: list[object] = []
     row = {"number": 2, "source": WORDS, "target": WORDS}
     _open_row(job, opened.append, lambda *given: opened.extend(given), row)
-    name, records, number, _ = opened
+    name, records, number, _, _ = opened
     assert (name, number, len(records)) == ("links.parquet", 1, 1)
     assert records[0].links == jobs.read_bytes(PAIRS.encode())[1].links

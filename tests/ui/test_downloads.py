@@ -14,9 +14,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator
+from attnviz.export.files import file_name
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.step import figure_input
-from attnviz.ui.toolbar.downloads import file_name, pictures
+from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.toolbar.opened_file import MOST_PIECES, close, current_file, open_file, read_what_ifs
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES

@@ -1,7 +1,7 @@
 """Read tables as CSV, TSV or the like: source tokens in the first row, target tokens in the first column.
 
-Columns are separated by commas, tabs, semicolons or spaces. A table may also hold weights alone. The tables exported by
-this program have numbered names; their margins are dropped.
+Columns are separated by commas, tabs, semicolons or spaces. A table may also hold weights alone, or links: S for sure
+or P for possible in a cell. The tables exported by this program have numbered names; their margins are dropped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from attnviz.importing.file_content import Content
-from attnviz.importing.format import Format, is_number
+from attnviz.importing.format import Format, is_number, linked
+from attnviz.importing.link_text import Links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
@@ -24,11 +25,17 @@ _OWN_CORNER = re.compile(r"\w+ \\ \w+")
 """Corner cell of an exported table: `target \\ source`, in any language."""
 
 
+_KINDS = ("", "S", "P")
+"""Cells of a table of links: none, sure, possible."""
+
+
 class _Table(NamedTuple):
     source: list[str] | None
     target: list[str] | None
     rows: list[list[str]]
     remarks: tuple[str, ...] = ()
+    linked: bool = False
+    """Whether the cells are _KINDS instead of numbers."""
 
 
 def detect(content: Content) -> str | None:
@@ -38,12 +45,16 @@ def detect(content: Content) -> str | None:
         return None
     if tables[0].source is None:
         return gettext("The file is a table of numbers.")
+    if tables[0].linked:
+        return gettext(
+            "The file is a table of links: S or P in the row of a target token and the column of a source token."
+        )
     return gettext("The file is a table: source tokens in the first row, target tokens in the first column.")
 
 
 def read(content: Content) -> Sentences:
     """Return one sentence pair for each table."""
-    return Sentences(_tables(content) or [], _read)
+    return Sentences(_tables(content) or [], _read, base=0)
 
 
 def _tables(content: Content) -> list[_Table] | None:
@@ -110,7 +121,10 @@ def _table(rows: Sequence[Sequence[str]], delimiter: str) -> _Table | None:
     if _OWN_CORNER.fullmatch(corner) and _numbered(source[:1]) is not None:
         source, target, body = _without_margins(source, target, body, remarks)
         source, target = _numbered(source) or source, _numbered(target) or target
-    if not all(number(cell) for row in body for cell in row[1:]) or not body:
+    cells = [cell for row in body for cell in row[1:]]
+    if cells and all(cell.upper() in _KINDS for cell in cells) and (any(cells) or _OWN_CORNER.fullmatch(corner)):
+        return _Table(source, target, [[cell.upper() for cell in row[1:]] for row in body], linked=True)
+    if not all(map(number, cells)) or not body:
         return None
     return _Table(source, target, [[plain(cell) for cell in row[1:]] for row in body], tuple(remarks))
 
@@ -136,6 +150,13 @@ def _without_margins(
 
 
 def _read(table: _Table) -> SentencePair:
+    if table.linked:
+        linked_as = {
+            kind: frozenset((j, i) for i, row in enumerate(table.rows) for j, cell in enumerate(row) if cell == kind)
+            for kind in _KINDS[1:]
+        }
+        links = Links(linked_as["S"] | linked_as["P"], linked_as["P"], annotated=True)
+        return linked(links, source=table.source, target=table.target)
     fields: dict[str, object] = {"matrix": np.array(table.rows, dtype=np.float64)}
     if table.source is not None:
         fields |= {"source": table.source, "target": table.target}

@@ -154,7 +154,7 @@ interface Chart extends HTMLElement {
     xaxis: DrawnAxis;
     xaxis2?: DrawnAxis;
     yaxis: DrawnAxis;
-    _size: { l: number; t: number; b: number };
+    _size: { l: number; r: number; t: number; b: number };
   };
   on(name: "plotly_click" | "plotly_hover" | "plotly_unhover", listener: (event: { points: Point[] }) => void): void;
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,13 +19,14 @@ from attnviz.ui.concurrency import in_turn
 from attnviz.ui.corpus import corpus_choices, table
 from attnviz.ui.corpus.corpus_choices import clear_brush, key, show_pairs
 from attnviz.ui.corpus.corpus_plot import plot_panel
-from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Files, Job, begin, begin_attention, job_of
+from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, File, Files, Job, begin, begin_attention, job_of
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import segmented_control, select_box, text_box
 from attnviz.ui.file_uploader import multiple_uploader, uploader
 from attnviz.ui.popover import popover
 from attnviz.ui.requests import begin_fragment, request_button
 from attnviz.ui.text_sections import text_section
+from attnviz.wording.compared_links import agreement_sentences
 from attnviz.wording.corpus import measure_names, preset_caption, preset_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal
@@ -38,14 +40,26 @@ _PART_ROWS = 200
 """Number of rows that are sent to the browser at once."""
 
 _UPLOAD = "corpus_attention"
-"""Session state key: names and contents of the attention files whose table was begun last."""
+"""Session state key: the files whose table was begun last (`_Uploads`)."""
 _MOST_ATTENTION_MEGABYTES = 16
 """Largest size of an attention file, in megabytes; the command has no limit."""
 
+
+@dataclass(frozen=True)
+class _Uploads:
+    """Attention files, and the files that they are compared with."""
+
+    files: Files
+    gold: File | None = None
+    other: File | None = None
+
+
 OpenPair = Callable[[table.Pair], None]
 """Opens a pair in the step view."""
-OpenAttention = Callable[[str, AttentionRecords, int, table.Pair], None]
-"""Opens a pair of an attention file by the file's name and the pair's number, from 1, with its gold links."""
+OpenAttention = Callable[[str, AttentionRecords, int, table.Pair, tuple[str, AttentionRecords] | None], None]
+"""Opens a pair of an attention file by the file's name and the pair's number, from 1, with its gold links.
+
+The last argument is the name and attention of a file that it is compared with."""
 
 
 def keep_scroll(container: str, name: str) -> None:
@@ -176,14 +190,18 @@ def _begin(model: str, name: str, content: bytes, gold: bytes | None = None, *, 
 
 def _begin_attention(files: Files) -> None:
     """Measure attention files and make their table the current one."""
-    st.session_state[_UPLOAD] = files
-    _select_table(begin_attention(files).identity)
+    _begin_uploads(_Uploads(files))
 
 
-def _begin_score(gold_name: str, gold: bytes) -> None:
-    """Measure the attention files of the session again, with error rates against gold links."""
+def _begin_again(change: str, name: str, content: bytes) -> None:
+    """Measure the attention files of the session again, with another file as their gold or `other` links."""
     preset = st.session_state[key(corpus_choices.PRESET)]
-    _select_table(begin_attention(st.session_state[_UPLOAD], gold_name, gold).identity, preset)
+    _begin_uploads(replace(st.session_state[_UPLOAD], **{change: (name, content)}), preset)
+
+
+def _begin_uploads(uploads: _Uploads, preset: str = "all") -> None:
+    st.session_state[_UPLOAD] = uploads
+    _select_table(begin_attention(uploads.files, uploads.gold, uploads.other).identity, preset)
 
 
 def _store_error(message: str) -> None:
@@ -232,7 +250,8 @@ def _open_row(job: Job, open_pair: OpenPair, open_attention: OpenAttention, row:
         return
     words = table.words_of(job.table, number)
     gold = job.scored.gold[number - 1] if job.scored else None
-    open_attention(job.name, records, place, table.Pair(row["source"], row["target"], gold, *words))
+    other = None if job.other is None else (job.other_name, job.other)
+    open_attention(job.name, records, place, table.Pair(row["source"], row["target"], gold, *words), other)
 
 
 def _score_box(job: Job) -> None:
@@ -257,8 +276,26 @@ def _score_box(job: Job) -> None:
         with popover(gettext("Score against gold links"), key="corpus_gold", type="tertiary"):
             uploader(
                 gettext("Gold links of the same pairs, in any format"),
-                _begin_score,
+                partial(_begin_again, "gold"),
                 key="corpus_gold",
+                megabytes=_MOST_ATTENTION_MEGABYTES,
+            )
+
+
+def _comparison_box(job: Job) -> None:
+    """Draw how far two attention files agree, or the box that takes the other file."""
+    if job.agreement:
+        names = (shorten(job.name, 40), shorten(job.other_name, 40))
+        with st.container(key="corpus_agreement"):
+            st.text(" ".join(agreement_sentences(job.agreement.pairs, names)))
+            if job.agreement.remarks:
+                st.caption(" ".join(job.agreement.remarks))
+    elif _UPLOAD in st.session_state:
+        with popover(gettext("Compare with another program"), key="corpus_other", type="tertiary"):
+            uploader(
+                gettext("Attention or links of another program for the same pairs, in any format"),
+                partial(_begin_again, "other"),
+                key="corpus_other",
                 megabytes=_MOST_ATTENTION_MEGABYTES,
             )
 
@@ -301,6 +338,7 @@ def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:
         listed = table.listed_rows(matching, corpus_choices.current_choice(session))
         if job.records is not None:
             _score_box(job)
+            _comparison_box(job)
         _summary(job, table_rows, listed, chosen)
         if len(listed):
             _rows(listed, table_rows, open_row)

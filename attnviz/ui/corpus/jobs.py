@@ -21,6 +21,7 @@ from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.attention_table import attention_table
 from attnviz.corpora.lines import ENDINGS, extensions_text, readable
+from attnviz.evaluation.link_agreement import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.evaluation.scoring import Scored, score
 from attnviz.importing.file_content import content_of
 from attnviz.importing.reading import read_bytes, records_of_files
@@ -43,8 +44,9 @@ _MAX_REASONS = 100
 _WINDOW = 20
 """Lines between progress reports."""
 
-Files = Sequence[tuple[str, bytes]]
-"""Names and contents of uploaded files."""
+File = tuple[str, bytes]
+"""Name and content of an uploaded file."""
+Files = Sequence[File]
 
 _WATCHER_PROGRAM = """
 import pathlib, shutil, signal, sys, time
@@ -95,6 +97,11 @@ class Job:
         """The attention of another program, for a table of it."""
         self.scored: Scored | None = None
         """The score of its links against gold links."""
+        self.other_name = ""
+        self.other: AttentionRecords | None = None
+        """The attention of the program that it is compared with."""
+        self.agreement: LinkAgreement | None = None
+        """The links of both."""
         self.done = False
         self._cancelled = threading.Event()
         self._start_time = 0.0
@@ -186,15 +193,23 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
     return _begin(name, (content, gold or b"", digest.encode()), partial(_measure_pairs, model, pairs, content, gold))
 
 
-def begin_attention(files: Files, gold_name: str = "", gold: bytes | None = None) -> Job:
-    """Start measuring attention files of another program, and their links against those of a file of `gold` links."""
+def begin_attention(files: Files, gold: File | None = None, other: File | None = None) -> Job:
+    """Start measuring attention files of another program.
+
+    Their links are scored against those of a file of `gold` links, and compared with those of an `other` file.
+    """
     files = sorted(files)
     name = files[0][0]
     if len(files) > 1:
         more = len(files) - 1
         name = ngettext("{name} and {count} other file", "{name} and {count} other files", more, name=name)
-    parts = [part for file, content in files for part in (file.encode(), content)]
-    return _begin(name, (*parts, gold or b"", b"attention"), partial(_measure_attention, name, files, gold_name, gold))
+    parts = [part for file in files for part in _parts(file)]
+    parts += [*_parts(gold or ("", b"")), *_parts(other or ("", b""))]
+    return _begin(name, (*parts, b"attention"), partial(_measure_attention, name, files, gold, other))
+
+
+def _parts(file: File) -> tuple[bytes, bytes]:
+    return file[0].encode(), file[1]
 
 
 def _begin(name: str, parts: Sequence[bytes], make: Callable[[Job], None]) -> Job:
@@ -240,7 +255,7 @@ def _measure_pairs(model: str, pairs: str, content: bytes, gold: bytes | None, j
         raise AttnvizError(gettext("No line of {name} could be used: {reason}.", name=job.name, reason=reason))
 
 
-def _measure_attention(name: str, files: Files, gold_name: str, gold: bytes | None, job: Job) -> None:
+def _measure_attention(name: str, files: Files, gold: File | None, other: File | None, job: Job) -> None:
     """Measure every pair of attention files."""
     if len(files) == 1:
         records = read_bytes(files[0][1], name)
@@ -256,13 +271,18 @@ def _measure_attention(name: str, files: Files, gold_name: str, gold: bytes | No
                 most=MOST_LINES,
             )
         )
-    scored = None if gold is None else score(records, read_bytes(gold, gold_name))
+    if other is not None:
+        compared = read_bytes(other[1], other[0])
+        records, job.other = with_tokens_of(records, compared), with_tokens_of(compared, records)
+        job.agreement, job.other_name = link_agreement(records, job.other), other[0]
+    scored = None if gold is None else score(records, read_bytes(gold[1], gold[0]))
 
     def advance(done: int) -> None:
         if done % _WINDOW == 0:
             job.report_progress(Progress(done, len(records), skipped=0, before=0))
 
-    table = attention_table(records, () if scored is None else scored.error.sentences, advance)
+    scores = () if scored is None else scored.error.sentences
+    table = attention_table(records, scores, advance, () if job.agreement is None else job.agreement.pairs)
     parquet.write_table(table, job.table, compression="zstd")
     job.records, job.scored = records, scored
 

@@ -29,7 +29,7 @@ UNLIKELY = 0.1
 """Quantile of the log probability per word up to which the preset "unsure" shows pairs."""
 COPIED = 0.5
 """Smallest share of copied words at which the preset "copied" shows a pair."""
-_LATER = ("unlinked", "many_to_one", "drifted", "file", "record")
+_LATER = ("unlinked", "many_to_one", "drifted", "aer_between", "only_one", "file", "record")
 """Columns that some tables lack: measures of later versions, and those of imported attention."""
 _COLUMNS = ("number", "source", "target", "file", *(measure.name for measure in MEASURES))
 _PRESET_ORDERS: dict[str, tuple[str, str]] = {

@@ -44,15 +44,13 @@ from attnviz.ui.page_state.linked import Session, keep_for
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, selection_of
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.step.comparison_layouts import comparison_layouts
 from attnviz.ui.step.heatmap import root_switch, unit_names
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.view import View
 from attnviz.wording.attention_variants import face_names
 from attnviz.wording.comparison import comparison_caveat, comparison_sentences, no_heatmaps_reason, step_sentence
 from attnviz.wording.what_if import cards
-
-LAYOUTS = {4: 1380, 2: 900, 1: 390}
-"""Panels side by side, and the width in pixels they are laid out for, the widest first."""
 
 
 def differing_sentences_html(pair: Pair) -> str:
@@ -305,20 +303,7 @@ def _payload(
     `identity` and the language `code` complete the cache key.
     """
     names, leads, compared = _pair.names, _pair.leads, compared_pair(_pair, choices)
-    figures = [
-        comparison(
-            compared,
-            names,
-            end=choices.end,
-            root=choices.root,
-            colours=choices.colours,
-            across=panels_per_row,
-            width=width,
-            leads=leads,
-            theme=theme,
-        )
-        for panels_per_row, width in LAYOUTS.items()
-    ]
+    figures = comparison_layouts(compared, names, choices, theme, leads)
     sentences = " ".join(comparison_sentences(compared, names))
     return fitting_payload(
         figures,

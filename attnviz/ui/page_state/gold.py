@@ -85,6 +85,23 @@ def set_links(session: Session, view: View, text: str) -> None:
         session[view.key(GOLD)] = PairLinks.of(*linkable_words(words), links)
 
 
+def is_drawn_in(view: View, request: Any) -> bool:
+    """Return whether a browser's request, which may be anything, is about links drawn in `view`."""
+    return (
+        isinstance(request, Mapping)
+        and request.get("view") == view.id
+        and request.get("identity") == view.identity
+        and isinstance(request.get("links"), str)
+    )
+
+
+def set_drawn_links(session: Session, view: View, request: Mapping[str, Any]) -> None:
+    """Store the links of a request that `is_drawn_in` the view, and write them in the text box."""
+    text = request["links"][:_LONGEST]
+    set_links(session, view, text)
+    session[view.key(TEXT)] = text
+
+
 def remove_links(session: Session, view: View) -> None:
     """Remove the links, and empty the text box."""
     set_links(session, view, "")

@@ -46,10 +46,12 @@ def _open_pair(pair: Pair) -> None:
     st.rerun()
 
 
-def _open_attention(name: str, records: AttentionRecords, number: int, pair: Pair) -> None:
-    """Show a pair of an attention file on the first page, with its gold links."""
+def _open_attention(
+    name: str, records: AttentionRecords, number: int, pair: Pair, other: tuple[str, AttentionRecords] | None
+) -> None:
+    """Show a pair of an attention file on the first page, with its gold links and that of the `other` file."""
     _begin_translation()
-    opened_file.choose_attention(st.session_state, opened_file.Choice(name, records, number))
+    opened_file.choose_attention(st.session_state, opened_file.Choice(name, records, number, other=other))
     if pair.gold:
         set_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
     go_to("")

@@ -73,15 +73,18 @@ def _store_links(view: View) -> None:
     set_links(st.session_state, view, str(st.session_state.get(view.key(TEXT)) or ""))
 
 
-def gold_panel(view: View) -> None:
-    """Draw the errors of the links in the heatmap, compared with the gold links; each is a link to its cell."""
+def gold_panel(view: View, *, listed: bool) -> None:
+    """Draw the problem of the gold links; if `listed`, also the errors of the links in the heatmap against them.
+
+    Each error is a link to its cell.
+    """
     session = st.session_state
     with st.container(key=view.key("gold_panel")):  # always present: otherwise the parts below are mounted again
         if problem := problem_of(session, view):
             st.container(key=view.key("gold_problem")).text(problem)
         elif has_links_for_other_words(session, view):
             st.text(hidden_links_message())
-        if (gold := gold_of(session, view)) is None:
+        if not listed or (gold := gold_of(session, view)) is None:
             return
 
         def make_payload(selection: Selection) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from attnviz.ui.page_state.selection import HeatmapChoices, Selection
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.gold import gold_box, gold_panel
+from attnviz.ui.step.link_drawing import draws_links, link_drawing, link_drawing_switch
 from attnviz.ui.view import View
 from attnviz.wording.attention_variants import face_explanation, face_names
 from attnviz.wording.stages import capitalised
@@ -41,7 +42,8 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     """
     attends = view.trace.attends
     title = gettext("Alignment") if attends else gettext("A single vector for all steps")
-    gold = gold_of(st.session_state, view)
+    draws = draws_links(view)
+    gold = None if draws else gold_of(st.session_state, view)  # the browser draws the links that it edits
 
     def make_payload(selection: Selection) -> dict[str, Any]:
         chosen = shown_choices(selection, view)
@@ -59,12 +61,15 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
         chart(view, at, "heatmap", sent=make_payload(Selection()))
     if not view.shows("numbers"):
         return
+    with st.container(key=view.key("link_drawing")):  # always present: otherwise the parts below are mounted again
+        if draws:
+            link_drawing(view)
     if attends:
         with st.expander(gettext("How to read it"), key=view.key("how_to_read")):
             st.html(f'<p class="reading">{_details(view.trace)}</p>')
     _switches(view)
     if attends:
-        gold_panel(view)
+        gold_panel(view, listed=not draws)  # the bar of the drawing mode has the score
 
 
 def _heads_box(view: View) -> None:
@@ -149,6 +154,7 @@ def _switches(view: View) -> None:
             ),
         )
         option_select(view, "colours", gettext("Colours"), scale_names(), 260)
+        link_drawing_switch(view)
         gold_box(view)
 
 

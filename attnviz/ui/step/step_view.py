@@ -28,6 +28,7 @@ from attnviz.ui.page_state.what_ifs import WHAT_IFS, stored_what_ifs
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import show_traces
+from attnviz.ui.step.compared_attention import compared_attention_panel
 from attnviz.ui.step.diagram import diagram_panel
 from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
 from attnviz.ui.step.heatmap import heatmap_with_columns
@@ -64,6 +65,7 @@ def imported_attention_view(view: View) -> None:
                 findings_panel(view)
         with right, st.container(key=view.key("step_panel")):
             _step(view)
+        compared_attention_panel(view, theme_name())
         chart_tables(view)
 
 

@@ -20,6 +20,7 @@ from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, with_selection
 from attnviz.ui.resources import posterior_attention_of, posterior_of
 from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.step.compared_attention import comparison_numbers
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.view import View
@@ -50,6 +51,7 @@ def chart_tables(view: View) -> None:
     """Offer every chart as a table, computed only while the box is open."""
     state = st.session_state.to_dict()
     name = view.parent.fingerprint if view.parent is not None else ""
+    name += view.compared.identity if view.compared else ""
 
     def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
         subject = subject_of(view, with_selection(state, view, selection))
@@ -74,7 +76,8 @@ def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[tup
         if changed.missing(subject)
         else [(gettext("What changed at step {step}", step=step + 1), changed.table(subject))]
     )
-    return [(_heatmap_name(chosen.face), alignment), *_step_tables(trace, step, subject, posterior), *changes]
+    steps = _step_tables(trace, step, subject, posterior)
+    return [(_heatmap_name(chosen.face), alignment), *steps, *changes, *comparison_numbers(view, chosen)]
 
 
 def _step_tables(

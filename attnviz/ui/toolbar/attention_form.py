@@ -88,7 +88,8 @@ def _open_sentence(choice: Choice) -> None:
     values = {name: st.session_state.get(_field_key(choice, name)) for name in _FIELDS}
     number = int(values["number"] or choice.number)
     if number != choice.number:
-        choose_attention(st.session_state, Choice(choice.name, choice.file, number, opening=choice.opening))
+        again = Choice(choice.name, choice.file, number, other=choice.other, opening=choice.opening)
+        choose_attention(st.session_state, again)
         return
     chosen = replace(
         choice,

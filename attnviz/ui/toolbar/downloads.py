@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -15,9 +14,11 @@ import streamlit as st
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
-from attnviz.export.files import FigureOptions, contents, heading, picture, table
+from attnviz.export.files import FigureOptions, contents, file_name, heading, picture, table
 from attnviz.export.sheet import shortened_to_fit, translation_sheet
 from attnviz.export.story import Story, StoryPicture, story_html
+from attnviz.figures.comparison import comparison
+from attnviz.figures.comparison_table import comparison_table
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
@@ -37,6 +38,7 @@ from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, selection_of, with_selection
 from attnviz.ui.resources import has_posterior, posterior_of, weights_of
 from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.step.compared_attention import compared_in
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.view import Keyed, View
@@ -151,7 +153,7 @@ def downloads(view: View) -> None:
         )
         return picture_files_payload(files, caption)
 
-    name = _current_gold(view, state).text()
+    name = f"{_current_gold(view, state).text()} {view.compared.identity if view.compared else ''}"
     followed_picture_files(view, register_payload(view, "export", name, make_payload), "export")
     st.caption(gettext("The whole translation"))
     _translation_downloads(view, state, name)
@@ -216,6 +218,11 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
             drawn, numbers = figure.draw(subject), figure.table(subject)
             file = f"step-{subject.step + 1}-{name}"
             yield Picture(figure.title(subject), figure.headline(subject), file, drawn, numbers)
+    if view.compared:
+        both, names = compared_in(view, view.compared, selection_of(session, view).choices), view.compared.names
+        title = gettext("{first} and {other} side by side", first=names[0], other=names[1])
+        drawn = comparison(both, names, end=options.end, root=options.root, colours=options.colours)
+        yield Picture(gettext("Side by side"), title, "comparison", drawn, comparison_table(both, names))
 
 
 def _posterior_heatmap(trace: Trace, options: FigureOptions) -> Picture:
@@ -234,12 +241,6 @@ def _posterior_heatmap(trace: Trace, options: FigureOptions) -> Picture:
         heatmap(trace, colours=options.colours, root=options.root, gold=options.gold, **shared),
         heatmap_table(trace, **shared),
     )
-
-
-def file_name(trace: Trace, ending: str) -> str:
-    """Return a name for a file of `trace`: the first words of the sentence, then `ending`."""
-    words = "-".join(re.findall(r"\w+", trace.source_text.lower())[:4])[:40]
-    return "-".join(filter(None, ("attnviz", words, ending)))
 
 
 def _heatmap_options(view: View, session: Mapping[Any, Any]) -> FigureOptions:

@@ -9,6 +9,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz import AttnvizError
+from attnviz.evaluation.link_agreement import with_tokens_of
+from attnviz.evaluation.scoring import different_pairs
 from attnviz.importing.reading import read_bytes
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
@@ -17,6 +19,7 @@ from attnviz.trace import WhatIfs
 from attnviz.ui.file_uploader import uploader as file_uploader
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link
 from attnviz.ui.toolbar.lesson import open_lesson
+from attnviz.ui.view import Compared
 
 LARGEST_MEGABYTES = 64
 """Largest size of an uploaded file; the longest sentence that can be translated makes a file of about 30 MB."""
@@ -41,6 +44,8 @@ class OpenedFile:
     what_ifs: WhatIfs | None
     """The translation in the file and its what-ifs."""
     problem: str = ""
+    compared: Compared | None = None
+    """The same pair in another file."""
 
     @property
     def trace(self) -> Any:
@@ -62,6 +67,8 @@ class Choice:
     normalise: bool = False
     unescape: bool = False
     """Whether the escapes of Moses' tokenizer are undone."""
+    other: tuple[str, AttentionRecords] | None = None
+    """Name and attention of a file that it is compared with."""
     problem: str = ""
     """Error message, empty where the file was opened."""
     opening: int = 0
@@ -122,8 +129,48 @@ def choose_attention(session: Session, choice: Choice) -> None:
         session[_CHOICE] = replace(choice, problem=str(error))
         session[_OPENED] = replace(session.get(_OPENED, OpenedFile("", None)), problem="")
         return
-    session[_OPENED] = OpenedFile(choice.name, WhatIfs(attention))
+    compared, problem = _compared(choice)
+    session[_OPENED] = OpenedFile(choice.name, WhatIfs(attention), problem, compared)
     session[_CHOICE] = replace(choice, problem="")
+
+
+def _compared(choice: Choice) -> tuple[Compared | None, str]:
+    """Return the chosen pair in the other file, or why it cannot be read."""
+    if choice.other is None:
+        return None, ""
+    name, records = choice.other
+    try:
+        records.sentence(choice.number)
+        record = with_tokens_of(records, choice.file).attention(
+            choice.number - 1, normalise=choice.normalise, unescape=choice.unescape
+        )
+    except AttnvizError as error:
+        return None, f"{gettext('{name} cannot be compared.', name=name)} {error}"
+    return Compared((choice.name, name), record), ""
+
+
+def compare_with(session: Session, name: str, content: bytes) -> None:
+    """Compare the open attention with that of another file; on an error store the message."""
+    choice, opened = chosen_attention(session), session.get(_OPENED)
+    if choice is None or opened is None:
+        return
+    try:
+        records = attention_in(content, name)
+        if records is None:
+            raise AttnvizError(gettext("Give a file of attention or word links."))
+        if len(records) != len(choice.file):
+            raise different_pairs(len(choice.file), len(records))
+    except AttnvizError as error:
+        problem = f"{gettext('{name} cannot be compared.', name=name)} {error}"
+        session[_OPENED] = replace(opened, problem=problem)
+        return
+    choose_attention(session, replace(choice, other=(name, records)))
+
+
+def stop_comparing(session: Session) -> None:
+    """Show the open attention alone."""
+    if choice := chosen_attention(session):
+        choose_attention(session, replace(choice, other=None))
 
 
 def chosen_attention(session: Session) -> Choice | None:

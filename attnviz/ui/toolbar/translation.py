@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -16,14 +16,16 @@ from attnviz.text import SPACE
 from attnviz.trace import Attention
 from attnviz.ui.chrome import go_to
 from attnviz.ui.examples import DEFAULT_SENTENCE
+from attnviz.ui.file_uploader import uploader
 from attnviz.ui.language import language_address
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address, inputs
-from attnviz.ui.page_state.gold import open_gold
+from attnviz.ui.page_state.gold import is_drawn_in, open_gold, set_drawn_links
 from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.page_state.linked import read_link
 from attnviz.ui.page_state.parameters import offered_in
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
+from attnviz.ui.popover import popover
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.resources import tokenizer_of, translate
 from attnviz.ui.step.what_if import handle_what_if, is_about
@@ -76,6 +78,8 @@ def shown_translation(request: Request | None, *, back: bool, steps: bool = Fals
         requested_trace = None if file_trace or not request else _requested_trace(request)
         original = file_trace or requested_trace or _fallback_trace(request)
         view = _view(original, request if requested_trace else None, opened) if original else None
+        if view and opened and original is file_trace:
+            view = replace(view, compared=opened.compared)
         if requested_trace and request:
             _notice(requested_trace, request.target or "")
             if not request.target:
@@ -97,7 +101,7 @@ def _view(first: Trace, request: Request | None, opened: opened_file.OpenedFile 
 
 
 def open_view(view: View, requested: address.Parameters | None) -> None:
-    """Initialise `view` from its link, and set the address parameters to those of `requested`.
+    """Initialise `view` from its link, store links drawn in it, and set the address parameters to those of `requested`.
 
     Where `requested` is None, the previous parameters stay.
     """
@@ -105,6 +109,7 @@ def open_view(view: View, requested: address.Parameters | None) -> None:
     page_detail_level()
     read_link(session, linked, offered_in(view))
     open_gold(session, view, linked)
+    handle({"links": partial(set_drawn_links, session, view)}, partial(is_drawn_in, view))
     if requested is not None:
         session[_ASKED] = requested
     parameters: address.Parameters = session.get(_ASKED, {}) | language_address() | page_level_address()
@@ -201,10 +206,22 @@ def _file_notice(name: str, trace: Any, back: bool) -> None:
 def _imported_notice(name: str, trace: Attention, back: bool) -> None:
     """Draw a message about imported attention and how it was read, with the button `back` to translating."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(gettext("This is {name}: {whose}.", name=name, whose=made_by(trace)))
+        st.text(gettext("This is {name}: {whose}.", name=name, whose=made_by(trace)), width="content")
         if back:
             _back_button()
-    choice = opened_file.chosen_attention(st.session_state)
+        choice = opened_file.chosen_attention(st.session_state)
+        if choice and choice.other:
+            st.text(gettext("Compared with {name}, below the heatmap.", name=choice.other[0]), width="content")
+            stop = partial(opened_file.stop_comparing, st.session_state)
+            request_button(gettext("Stop comparing"), stop, key="compare_stop")
+        elif choice:
+            with popover(gettext("Compare with another program"), key="compare_file", type="tertiary"):
+                uploader(
+                    gettext("Attention or links of another program for the same pairs, in any format"),
+                    partial(opened_file.compare_with, st.session_state),
+                    key="compare_file",
+                    megabytes=opened_file.LARGEST_MEGABYTES,
+                )
     sentences = [format_sentence(choice.file)] if choice else []
     if remarks := [*sentences, *remark_sentences(trace)]:
         st.text(" ".join(remarks))

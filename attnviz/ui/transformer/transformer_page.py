@@ -14,6 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError
+from attnviz.export.files import file_name
 from attnviz.export.story import Chapter, Story
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
@@ -31,7 +32,6 @@ from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import references, text_section
 from attnviz.ui.toolbar.downloads import (
     download_box,
-    file_name,
     offer_lecture,
     offer_pictures,
     picture_file,

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz import Trace
 from attnviz.analysis.prefixes import prefixes
+from attnviz.export.files import file_name
 from attnviz.export.story import Chapter, Story, StoryPicture
 from attnviz.figures.translation import translation_figure
 from attnviz.installed_models import installed_models
@@ -30,7 +31,6 @@ from attnviz.ui.text_sections import references, text_section
 from attnviz.ui.toolbar.downloads import (
     Picture,
     download_box,
-    file_name,
     offer_lecture,
     offer_pictures,
     picture_file,

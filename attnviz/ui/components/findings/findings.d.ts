@@ -4,7 +4,8 @@ interface FindingPayload {
   text: string;
   kind: string;
   strong: boolean;
-  step: number;
+  /** The step of its cell, where it has one. */
+  step?: number;
   source: number | null;
 }
 

@@ -1,0 +1,107 @@
+"""`link_agreement`: compare the links of two programs, pair by pair."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attnviz.analysis.pair_agreement import PairAgreement, error_between
+from attnviz.errors import AttnvizError
+from attnviz.evaluation.scoring import Side, best_turn, matched_sides, moved_links
+from attnviz.importing.records import AttentionRecords
+from attnviz.languages import gettext, ngettext
+
+
+@dataclass(frozen=True)
+class LinkAgreement:
+    """The links of two programs for the same sentence pairs."""
+
+    pairs: tuple[PairAgreement, ...]
+    remarks: tuple[str, ...]
+    """In sentences: how both files were read, and which words differ."""
+
+    @property
+    def aer(self) -> float | None:
+        """AER over all pairs: all links of both count as sure, so that neither program is preferred."""
+        return error_between(self.pairs)
+
+
+def link_agreement(first: Any, other: Any) -> LinkAgreement:
+    """Return the links of two programs for the same sentence pairs, which are matched by position.
+
+    `first` and `other` are as in `alignment_error`: files, what `read_attention` returns, or lists. A matrix links each
+    target word to the source word of its largest weight. Words that are only split differently are mapped by their
+    characters. Raise AttnvizError where the files hold different pairs, or there are no links.
+    """
+    remarks = list[str]()
+    sides = matched_sides(first, other, remarks)
+    if not any(pair.all for side in sides for pair in side.pairs):
+        raise AttnvizError(gettext("Neither file has links."))
+    remarks += _remarks_on_words(*sides)
+    words_known = all(None not in pair for side in sides for pair in side.words)
+    turn = best_turn(*sides, directions=(False,) if words_known else (False, True)).turn
+    if turn.swapped:
+        remarks.append(
+            gettext("One file seems to name the target word first, so its source and target words were swapped.")
+        )
+    bases = [
+        base if side.counted is None else side.counted
+        for side, base in zip(sides, (turn.links_base, turn.gold_base), strict=True)
+    ]
+    if bases != [0, 0]:
+        remarks.append(
+            gettext("The first file counts words from {first}; the other from {other}.", first=bases[0], other=bases[1])
+        )
+    first_links = moved_links(sides[0], turn)
+    other_links = moved_links(sides[1], turn._replace(links_base=turn.gold_base, swapped=False))
+    pairs = tuple(PairAgreement(one, two) for one, two in zip(first_links, other_links, strict=True))
+    return LinkAgreement(pairs, tuple(remarks))
+
+
+def _remarks_on_words(first: Side, other: Side) -> list[str]:
+    """Return a sentence about words that differ; raise AttnvizError where the sentences of a pair share no word."""
+    differing = dict[int, tuple[str, str]]()
+    for number, pairs in enumerate(zip(first.words, other.words, strict=True), 1):
+        for own, theirs in zip(*pairs, strict=True):
+            if not own or not theirs or len(own) != len(theirs) or own == theirs:
+                continue
+            if not any(one.casefold() == two.casefold() for one, two in zip(own, theirs, strict=True)):
+                raise AttnvizError(
+                    gettext(
+                        "The words of pair {number} differ: one file has “{own}”, the other file has “{gold}”.",
+                        number=number,
+                        own=" ".join(own)[:60],
+                        gold=" ".join(theirs)[:60],
+                    )
+                )
+            word = next((one, two) for one, two in zip(own, theirs, strict=True) if one != two)
+            differing.setdefault(number, word)
+    if not differing:
+        return []
+    number, (one, two) = next(iter(differing.items()))
+    return [
+        ngettext(
+            "In {count} pair, some words differ, such as “{one}” and “{two}” in pair {number}. Words are matched by "
+            "their position.",
+            "In {count} pairs, some words differ, such as “{one}” and “{two}” in pair {number}. Words are matched by "
+            "their position.",
+            len(differing),
+            one=one[:30],
+            two=two[:30],
+            number=number,
+        )
+    ]
+
+
+def with_tokens_of(records: AttentionRecords, other: AttentionRecords) -> AttentionRecords:
+    """Return `records` with the tokens of `other` on each side where their file has none."""
+    if len(records) != len(other) or any(pair.line not in (None, index) for index, pair in enumerate(records.pairs)):
+        return records
+    given = dict[str, Sequence[list[str] | None]]()
+    for side, name in enumerate(("source", "target")):
+        own, theirs = ([one.tokens(index)[side] for index in range(len(one))] for one in (records, other))
+        if None in own and None not in theirs:
+            given[name] = theirs
+    return dataclasses.replace(records, **given) if given else records  # type: ignore[arg-type]

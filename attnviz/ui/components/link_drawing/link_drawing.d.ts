@@ -1,0 +1,68 @@
+// Payloads and state of the mode in which links are drawn on the heatmap.
+
+type LinkKind = "sure" | "possible";
+
+/** The kind of each link, by the link as text, such as "0-2": source word and target word, from 0. */
+type DrawnLinks = Map<string, LinkKind>;
+
+type LinkPair = [number, number];
+
+interface LinkDrawingPayload extends PayloadAddress {
+  language: string;
+  view: string;
+  identity: string;
+  /** The key of the container with the heatmap. */
+  heatmap: string;
+  /** The links that the server has, as `GoldLinks.text` writes them. */
+  links: string;
+  /** The words that links may join. */
+  source: string[];
+  target: string[];
+  /** The word of each piece. */
+  sourceWords: number[];
+  targetWords: number[];
+  /** The largest number of links. */
+  most: number;
+  files: { label: string; at: string; file: string }[];
+  words: Words;
+}
+
+/** The links of the attention that the heatmap shows. */
+interface AttentionLinks {
+  links: LinkPair[];
+  /** Name of the shown attention. */
+  face: string;
+}
+
+/** What the cells over the heatmap show and do. */
+interface CellControl {
+  payload(): LinkDrawingPayload;
+  /** The marks by kind, as pairs of words. */
+  marks(): { kind: LinkKind | "false"; link: LinkPair }[];
+  kindOf(link: LinkPair): LinkKind | null;
+  /** Sets the link of a cell to its next kind. */
+  advance(link: LinkPair): void;
+  undo(): void;
+  /** Shows which cell is current, with the text that Plotly shows of it. */
+  point(link: LinkPair, number: string): void;
+}
+
+interface LinkCells {
+  /** Shows the cells and marks where the heatmap now has them. */
+  place(): void;
+  stop(): void;
+}
+
+interface LinkDrawingState extends FetchingState<AttentionLinks> {
+  data: LinkDrawingPayload;
+  links: DrawnLinks;
+  /** The links of the server that were read last, as text. */
+  read?: string;
+  /** Number of the last request. */
+  asked: number;
+  /** The index of the file to save once the server has all links. */
+  saving: number | null;
+  cells: LinkCells;
+  /** The cell described last. */
+  pointed?: { link: LinkPair; number: string };
+}

@@ -1,0 +1,221 @@
+// The mode in which a visitor draws links on the heatmap: what is drawn, its score, Undo and the files. Each edit is shown
+// at once and sent to the server, which stores the links, writes the address and makes the files.
+
+import { lastAcknowledged, sendRequest } from "../outbox/outbox.js";
+import { payloadOf } from "../payloads.js";
+import {
+  element,
+  fill,
+  find,
+  number,
+  onMessages,
+  onStop,
+  percent,
+  setLanguage,
+  states,
+  write,
+  writeTexts,
+} from "../shared.js";
+import { viewRoot } from "../view.js";
+import { isUndoKey, openCells } from "./cells.js";
+import { advanced, linksText, nameOf, pairsOf, readLinks, scoreOf } from "./links.js";
+
+/** Earlier links of each translation, which Undo restores. @type {Map<string, DrawnLinks[]>} */
+const histories = new Map();
+const LONGEST_HISTORY = 1000;
+
+/** @param {LinkDrawingState} state */
+function historyOf({ data }) {
+  const name = `${data.view} ${data.identity}`;
+  const known = histories.get(name) ?? [];
+  histories.set(name, known);
+  return known;
+}
+
+/**
+ * Shows other links, and sends them to the server.
+ * @param {HTMLElement} root
+ * @param {LinkDrawingState} state
+ * @param {DrawnLinks} links
+ */
+function change(root, state, links) {
+  const { view, identity } = state.data;
+  state.links = links;
+  state.asked = sendRequest("links", { view, identity, links: linksText(links) });
+  show(root, state);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LinkDrawingState} state
+ * @param {LinkPair} link
+ */
+function advance(root, state, link) {
+  const { most, words } = state.data;
+  if (state.links.size >= most && !state.links.has(nameOf(link))) {
+    write(find(root, ".where output"), fill(words.most, { most }));
+    return;
+  }
+  const history = historyOf(state);
+  history.push(state.links);
+  if (history.length > LONGEST_HISTORY) history.shift();
+  change(root, state, advanced(state.links, link));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LinkDrawingState} state
+ */
+function undo(root, state) {
+  const before = historyOf(state).pop();
+  if (before) change(root, state, before);
+}
+
+/**
+ * Writes which cell is pointed at: its words, its link and its weight.
+ * @param {HTMLElement} root
+ * @param {LinkDrawingState} state
+ */
+function describe(root, { data: { source, target, words }, links, pointed }) {
+  if (!pointed) return;
+  const { link: [j, i], number: weight } = pointed, kind = words[links.get(nameOf([j, i])) ?? "none"];
+  const text = fill(words.cell, { target: target[i], source: source[j], kind });
+  write(find(root, ".where output"), weight ? `${text} · ${weight}` : text);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LinkDrawingState} state
+ */
+function show(root, state) {
+  const { data, links } = state, { words } = data;
+  const attention = payloadOf(root, /** @type {FetchingState<AttentionLinks>} */ (state), show);
+  const { rates, wrong } = scoreOf(attention?.links ?? [], links);
+  const sure = [...links.values()].filter((kind) => kind === "sure").length;
+  const counts = { sure, possible: links.size - sure, false: links.size ? wrong.length : 0 };
+  find(root, ".counts").replaceChildren(
+    ...Object.entries(counts).flatMap(([kind, count]) => {
+      const mark = element("span", `mark ${kind}`);
+      mark.setAttribute("aria-hidden", "true");
+      const text = element("span", "count");
+      text.append(mark, fill(words[`count-${kind}`], { count }));
+      return links.size ? [text, " "] : [];
+    }),
+  );
+  const values = rates && links.size && attention
+    ? {
+      face: attention.face,
+      aer: number(rates.aer, 2),
+      precision: percent(rates.precision),
+      recall: percent(rates.recall),
+    }
+    : null;
+  write(find(root, ".rate"), values ? fill(words.score, values) : "");
+  find(root, ".undo", HTMLButtonElement).disabled = !historyOf(state).length;
+  find(root, ".files").hidden = !links.size;
+  describe(root, state);
+  state.cells.place();
+}
+
+/**
+ * The marks on the heatmap: the links drawn, and once there are any, the links of the attention that are not among them.
+ * @param {LinkDrawingState} state
+ */
+function marksOf({ links, fetched }) {
+  const drawn = pairsOf(links);
+  if (!drawn.length) return [];
+  const { wrong } = scoreOf(fetched?.payload.links ?? [], links);
+  return [...drawn, ...wrong.map((link) => ({ kind: /** @type {const} */ ("false"), link }))];
+}
+
+/**
+ * Writes the links to the files. A click before the server has all links saves the file once it has.
+ * @param {HTMLElement} root
+ * @param {LinkDrawingState} state
+ */
+function writeFiles(root, state) {
+  const anchors = state.data.files.map(({ label, at, file }, index) => {
+    const anchor = element("a", "", label);
+    anchor.href = new URL(at, document.baseURI).href;
+    anchor.download = file;
+    anchor.onclick = (event) => {
+      if (isStored(state)) return;
+      event.preventDefault();
+      state.saving = index;
+    };
+    return anchor;
+  });
+  const [label] = find(root, ".files").children;
+  find(root, ".files").replaceChildren(label, ...anchors.flatMap((anchor) => [" ", anchor]));
+  if (state.saving === null || !isStored(state)) return;
+  const saved = anchors[state.saving];
+  state.saving = null;
+  saved.click();
+}
+
+/**
+ * Whether the server has the links as drawn.
+ * @param {LinkDrawingState} state
+ */
+const isStored = ({ data, links }) => data.links === linksText(links);
+
+/**
+ * Takes the links of the server where it has other ones, unless edits are on their way to it.
+ * @param {LinkDrawingState} state
+ */
+function read(state) {
+  const { data } = state;
+  if (state.read === data.links || state.asked > lastAcknowledged() && !isStored(state)) return;
+  if (state.read !== undefined && !isStored(state)) historyOf(state).push(state.links);
+  state.read = data.links;
+  state.links = readLinks(data.links);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LinkDrawingPayload} data
+ * @returns {LinkDrawingState}
+ */
+function start(root, data) {
+  const state = /** @type {LinkDrawingState} */ ({ data, links: new Map(), asked: 0, saving: null });
+  const container = viewRoot(root).querySelector(`.st-key-${data.heatmap}`);
+  if (!container) throw new Error("there is no heatmap");
+  state.cells = openCells(container, {
+    payload: () => state.data,
+    marks: () => marksOf(state),
+    kindOf: (link) => state.links.get(nameOf(link)) ?? null,
+    advance: (link) => advance(root, state, link),
+    undo: () => undo(root, state),
+    point: (link, weight) => {
+      state.pointed = { link, number: weight };
+      describe(root, state);
+    },
+  });
+  find(root, ".undo").onclick = () => undo(root, state);
+  root.addEventListener("keydown", (event) => {
+    if (!isUndoKey(event)) return;
+    event.preventDefault();
+    undo(root, state);
+  });
+  onMessages(root, state, ["options"], () => show(root, state));
+  onStop(state, () => state.cells.stop());
+  return state;
+}
+
+/** @param {Mounted<LinkDrawingPayload>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".link-drawing");
+  /** @type {LinkDrawingState} */
+  const state = states.get(root) ?? start(root, data);
+  if (state.data.identity !== data.identity) { // another translation: its own links, and no undoing of the former ones
+    Object.assign(state, { read: undefined, asked: 0, saving: null, pointed: undefined });
+    write(find(root, ".where output"), "");
+  }
+  state.data = data;
+  setLanguage(data.language);
+  writeTexts(root, data.words);
+  read(state);
+  writeFiles(root, state);
+  show(root, state);
+  return state.stop;
+}

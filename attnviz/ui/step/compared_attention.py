@@ -1,0 +1,112 @@
+"""Draw imported attention beside that of another program for the same pair: links of one only, heatmaps, difference."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz.analysis.comparison import Comparison, compare
+from attnviz.analysis.shared_words import SharedAxis
+from attnviz.evaluation.link_agreement import LinkAgreement, link_agreement
+from attnviz.figures.comparison_table import comparison_table
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.ui.components.chart import chart, fitting_payload
+from attnviz.ui.components.findings import inline_findings
+from attnviz.ui.page_state.selection import HeatmapChoices, Selection
+from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.step.comparison_layouts import comparison_layouts
+from attnviz.ui.step.gold import SHOWN_LINKS
+from attnviz.ui.view import Compared, View
+from attnviz.wording.compared_links import agreement_sentences, only_one_sentence
+from attnviz.wording.comparison import attention_at_step
+
+
+def compared_attention_panel(view: View, theme: ThemeName) -> None:
+    """Draw the comparison of `view`, or why it cannot be made."""
+    compared = view.compared
+    if compared is None:
+        return
+    with st.container(key=view.key("compared_attention")):
+        st.html(f'<h2 class="section">{gettext("Side by side")}</h2>')
+        try:
+            agreement = link_agreement([view.trace], [compared.other])
+        except AttnvizError as error:
+            with st.container(key=view.key("compare_told_files")):
+                st.text(str(error))
+            return
+        for remark in agreement.remarks:
+            st.caption(remark)
+        inline_findings(view, _links_payload(view, compared, agreement), "compared_links")
+
+        def make_payload(selection: Selection) -> dict[str, Any]:
+            return _payload(view, compared, selection.choices, theme)
+
+        name = f"{theme} {compared.identity}"
+        at = register_payload(view, "compared", name, make_payload, "options")
+        chart(view, at, "compared", waiting=gettext("Computing…"))
+
+
+def shown_choices(view: View, compared: Compared, choices: HeatmapChoices) -> HeatmapChoices:
+    """Return how both heatmaps are drawn: by words where their pieces differ."""
+    same = all(
+        getattr(view.trace, side) == getattr(compared.other, side) for side in ("source_pieces", "target_pieces")
+    )
+    return dataclasses.replace(choices, face="before", by=choices.by if same else "words")
+
+
+def compared_in(view: View, compared: Compared, choices: HeatmapChoices) -> Comparison:
+    """Return the attention of `view` and that of the other program on common axes."""
+    return compare(view.trace, compared.other, by=shown_choices(view, compared, choices).by)
+
+
+def comparison_numbers(view: View, choices: HeatmapChoices) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the table of the comparison with its name, if the view has one."""
+    if view.compared:
+        both = compared_in(view, view.compared, choices)
+        yield gettext("Side by side"), comparison_table(both, view.compared.names)
+
+
+def _links_payload(view: View, compared: Compared, agreement: LinkAgreement) -> dict[str, Any]:
+    """Return the payload of a summary, and of the links that only one has, each a link to its cell."""
+    (pair,) = agreement.pairs
+    words, theirs, both = view.trace.words(), compared.other.words(), compare(view.trace, compared.other)
+    source_words, target_words = _own_words(both.source), _own_words(both.target)
+    entries = [
+        {
+            "text": only_one_sentence(theirs.source[j], theirs.target[i], (j, i), name),
+            "kind": kind,
+            "strong": False,
+            "source": words.source_groups[source_words[j]][0] if j in source_words else None,
+        }
+        | ({"step": words.target_groups[target_words[i]][0]} if i in target_words else {})
+        for links, name, kind in (
+            (pair.only_first, compared.names[0], "only-first"),
+            (pair.only_other, compared.names[1], "only-other"),
+        )
+        for j, i in sorted(links, key=lambda link: link[::-1])
+    ]
+    return {
+        "summary": " ".join(agreement_sentences([pair], compared.names)),
+        "findings": entries,
+        "steps": [],
+        "atOnce": SHOWN_LINKS,
+        "more": gettext("{n} more"),
+    }
+
+
+def _own_words(axis: SharedAxis) -> dict[int, int]:
+    """Return the word of the first by the same word of the other, between whose words links are compared."""
+    pairs = zip(axis.other, axis.first, strict=True)
+    return {other: first for other, first in pairs if other is not None and first is not None}
+
+
+def _payload(view: View, compared: Compared, choices: HeatmapChoices, theme: ThemeName) -> dict[str, Any]:
+    both = compared_in(view, compared, choices)
+    captions = {step: ("", attention_at_step(both, compared.names, step)) for step in range(view.steps)}
+    return fitting_payload(comparison_layouts(both, compared.names, choices, theme), captions)

@@ -1,0 +1,147 @@
+"""Links drawn on the heatmap by mouse, keyboard and finger: marks, score, Undo, files that are read back, and steps."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from attnviz import read_attention
+from tests.browser.conftest import Opener
+from tests.browser.settled import go_to_page, settled, wait_until_still
+from tests.browser.views import open_share
+
+pytestmark = pytest.mark.browser
+
+QUERY = "?sentence=The+green+house+is+large.&target=La+maison+verte+est+grande.&depth=numbers&draw=1"
+GRID, BAR = ".link-cells", ".link-drawing"
+
+
+def middle_of(page: Page, row: int, column: int) -> tuple[float, float]:
+    """Return the position in the window of the middle of a cell."""
+    grid = page.locator(GRID)
+    wait_until_still(grid)
+    box = grid.bounding_box()
+    assert box is not None
+    rows, columns = (int(grid.get_attribute(f"aria-{name}count") or 0) for name in ("row", "col"))
+    return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
+
+
+def marks(page: Page, kind: str) -> list[str]:
+    """Return the links with a mark of this kind on the heatmap."""
+    found: list[str] = page.locator(f"{GRID} .mark.{kind}").evaluate_all(
+        "(marks) => marks.map(({ dataset }) => dataset.link)"
+    )
+    return found
+
+
+def test_uploaded_links_are_corrected_by_mouse_and_saved(open_page: Opener, tmp_path: Path) -> None:
+    file = tmp_path / "links.txt"
+    file.write_text("the green house .\tla maison verte .\t0-0 1-1 2-2 3-3\n", encoding="utf-8")
+    page = open_page("?depth=numbers")
+    open_share(page)
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.locator(".st-key-notice")).to_contain_text("links.txt")
+    page.keyboard.press("Escape")
+    settled(page, ".st-key-look")
+    page.locator(".st-key-draw [role=switch], .st-key-draw input").first.click()
+    expect(page.locator(GRID)).to_be_visible()
+    for row, column in ((0, 0), (1, 2), (2, 1), (3, 3), (3, 3)):
+        page.mouse.click(*middle_of(page, row, column))
+    rate = page.locator(f"{BAR} .rate")
+    # two of the four links are right: 1 - (1 + 2) / (4 + 3)
+    expect(rate).to_contain_text(re.compile(r"error rate 0\.57, precision 50.%, recall 33.%"))
+    assert marks(page, "sure") == ["0-0", "2-1", "1-2"]
+    assert marks(page, "possible") == ["3-3"]
+    assert marks(page, "false") == ["1-1", "2-2"]
+    page.wait_for_url(re.compile(r"gold=[0-9a-f]{12}\.0-0\.2-1\.1-2\.3p3"))
+
+    for name in ("Pharaoh", "NAACL", "JSON", "CSV"):
+        with page.expect_download() as download:
+            page.locator(f"{BAR} .files a", has_text=name).click()
+        saved = tmp_path / download.value.suggested_filename
+        download.value.save_as(saved)
+        sides = ([["the", "green", "house", "."]], [["la", "maison", "verte", "."]])
+        (record,) = read_attention(saved, *(sides if name in ("Pharaoh", "NAACL") else ()))
+        assert {*record.sure} == {(0, 0), (2, 1), (1, 2)}
+        assert {*record.possible} == {(3, 3)}
+
+    undo = page.locator(f"{BAR} .undo")
+    undo.click()
+    undo.click()
+    expect(page.locator(f"{GRID} .mark.possible")).to_have_count(0)
+    assert marks(page, "sure") == ["0-0", "2-1", "1-2"]
+
+
+def test_links_are_drawn_by_keyboard_and_kept_through_steps_and_pages(open_page: Opener) -> None:
+    page = open_page(QUERY)
+    settled(page, ".st-key-heatmap")
+    cell = page.locator(f"{GRID} .cell")
+    cell.focus()
+    for key in ("Space", "ArrowDown", "ArrowRight", "ArrowRight", "Enter", "ArrowDown", "ArrowLeft", "Enter", "Enter"):
+        page.keyboard.press(key)
+    expect(cell).to_have_attribute("aria-label", "verte ← green: possible link")
+    expect(page.locator(f"{BAR} .where")).to_contain_text("verte ← green: possible link · α =")
+    page.keyboard.press("End")
+    page.keyboard.press("PageDown")
+    expect(cell).to_have_attribute("aria-label", ". ← .: no link")  # the end mark has no links
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+z")
+    assert (marks(page, "sure"), marks(page, "possible")) == (["0-0", "2-1"], ["1-2"])
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 1 of 7"))
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of 7"))
+    assert marks(page, "possible") == ["1-2"]
+    page.wait_for_url(re.compile(r"gold=[0-9a-f]{12}\.0-0\.2-1\.1p2"))
+    page.locator(".st-key-by button", has_text="pieces").click()
+    settled(page, ".st-key-heatmap")
+    assert set(marks(page, "sure")) == {"0-0", "2-1"}
+    go_to_page(page, "Lab")
+    go_to_page(page, "Translate")
+    expect(page.locator(f"{GRID} .mark.possible")).not_to_have_count(0)
+    page.wait_for_url(re.compile("draw=1"))
+    page.reload()
+    expect(page.locator(f"{GRID} .mark.possible")).not_to_have_count(0, timeout=60_000)
+    expect(page.locator(f"{BAR} .rate")).to_contain_text("alignment error rate")
+
+
+def test_another_sentence_begins_without_links_and_undo(open_page: Opener) -> None:
+    page = open_page(QUERY)
+    settled(page, ".st-key-heatmap")
+    page.mouse.click(*middle_of(page, 0, 0))
+    page.mouse.click(*middle_of(page, 1, 2))
+    expect(page.locator(f"{BAR} .files")).to_be_visible()
+    box = page.locator(".st-key-sentence textarea")
+    box.fill("A dog sleeps.")
+    box.press("Enter")
+    expect(page.locator(".player .source")).to_contain_text("sleeps")
+    expect(page.locator(f"{GRID} .mark")).to_have_count(0)
+    expect(page.locator(f"{BAR} .files")).to_be_hidden()
+    expect(page.locator(f"{BAR} .undo")).to_be_disabled()
+
+
+def test_links_are_drawn_by_finger_on_a_telephone(chromium: Browser, address: str) -> None:
+    with chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as context:
+        page = context.new_page()
+        page.goto(f"{address}/{QUERY}")
+        page.wait_for_selector(GRID, timeout=120_000)
+        settled(page, ".st-key-heatmap")
+        for row, column in ((0, 0), (1, 2), (1, 2), (3, 3)):
+            page.touchscreen.tap(*middle_of(page, row, column))
+        expect(page.locator(f"{GRID} .mark.sure")).to_have_count(2)
+        assert (marks(page, "sure"), marks(page, "possible")) == (["0-0", "3-3"], ["2-1"])
+        expect(page.locator(f"{BAR} .rate")).to_contain_text("recall 100")
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_module_of_the_mode_is_loaded_with_the_mode(open_page: Opener) -> None:
+    page = open_page(QUERY.replace("&draw=1", ""))
+    settled(page, ".st-key-heatmap")
+    loaded = "performance.getEntriesByType('resource').filter(({ name }) => name.includes('link_drawing')).length"
+    assert page.evaluate(loaded) == 0
+    page.locator(".st-key-draw [role=switch], .st-key-draw input").first.click()
+    expect(page.locator(GRID)).to_be_visible()
+    assert page.evaluate(loaded) > 0

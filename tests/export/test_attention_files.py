@@ -1,0 +1,79 @@
+"""Word links are read back equal from every format in which they are saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from attnviz import read_attention
+from attnviz.analysis.gold import GoldLinks
+from attnviz.commands.program import main
+from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
+from attnviz.importing.file_content import content_of
+from attnviz.importing.reading import records_of
+from attnviz.trace import Attention, Words
+
+WORDS = st.lists(
+    st.sampled_from(["the", "house", ",", '"', "l'été", "10", "S", "P", "猫", "x,y", ";", "a\\b", "שלום", "|||"]),
+    min_size=1,
+    max_size=7,
+)
+
+
+def words_between(source: Sequence[str], target: Sequence[str]) -> Words:
+    """Return words of one piece each, without an alignment."""
+    groups = [tuple((index,) for index in range(len(side))) for side in (source, target)]
+    return Words(tuple(source), tuple(target), np.zeros((len(target), len(source)), np.float32), groups[0], groups[1])
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> Attention:
+    """Draw a pair of sentences with sure and possible links."""
+    source, target = draw(WORDS), draw(WORDS)
+    links = st.tuples(st.integers(0, len(source) - 1), st.integers(0, len(target) - 1))
+    sure, possible = draw(st.frozensets(links)), draw(st.frozensets(links))
+    return linked_record(words_between(source, target), GoldLinks(sure, possible - sure))
+
+
+@pytest.mark.parametrize("ending", LINK_ENDINGS)
+@given(st.lists(pairs(), min_size=1, max_size=4))
+@example([linked_record(words_between(["a", "b"], ["c", "d"]), GoldLinks(frozenset({(1, 1)})))])
+def test_saved_links_are_read_back_equal(ending: str, records: list[Attention]) -> None:
+    if not any(record.links for record in records):
+        return
+    content = attention_file_content(records, ending)
+    sides = [None, None]
+    if ending in ("pharaoh", "naacl"):  # their files have no words
+        sides = [[[*record.source_pieces] for record in records], [[*record.target_pieces] for record in records]]
+    read = records_of(content_of(content, f"links.{ending}"), sides)
+    assert read.format == ending
+    assert [set(record.links) for record in read] == [set(record.links) for record in records]
+    assert [set(record.possible) for record in read] == [set(record.possible) for record in records]
+    assert [record.source_pieces for record in read] == [record.source_pieces for record in records]
+    assert [record.target_pieces for record in read] == [record.target_pieces for record in records]
+    marked = [record for record in read if (record.possible if ending == "pharaoh" else record.links)]
+    assert all({*record.sure, *record.possible} for record in marked), "they are gold links"
+
+
+def test_command_converts_links_between_the_formats(tmp_path: Path) -> None:
+    first = tmp_path / "a.pharaoh"
+    first.write_text("0-0 1?2 2-1\n1-0\n", encoding="utf-8")
+    (tmp_path / "s.txt").write_text("a red car\nit rains\n", encoding="utf-8")
+    (tmp_path / "t.txt").write_text("une voiture rouge\nil pleut\n", encoding="utf-8")
+    sides = ["--source-file", str(tmp_path / "s.txt"), "--target-file", str(tmp_path / "t.txt")]
+    for ending in LINK_ENDINGS:
+        assert main(["attention", str(first), *sides, "-o", str(tmp_path / f"b.{ending}")]) == 0
+    assert (tmp_path / "b.pharaoh").read_text(encoding="utf-8") == "0-0 1?2 2-1\n1-0\n"
+    assert (tmp_path / "b.naacl").read_text(encoding="utf-8") == "1 1 1 S\n1 2 3 P\n1 3 2 S\n2 2 1 S\n"
+    assert (tmp_path / "b.csv").read_text(encoding="utf-8-sig") == (
+        "target \\ source,1 a,2 red,3 car\n1 une,S,,\n2 voiture,,,S\n3 rouge,,P,\n\n"
+        "target \\ source,1 it,2 rains\n1 il,,S\n2 pleut,,\n"
+    )
+    assert [record.links for record in read_attention(tmp_path / "b.csv")] == [
+        record.links for record in read_attention(tmp_path / "b.json")
+    ]
