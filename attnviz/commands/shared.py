@@ -69,14 +69,14 @@ def with_heads(trace: Any, options: argparse.Namespace) -> Any:
 
     Raise AttnvizError where the model has no such head, or no heads at all.
     """
+    from attnviz.trace.parts import head_choices
+
     chosen = {name: getattr(options, name) for name in ("layer", "head") if name in options}
     if not chosen:
         return trace
-    if not trace.translated:
-        raise AttnvizError(
-            "The attention of another program has no layers and heads to choose from. Leave out --layer and --head."
-        )
-    if not trace.has_heads:
+    if not head_choices(trace):
+        if not trace.translated:
+            raise AttnvizError("The file has no layers and heads to choose from. Leave out --layer and --head.")
         raise AttnvizError(
             f"The model {trace.model} is a recurrent translator and has no heads. Leave out --layer and --head."
         )

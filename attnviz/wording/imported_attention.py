@@ -12,6 +12,7 @@ from attnviz.wording.gold import link_count_texts
 from attnviz.wording.labels import quoted_name, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Stage, context_shares
+from attnviz.wording.transformer_stages import heads_name
 from attnviz.wording.weight_names import word_share_text
 
 
@@ -47,14 +48,35 @@ def attention_step_sentence(trace: Attention, step: int, blank: str) -> str:
     """Return the token of 0-based `step`; `blank` names one that is only a space."""
     piece = trace.target_pieces[step]
     name = quoted_name(piece) if join_pieces([piece]) else blank
+    if trace.is_self_attention:
+        return gettext("Token {i} of the text is {name}.", i=step + 1, name=name)
     return gettext("Token {i} of the target is {name}.", i=step + 1, name=name)
+
+
+def shown_heads(trace: Attention) -> str:
+    """Return the heads that are shown; empty where there is only one matrix."""
+    return heads_name(trace.heads) if trace.head_weights.size else ""
 
 
 def made_by(trace: Attention) -> str:
     """Return the origin of the numbers, in a few words."""
+    if trace.is_self_attention:
+        return (
+            gettext("self-attention of {origin}", origin=shorten(trace.origin, 40))
+            if trace.origin
+            else gettext("self-attention of another program")
+        )
     if not trace.origin:
         return gettext("attention of another program")
     return gettext("attention of {origin}", origin=shorten(trace.origin, 40))
+
+
+def self_attention_sentences(trace: Attention) -> str:
+    """Return that rows and columns are the same text, and whether the attention is causal."""
+    sentence = gettext("This is self-attention: rows and columns are the words of the same text.")
+    if trace.kind != "decoder":
+        return sentence
+    return f"{sentence} {gettext('A word attends only to itself and to the words before it.')}"
 
 
 def remark_sentences(trace: Attention) -> list[str]:

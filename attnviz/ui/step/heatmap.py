@@ -14,7 +14,7 @@ from attnviz.analysis.grid import FACES, grid
 from attnviz.architectures import step_texts
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName, scale_names
-from attnviz.trace import Record, Trace
+from attnviz.trace import Attention, Record, Trace
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.display_options import by_unit, option_segments, option_select, option_switch, shown_if
@@ -27,6 +27,7 @@ from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.gold import gold_box, gold_panel
 from attnviz.ui.view import View
 from attnviz.wording.attention_variants import face_explanation, face_names
+from attnviz.wording.imported_attention import self_attention_sentences
 from attnviz.wording.stages import capitalised
 from attnviz.wording.transformer_stages import heads_name
 
@@ -167,7 +168,7 @@ def unit_names() -> dict[str, str]:
 def _introduction(view: View) -> str:
     """Return what rows and columns are, or that there is one vector without attention, and what to click first."""
     if not view.trace.translated:
-        return f"{_imported_grid_sentences()} {gettext('Press Play, or click a target word.')}"
+        return _imported_introduction(view.trace)
     start = gettext("Press Play, or click a French word.")
     if not view.trace.attends:
         return f"{_one_vector_sentence(view.trace)} {start}"
@@ -267,6 +268,13 @@ def _imported_grid_sentences() -> str:
         "source piece."
     )
     return f"{by_unit(words, pieces)} {_brightness_sentences()}"
+
+
+def _imported_introduction(trace: Attention) -> str:
+    """Return what rows and columns of imported attention are, and what to click first."""
+    if trace.is_self_attention:
+        return f"{self_attention_sentences(trace)} {_brightness_sentences()} {gettext('Press Play, or click a row.')}"
+    return f"{_imported_grid_sentences()} {gettext('Press Play, or click a target word.')}"
 
 
 def _one_vector_sentence(trace: Trace) -> str:
