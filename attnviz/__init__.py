@@ -7,6 +7,7 @@ from attnviz.trace import Attention, Trace, attention
 from attnviz.trace.drawing import drawn_by
 
 if TYPE_CHECKING:
+    from attnviz.evaluation.head_finder import find_heads
     from attnviz.evaluation.scoring import alignment_error
     from attnviz.importing.huggingface import from_huggingface
     from attnviz.importing.reading import read_attention
@@ -20,6 +21,7 @@ __all__ = [
     "Translator",
     "alignment_error",
     "attention",
+    "find_heads",
     "from_huggingface",
     "read_attention",
 ]
@@ -40,6 +42,10 @@ def __getattr__(name: str) -> Any:
         from attnviz.evaluation.scoring import alignment_error
 
         return alignment_error
+    if name == "find_heads":
+        from attnviz.evaluation.head_finder import find_heads
+
+        return find_heads
     if name == "read_attention":
         from attnviz.importing.reading import read_attention
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import tokenizers
@@ -17,7 +18,13 @@ LAYERS, HEADS = 2, 2
 
 def tiny_tokenizer(end: bool = True) -> Any:
     """Return a tokenizer of blank-separated pieces, which ends a text with `</s>` if `end`."""
-    plain = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: i for i, word in enumerate(WORDS)}, "<unk>"))
+    return word_tokenizer(WORDS[3:], end)
+
+
+def word_tokenizer(words: Sequence[str], end: bool = True) -> Any:
+    """Return a tokenizer of these words, which have the ids from 3 on."""
+    names = (*WORDS[:3], *words)
+    plain = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: i for i, word in enumerate(names)}, "<unk>"))
     plain.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     if end:
         plain.post_processor = tokenizers.processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 2)])
@@ -26,8 +33,7 @@ def tiny_tokenizer(end: bool = True) -> Any:
         pad_token="<pad>",
         unk_token="<unk>",
         eos_token="</s>",
-        mask_token="<mask>",
-        additional_special_tokens=["fr_XX"],
+        **({"mask_token": "<mask>", "additional_special_tokens": ["fr_XX"]} if "<mask>" in names else {}),
     )
 
 
