@@ -198,11 +198,12 @@ def print_format(records: AttentionRecords, name: str = "") -> None:
 def print_remarks(records: list[Attention], name: str = "") -> None:
     """Print to standard error what was inferred or assumed, each remark once, with the number of pairs it holds for."""
     from attnviz.languages import gettext
-    from attnviz.wording.imported_attention import gold_links_sentence, remark_sentences
+    from attnviz.wording.imported_attention import gold_links_sentence, remark_sentences, shown_heads
 
     counts_by_remark: dict[str, int] = {}
     for record in records:
-        for remark in remark_sentences(dataclasses.replace(record, sure=(), possible=())):
+        heads = [gettext("Shown: {heads}.", heads=name)] if (name := shown_heads(record)) else []
+        for remark in [*remark_sentences(dataclasses.replace(record, sure=(), possible=())), *heads]:
             counts_by_remark[remark] = counts_by_remark.get(remark, 0) + 1
     if drawn := [record for record in records if record.sure or record.possible]:
         counts = (sum(len(record.sure) for record in drawn), sum(len(record.possible) for record in drawn))

@@ -48,15 +48,16 @@ def add_head_options(command: argparse.ArgumentParser) -> None:
         type=_layer,
         default=argparse.SUPPRESS,
         metavar="L",
-        help="for a transformer: use the mean of the cross-attention heads of layer L, counted from 1; all (the "
-        "default) uses the heads of all layers",
+        help="for a transformer, or a file with several heads: use the mean of the cross-attention heads of layer L, "
+        "counted from 1; all (the default) uses the heads of all layers",
     )
     command.add_argument(
         "--head",
         type=positive,
         default=argparse.SUPPRESS,
         metavar="H",
-        help="for a transformer: use only head H, counted from 1, of the layer that --layer gives",
+        help="for a transformer, or a file with several heads: use only head H, counted from 1, of the layer that "
+        "--layer gives",
     )
 
 

@@ -139,7 +139,7 @@ class Attention(HeadViews, Aligned):
 
     def _changed_fields(self, heads: Heads) -> dict[str, Any]:
         """Return the alignment of `heads`, and the remark that says which heads it is of."""
-        others = tuple(remark for remark in self.remarks if remark not in _OF_HEADS)
+        others = tuple(remark for remark in self.remarks if remark not in OF_HEADS)
         remark = "mean-of-heads" if heads.head is None else "one-head"
         return {"alignment": mean_of_heads(self.head_weights, heads), "remarks": (*others, remark)}
 
@@ -277,7 +277,7 @@ ROUNDED = 0.01
 
 Other programs print a few digits of each weight, or compute in half precision.
 """
-_OF_HEADS = ("one-head", "mean-of-heads")
+OF_HEADS = ("one-head", "mean-of-heads")
 """Remarks that say which heads the alignment is of."""
 
 

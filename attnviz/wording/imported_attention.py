@@ -8,6 +8,7 @@ from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Attention
+from attnviz.trace.attention_record import OF_HEADS
 from attnviz.wording.gold import link_count_texts
 from attnviz.wording.labels import quoted_name, shorten
 from attnviz.wording.numbers import percent
@@ -79,9 +80,19 @@ def self_attention_sentences(trace: Attention) -> str:
     return f"{sentence} {gettext('A word attends only to itself and to the words before it.')}"
 
 
+def side_names(trace: Attention) -> tuple[str, str]:
+    """Return the names of the attended and the attending side."""
+    if trace.is_self_attention:
+        return gettext("Keys"), gettext("Queries")
+    return gettext("Source"), gettext("Target")
+
+
 def remark_sentences(trace: Attention) -> list[str]:
     """Return sentences about what the reader assumed or changed."""
-    sentences = [_REMARKS[remark]() for remark in trace.remarks]
+    sentences = [_REMARKS[remark]() for remark in trace.remarks if not (trace.head_weights.size and remark in OF_HEADS)]
+    if trace.head_weights.size:
+        layers, heads = trace.head_weights.shape[:2]
+        sentences.append(gettext("Layers: {layers}; heads of each layer: {heads}.", layers=layers, heads=heads))
     if trace.sure or trace.possible:
         sentences.append(gold_links_sentence(len(trace.sure), len(trace.possible)))
     return sentences

@@ -41,7 +41,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     For a model without attention, the figure of its one vector is drawn instead.
     """
     attends = view.trace.attends
-    title = gettext("Alignment") if attends else gettext("A single vector for all steps")
+    title = _title(view.trace)
     gold = gold_of(st.session_state, view)
 
     def make_payload(selection: Selection) -> dict[str, Any]:
@@ -66,6 +66,14 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     _switches(view)
     if attends:
         gold_panel(view)
+
+
+def _title(trace: Record | Attention) -> str:
+    """Return the title of the heatmap, or of the figure that replaces it."""
+    if not trace.attends:
+        return gettext("A single vector for all steps")
+    is_self = isinstance(trace, Attention) and trace.is_self_attention
+    return gettext("Self-attention") if is_self else gettext("Alignment")
 
 
 def _heads_box(view: View) -> None:
