@@ -52,6 +52,8 @@ from attnviz.wording.imported_attention import missing_values_reason, side_names
 CHANGES: dict[str, Change] = {"first": FreezeContext(0), "mean": SetTemperature(math.inf)}
 """The changes that give all steps one vector, by choice: that of the first step, or the mean of the annotations."""
 
+_NARROWEST = 640
+"""Pixels of the attributions side by side, in which their captions fit; a narrower window scrolls them."""
 PICTURES = ("look", "energy", "softmax")
 """Figures of a step, each drawn if the attention contains its numbers."""
 
@@ -61,7 +63,7 @@ def imported_attention_view(view: View) -> None:
     with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
         step_controls(view, SentencePair(side_names(view.trace), ("und", "und")))
         left, right = heatmap_with_columns(view, theme_name())
-        if view.shows("numbers"):
+        if view.shows("numbers") and not view.trace.is_self_attention:  # findings are about translations
             with left:
                 findings_panel(view)
         with right, st.container(key=view.key("step_panel")):
@@ -86,6 +88,7 @@ def _attributions(view: View) -> None:
         )
     st.html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="reading">{sentences}</p>')
     figure = attributions_figure(view.trace, methods, across=len(methods.names), theme=theme_name())
+    figure.layout.meta = figure.layout.meta | {"narrowest": max(_NARROWEST, figure.layout.meta["narrowest"])}
     inline_chart(view, steady_payload(figure.to_json(), {}), "attributions")
 
 
