@@ -167,6 +167,7 @@ def test_exported_names() -> None:
         "Translator",
         "alignment_error",
         "attention",
+        "find_heads",
         "from_huggingface",
         "read_attention",
     ]
