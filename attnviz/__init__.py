@@ -1,5 +1,6 @@
 """Public interface of attnviz: translate with a model, or read the attention of another program, and display it."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from attnviz.errors import AttnvizError
@@ -7,6 +8,7 @@ from attnviz.trace import Attention, Trace, attention
 from attnviz.trace.drawing import drawn_by
 
 if TYPE_CHECKING:
+    from attnviz.evaluation.head_finder import find_heads
     from attnviz.evaluation.link_agreement import link_agreement
     from attnviz.evaluation.scoring import alignment_error
     from attnviz.importing.huggingface import from_huggingface
@@ -21,6 +23,7 @@ __all__ = [
     "Translator",
     "alignment_error",
     "attention",
+    "find_heads",
     "from_huggingface",
     "link_agreement",
     "read_attention",
@@ -28,29 +31,22 @@ __all__ = [
 __version__ = "0.3.0"
 
 
+_MODULES = {
+    "Translator": "translator",
+    "alignment_error": "evaluation.scoring",
+    "find_heads": "evaluation.head_finder",
+    "from_huggingface": "importing.huggingface",
+    "link_agreement": "evaluation.link_agreement",
+    "read_attention": "importing.reading",
+}
+"""The module of each name that saved traces do not need; `Translator` imports torch, which loads slowly."""
+
+
 def __getattr__(name: str) -> Any:
-    """Import names that saved traces do not need on first use; `Translator` imports torch, which loads slowly."""
-    if name == "Translator":
-        from attnviz.translator import Translator
-
-        return Translator
-    if name == "from_huggingface":
-        from attnviz.importing.huggingface import from_huggingface
-
-        return from_huggingface
-    if name == "alignment_error":
-        from attnviz.evaluation.scoring import alignment_error
-
-        return alignment_error
-    if name == "link_agreement":
-        from attnviz.evaluation.link_agreement import link_agreement
-
-        return link_agreement
-    if name == "read_attention":
-        from attnviz.importing.reading import read_attention
-
-        return read_attention
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import one of `_MODULES` on its first use."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"attnviz.{_MODULES[name]}"), name)
 
 
 def _notebook() -> "Drawing":

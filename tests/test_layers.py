@@ -170,6 +170,7 @@ def test_exported_names() -> None:
         "Translator",
         "alignment_error",
         "attention",
+        "find_heads",
         "from_huggingface",
         "link_agreement",
         "read_attention",

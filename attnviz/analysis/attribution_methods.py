@@ -20,7 +20,7 @@ from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.former_names import current_name
-from attnviz.trace import Trace
+from attnviz.trace import Attention, Trace
 from attnviz.trace.attributions import Attributions
 
 Array = NDArray[np.float64]
@@ -99,6 +99,16 @@ def attribution_methods(trace: Trace, weights: Weights, attributions: Attributio
     if attributions is not None:
         matrices |= {"gradient": attributions.gradient, "erased_input": attributions.erased}
     return AttributionMethods(MappingProxyType(_WithFormerName(matrices)))
+
+
+def recorded_attributions(record: Attention) -> AttributionMethods:
+    """Return the attributions that another program computed for a record, besides its attention.
+
+    They are named as those of `attribution_methods`: "gradient", and "erased_input" for `record.erased`.
+    """
+    found = {"attention": record.alignment, "gradient": record.gradient, "erased_input": record.erased}
+    matrices = {name: matrix.astype(np.float64) for name, matrix in found.items() if matrix.size}
+    return AttributionMethods(MappingProxyType(cast("dict[AttributionMethod, Array]", matrices)))
 
 
 def added_logits(trace: Trace, weights: Weights) -> Array:

@@ -9,8 +9,15 @@ from attnviz.analysis.pharaoh import word_links
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Aligned
+from attnviz.trace.parts import head_choices
 
-_COLUMNS = {"alignment": "weight", "energies": "energy", "cross_weights": "weight", "cross_scores": "score"}
+_COLUMNS = {
+    "alignment": "weight",
+    "energies": "energy",
+    "head_weights": "weight",
+    "cross_weights": "weight",
+    "cross_scores": "score",
+}
 """Column names of quantities; others have their own name."""
 _AXES = {("Ty", "Tx"): ("i", "j"), ("L", "H", "Ty", "Tx"): ("layer", "head", "i", "j")}
 """Names of the index columns, by the shape of a quantity."""
@@ -21,7 +28,7 @@ def to_frame(record: Aligned) -> pd.DataFrame:
 
     Raise AttnvizError where there is no attention.
     """
-    shape = ("L", "H", "Ty", "Tx") if record.has_heads else ("Ty", "Tx")
+    shape = ("L", "H", "Ty", "Tx") if head_choices(record) else ("Ty", "Tx")
     found = {
         _COLUMNS.get(quantity.name, quantity.name): getattr(record, quantity.name)
         for quantity in record.arrays

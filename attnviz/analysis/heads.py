@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.trace.attention_matrix import words_of
-from attnviz.trace.parts import Words
+from attnviz.trace.parts import Kind, Words
 
 BLOCKS = ("attention", "cross", "feedforward")
 """Blocks of a decoder layer, in order; an encoder layer has no cross-attention."""
-Kind = Literal["encoder", "decoder", "cross"]
-"""Encoder self-attention, decoder self-attention, or cross-attention."""
 _BLOCK_POSITION: Mapping[Kind, tuple[int, int]] = {"encoder": (2, 0), "decoder": (3, 0), "cross": (3, 1)}
 """For each kind, the number of blocks of a layer, and the index of the attention block."""
 

@@ -14,6 +14,7 @@ IMPORTED_ATTENTION = Architecture(
         imported_attention.narrate_attention,
         imported_attention.attention_stage_titles,
         imported_attention.narrate_attention,
+        heads_text=imported_attention.shown_heads,
         step_sentence=imported_attention.attention_step_sentence,
         made_by=imported_attention.made_by,
         how=lambda trace: stages.capitalised(imported_attention.made_by(trace)),

@@ -31,7 +31,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="file with attention weights or word links, in any known format; it may be compressed as .gz. Several "
         "files of one format, a folder, a pattern such as 'part-*.log' or an address such as s3://bucket/part-1.log "
-        "are read as one file",
+        "are read as one file. The folder of a Hugging Face model is run on the sentences of --source-file",
     )
     add_file_options(command)
     command.add_argument(
@@ -80,7 +80,8 @@ def add_file_options(command: argparse._ActionsContainer) -> None:
         "--target-file",
         type=Path,
         metavar="FILE",
-        help="file with the target sentences, one per line, if FILE contains none",
+        help="file with the target sentences, one per line, if FILE contains none; a model without this file writes "
+        "its own translations",
     )
     add("--format", metavar="NAME", help="format of the file, if the detected format is wrong")
     add(
@@ -109,8 +110,22 @@ def add_file_options(command: argparse._ActionsContainer) -> None:
 def open_records(names: list[str], options: argparse.Namespace) -> AttentionRecords:
     """Return the records of the files that `names` stand for; raise AttnvizError where they cannot be read."""
     from attnviz.corpora.addresses import local_file, source_files
+    from attnviz.importing.huggingface_model import is_model_folder
     from attnviz.importing.reading import is_part, read_attention
 
+    reading = {
+        "source": options.source_file,
+        "target": options.target_file,
+        "format": options.format,
+        "layer": None if options.layer is None else options.layer - 1,
+        "head": None if options.head is None else options.head - 1,
+        "normalise": options.normalise,
+        "transpose": options.transpose,
+        "unescape": options.unescape,
+        "encoding": options.encoding,
+    }
+    if len(names) == 1 and is_model_folder(names[0]):
+        return read_attention(names[0], **reading)
     with tempfile.TemporaryDirectory() as folder:
         files = dict[Path, str]()
         for number, name in enumerate(source_files(names, is_part)):
@@ -118,18 +133,7 @@ def open_records(names: list[str], options: argparse.Namespace) -> AttentionReco
             own.mkdir()
             files[local_file(name, own)] = name
         try:
-            return read_attention(
-                list(files),
-                options.source_file,
-                options.target_file,
-                format=options.format,
-                layer=None if options.layer is None else options.layer - 1,
-                head=None if options.head is None else options.head - 1,
-                normalise=options.normalise,
-                transpose=options.transpose,
-                unescape=options.unescape,
-                encoding=options.encoding,
-            )
+            return read_attention(list(files), **reading)
         except AttnvizError as error:
             message = str(error)
             for path, name in files.items():
@@ -207,11 +211,12 @@ def print_format(records: AttentionRecords, name: str = "") -> None:
 def print_remarks(records: list[Attention], name: str = "") -> None:
     """Print to standard error what was inferred or assumed, each remark once, with the number of pairs it holds for."""
     from attnviz.languages import gettext
-    from attnviz.wording.imported_attention import gold_links_sentence, remark_sentences
+    from attnviz.wording.imported_attention import gold_links_sentence, remark_sentences, shown_heads
 
     counts_by_remark: dict[str, int] = {}
     for record in records:
-        for remark in remark_sentences(dataclasses.replace(record, sure=(), possible=())):
+        heads = [gettext("Shown: {heads}.", heads=name)] if (name := shown_heads(record)) else []
+        for remark in [*remark_sentences(dataclasses.replace(record, sure=(), possible=())), *heads]:
             counts_by_remark[remark] = counts_by_remark.get(remark, 0) + 1
     if drawn := [record for record in records if record.sure or record.possible]:
         counts = (sum(len(record.sure) for record in drawn), sum(len(record.possible) for record in drawn))

@@ -14,6 +14,7 @@ from attnviz.commands.shared import positive
 
 if TYPE_CHECKING:
     from attnviz.analysis.link_scores import AlignmentError, LinkScore
+    from attnviz.importing.records import AttentionRecords
 
 SUMMARY = "score links or attention of any program against gold links: AER, precision, recall, F1"
 _COLUMNS = ("pair", "links", "sure", "AER", "precision", "recall", "F1")
@@ -40,8 +41,21 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     add_file_options(command)
     add("--gold-format", metavar="NAME", help="format of GOLD, if the detected format is wrong")
+    add(
+        "--heads",
+        action="store_true",
+        help="rank the heads of a file with the attention of every layer and head, or of the folder of a Hugging Face "
+        "model, and print the alignment_heads for its config",
+    )
     add("--samples", type=positive, default=1000, help="number of resampled corpora for the bootstrap interval")
-    add("-o", "--output", type=Path, metavar="FILE", help="file for the scores of every pair, .csv or .json")
+    add(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="file for the scores of every pair, .csv or .json; with --heads, of every head, .csv, or the "
+        "alignment_heads, .json",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -56,6 +70,9 @@ def run(options: argparse.Namespace) -> None:
     gold = read_attention(options.gold, format=options.gold_format, encoding=options.encoding)
     print_format(links, " ".join(options.files))
     print_format(gold, str(options.gold))
+    if options.heads:
+        _rank_heads(links, gold, options.output)
+        return
     scored = score(links, gold, samples=options.samples)
     for remark in scored.remarks:
         print(remark, file=sys.stderr)
@@ -71,6 +88,26 @@ def run(options: argparse.Namespace) -> None:
     )
     if options.output is not None:
         _write(options.output, error)
+
+
+def _rank_heads(links: AttentionRecords, gold: AttentionRecords, output: Path | None) -> None:
+    """Print the heads with the lowest error, and those whose mean aligns best; write them to `output`."""
+    from attnviz.evaluation.head_finder import find_heads, head_rows
+    from attnviz.evaluation.tables import markdown_table
+
+    found = find_heads(links, gold)
+    columns = ["rank", "layer", "head", "AER", "precision", "recall", "F1", "mutual", "erased"]
+    print(markdown_table(columns, list(head_rows(found, _PRINTED)), 1))
+    print(f"\nLayers and heads count from 0. alignment_heads: {json.dumps(found.alignment_heads)}")
+    if output is None:
+        return
+    try:
+        if output.suffix == ".json":
+            found.save(output)
+        else:
+            found.table.to_csv(output, index_label="rank", lineterminator="\n")
+    except OSError as failure:
+        raise AttnvizError(f"The file {output} cannot be written: {failure.strerror}.") from failure
 
 
 def _row(name: str, score: LinkScore) -> list[str]:

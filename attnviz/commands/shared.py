@@ -48,15 +48,16 @@ def add_head_options(command: argparse.ArgumentParser) -> None:
         type=_layer,
         default=argparse.SUPPRESS,
         metavar="L",
-        help="for a transformer: use the mean of the cross-attention heads of layer L, counted from 1; all (the "
-        "default) uses the heads of all layers",
+        help="for a transformer, or a file with several heads: use the mean of the cross-attention heads of layer L, "
+        "counted from 1; all (the default) uses the heads of all layers",
     )
     command.add_argument(
         "--head",
         type=positive,
         default=argparse.SUPPRESS,
         metavar="H",
-        help="for a transformer: use only head H, counted from 1, of the layer that --layer gives",
+        help="for a transformer, or a file with several heads: use only head H, counted from 1, of the layer that "
+        "--layer gives",
     )
 
 
@@ -69,14 +70,14 @@ def with_heads(trace: Any, options: argparse.Namespace) -> Any:
 
     Raise AttnvizError where the model has no such head, or no heads at all.
     """
+    from attnviz.trace.parts import head_choices
+
     chosen = {name: getattr(options, name) for name in ("layer", "head") if name in options}
     if not chosen:
         return trace
-    if not trace.translated:
-        raise AttnvizError(
-            "The attention of another program has no layers and heads to choose from. Leave out --layer and --head."
-        )
-    if not trace.has_heads:
+    if not head_choices(trace):
+        if not trace.translated:
+            raise AttnvizError("The file has no layers and heads to choose from. Leave out --layer and --head.")
         raise AttnvizError(
             f"The model {trace.model} is a recurrent translator and has no heads. Leave out --layer and --head."
         )

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnviz.analysis.alignment_error import Link
 from attnviz.analysis.gold import GoldLinks
@@ -54,6 +55,36 @@ class Scored:
     """In sentences."""
     gold: tuple[GoldLinks, ...]
     """The gold links of each pair, between the words of the gold file, from 0."""
+
+
+class GoldScorer:
+    """Scores several matrices of the same records against gold links; base and direction are chosen once."""
+
+    def __init__(self, records: Sequence[Aligned], gold: Any, usual: Sequence[NDArray[np.float64]]) -> None:
+        """Read the gold links; the `usual` matrices, (target words, source words), choose base and direction.
+
+        Raise AttnvizError as `alignment_error` does.
+        """
+        self._records, self._reference = records, _side(gold)
+        if not any(pair.all for pair in self._reference.pairs):
+            raise AttnvizError(gettext("The gold file has no links."))
+        predicted = self._predicted(usual)
+        self._turn = best_turn(predicted, self._reference).turn
+
+    def score(self, matrices: Sequence[NDArray[np.float64]]) -> AlignmentError:
+        """Return the scores of the largest weight of each row of the matrices, without a bootstrap interval.
+
+        Those are (Ty, Tx) between words, one for each record.
+        """
+        predicted = self._predicted(matrices)
+        return score_links(moved_links(predicted, self._turn), _gold(self._reference, self._turn), samples=0)
+
+    def _predicted(self, matrices: Sequence[NDArray[np.float64]]) -> Side:
+        pairs = [Links(frozenset(largest_links(matrix)) if matrix.size else frozenset()) for matrix in matrices]
+        words = [tuple(map(_without_end, (one.source, one.target))) for one in (rec.words() for rec in self._records)]
+        predicted = Side(pairs, (0,), words, grows=False)  # type: ignore[arg-type]
+        predicted, self._reference = _same_length(predicted, self._reference, [])
+        return _in_gold_words(predicted, self._reference)
 
 
 class Side(NamedTuple):
@@ -166,13 +197,19 @@ def _record_links(record: Aligned) -> Links:
     if isinstance(record, Attention) and (record.sure or record.possible) and not record.links:
         return Links(frozenset(record.sure) | frozenset(record.possible), frozenset(record.possible))
     words = record.words()
-    source, target = (len(_without_end(side)) for side in (words.source, words.target))
+    target, source = linkable_size(record)
     if isinstance(record, Attention) and record.links:
         by_word = {(int(record.source_word_of[j]), int(record.target_word_of[i])) for j, i in record.links}
         inside = frozenset((j, i) for j, i in by_word if j < source and i < target)
         return Links(inside, frozenset(record.possible) & inside)
     between = np.asarray(words.alignment, dtype=np.float64)[:target, :source]
     return Links(frozenset(largest_links(between)) if between.size else frozenset())
+
+
+def linkable_size(record: Aligned) -> tuple[int, int]:
+    """Return the numbers of target and source words of a record, without `</s>` at the end."""
+    words = record.words()
+    return len(_without_end(words.target)), len(_without_end(words.source))
 
 
 def _without_end(words: Sequence[str]) -> list[str]:

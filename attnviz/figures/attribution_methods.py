@@ -17,7 +17,7 @@ from attnviz.figures.heatmap import MOST_TEXTS
 from attnviz.figures.labels import axis_labels, literal
 from attnviz.languages import gettext
 from attnviz.palette import CELL_FRAME, ROW_FRAME, Palette, ThemeName, palette
-from attnviz.trace import Trace
+from attnviz.trace import Attention, Trace
 from attnviz.wording.attribution_methods import attribution_method_texts
 from attnviz.wording.labels import shorten
 
@@ -32,7 +32,7 @@ _LABEL, _EM = 12, 0.56
 
 
 def attributions_figure(
-    trace: Trace,
+    trace: Trace | Attention,
     attributions: AttributionMethods,
     *,
     by: By = "words",
@@ -78,7 +78,7 @@ def attributions_figure(
     return build(panels, layout)
 
 
-def attributions_table(trace: Trace, attributions: AttributionMethods, step: int) -> pd.DataFrame:
+def attributions_table(trace: Trace | Attention, attributions: AttributionMethods, step: int) -> pd.DataFrame:
     """Return the attributions of 0-based `step` in their own units, a row for each source piece (counted from 1)."""
     labels = attribution_method_texts()
     columns: dict[str, Any] = {gettext("source piece"): list(trace.source_pieces)}
@@ -88,7 +88,9 @@ def attributions_table(trace: Trace, attributions: AttributionMethods, step: int
     return pd.DataFrame(columns, index=pd.RangeIndex(1, len(trace.source_pieces) + 1, name="j"))
 
 
-def attribution_table(trace: Trace, attributions: AttributionMethods, name: AttributionMethod) -> pd.DataFrame:
+def attribution_table(
+    trace: Trace | Attention, attributions: AttributionMethods, name: AttributionMethod
+) -> pd.DataFrame:
     """Return one attribution in its own unit: target pieces down, source pieces across, each with its number."""
     rows, columns = (
         [f"{number} {piece}" for number, piece in enumerate(pieces, 1)]
@@ -99,7 +101,7 @@ def attribution_table(trace: Trace, attributions: AttributionMethods, name: Attr
     )
 
 
-def all_attributions_table(trace: Trace, attributions: AttributionMethods) -> pd.DataFrame:
+def all_attributions_table(trace: Trace | Attention, attributions: AttributionMethods) -> pd.DataFrame:
     """Return the attributions of all steps in their own units, a row for each target piece i and source piece j.
 
     Both are counted from 1.
@@ -131,7 +133,12 @@ def agreement_table(agreement: Agreement) -> pd.DataFrame:
 
 
 def _panel(
-    trace: Trace, attributions: AttributionMethods, name: AttributionMethod, cells: Grid, by: By, ink: Palette
+    trace: Trace | Attention,
+    attributions: AttributionMethods,
+    name: AttributionMethod,
+    cells: Grid,
+    by: By,
+    ink: Palette,
 ) -> Spec:
     """Return the heatmap of one attribution."""
     label = attribution_method_texts()[name]
@@ -156,7 +163,7 @@ def _panel(
     return panel | {"customdata": amounts, "text": hover_texts, "hovertemplate": f"%{{text}}<br>{number}"}
 
 
-def _on_grid(trace: Trace, values: NDArray[np.float64], cells: Grid, by: By) -> NDArray[np.float32]:
+def _on_grid(trace: Trace | Attention, values: NDArray[np.float64], cells: Grid, by: By) -> NDArray[np.float32]:
     """Return (Ty, Tx) `values` on a grid, (rows, columns), merged and cropped like the attention."""
     merged = trace.words().merged(values) if by == "words" else values.astype(np.float32)
     return merged[: len(cells.target), : len(cells.source)]
@@ -276,7 +283,7 @@ def _colour_bar(layout: Spec, ink: Palette) -> Spec:
     }
 
 
-def _alt(trace: Trace, attributions: AttributionMethods, step: int | None) -> str:
+def _alt(trace: Trace | Attention, attributions: AttributionMethods, step: int | None) -> str:
     labels, steps = attribution_method_texts(), range(len(trace.target_pieces)) if step is None else [step]
     listed = "; ".join(
         gettext(

@@ -10,12 +10,13 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.analysis.heads import Kind, OpenHead, heads_of
+from attnviz.analysis.heads import OpenHead, heads_of
 from attnviz.analysis.measures import entropy
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.languages import gettext
 from attnviz.palette import GREYS, Palette, ThemeName, palette
 from attnviz.trace import TransformerTrace
+from attnviz.trace.parts import Kind
 from attnviz.wording.numbers import decimal
 from attnviz.wording.opened_head import kind_name
 

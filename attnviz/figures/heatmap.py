@@ -68,7 +68,8 @@ def heatmap(
     if margins:
         bars = margin_bars(cells, len(trace.source_pieces), ink)
         add_margin_axes(layout, cells, len(trace.source_pieces), ink)
-    if by == "words" and not getattr(trace, "translated", True):
+    imported = not getattr(trace, "translated", True)
+    if by == "words" and imported and not getattr(trace, "is_self_attention", False):
         layout["shapes"] = _drift_frames(cells, ink)
     row = None if step is None else layout["meta"]["rows"][step]
     if row is not None:

@@ -1,4 +1,4 @@
-"""Reduce arrays with dimensions of batch, layer and head to one attention matrix per sentence."""
+"""Find the dimensions of batch, layer and head of arrays, and the heads to show."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
+from attnviz.trace.parts import Heads
 
 Array = NDArray[Any]
 
@@ -65,12 +66,37 @@ def split_batch(array: Array, count: int | None) -> Batch:
     return Batch([array], padded=len(leading) > 2 or bool(leading and leading[0] == 1))
 
 
-def choose_heads(array: Array, choice: HeadChoice) -> tuple[NDArray[np.float64], str]:
-    """Return the matrix (Ty, Tx) of one layer and head, or a mean over several, and a key of REMARKS.
+class Chosen(NamedTuple):
+    """The attention of one sentence pair with the chosen heads."""
 
-    Raise AttnvizError where the layer or head does not exist, or the meaning of the dimensions is unclear.
+    weights: NDArray[np.float64]
+    """One matrix, (Ty, Tx), or that of every head, (layers, heads, Ty, Tx)."""
+    heads: Heads
+    """The heads to show, where there are several."""
+    remark: str
+    """A key of REMARKS; empty where there was one matrix."""
+
+
+def choose_heads(array: Array, choice: HeadChoice) -> Chosen:
+    """Return the weights of `array` with the chosen layer and head, or the mean over several.
+
+    All heads are kept where the array has a dimension of layers and one of heads, (layers, heads, Ty, Tx). Raise
+    AttnvizError where the layer or head does not exist, or the meaning of the dimensions is unclear.
     """
     shape = shape_name(array)
+    by_layer = array
+    if array.ndim == 5 and 1 in array.shape[:3]:  # a batch of one sentence; Hugging Face has it after the layers
+        by_layer = array.squeeze(axis=1 if array.shape[1] == 1 else array.shape.index(1))
+    if by_layer.ndim == 4 and by_layer.shape[:2] != (1, 1) and (choice.layer is not None or choice.head is None):
+        for index, axis in zip(choice, (0, 1), strict=True):
+            _select(by_layer, index, axis, shape)
+        heads = Heads(*(None if n is None else n % count for n, count in zip(choice, by_layer.shape[:2], strict=True)))
+        return Chosen(by_layer.astype(np.float64), heads, "")
+    return _reduced(array, choice, shape)
+
+
+def _reduced(array: Array, choice: HeadChoice, shape: str) -> Chosen:
+    """Return one matrix of an array without separate dimensions of layers and heads, or of one head of all layers."""
     chosen_count = sum(one is not None for one in choice)
     # With two leading dimensions and a chosen layer, a first dimension of size 1 is the only layer: do not squeeze it.
     while (
@@ -79,7 +105,7 @@ def choose_heads(array: Array, choice: HeadChoice) -> tuple[NDArray[np.float64],
         array = array.squeeze(axis=array.shape[:-2].index(1))  # a batch of one sentence, or the only layer
     leading = array.ndim - 2
     if leading == 1 and array.shape[0] == 1 and not chosen_count:
-        return array[0].astype(np.float64), ""
+        return Chosen(array[0].astype(np.float64), Heads(), "")
     if leading > 2 or chosen_count > leading:
         raise AttnvizError(
             gettext(
@@ -89,7 +115,7 @@ def choose_heads(array: Array, choice: HeadChoice) -> tuple[NDArray[np.float64],
             )
         )
     if leading == 0:
-        return array.astype(np.float64), ""
+        return Chosen(array.astype(np.float64), Heads(), "")
     chosen = array
     if leading == 2:
         chosen = _select(chosen, choice.layer, 0, shape)
@@ -98,8 +124,8 @@ def choose_heads(array: Array, choice: HeadChoice) -> tuple[NDArray[np.float64],
         chosen = _select(chosen, choice.layer if choice.head is None else choice.head, 0, shape)
     several = tuple(range(chosen.ndim - 2))
     if not several:
-        return chosen.astype(np.float64), "one-head"
-    return chosen.astype(np.float64).mean(axis=several), "mean-of-heads"
+        return Chosen(chosen.astype(np.float64), Heads(), "one-head")
+    return Chosen(chosen.astype(np.float64).mean(axis=several), Heads(), "mean-of-heads")
 
 
 def _select(array: Array, index: int | None, axis: int, shape: str) -> Array:

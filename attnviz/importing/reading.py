@@ -14,6 +14,8 @@ from attnviz.importing.format import Format
 from attnviz.importing.formats import FORMATS, numpy_arrays, tensors
 from attnviz.importing.formats.soft_alignments import token_lines
 from attnviz.importing.heads import HeadChoice
+from attnviz.importing.huggingface import sentences_of_model
+from attnviz.importing.huggingface_model import is_model_folder
 from attnviz.importing.records import AttentionRecords, Side
 from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, Sentences, joined
 from attnviz.languages import gettext
@@ -38,13 +40,15 @@ def read_attention(
 ) -> AttentionRecords:
     """Return the attention or alignment in a file of another program, one record for each sentence pair.
 
-    `path` is a file, a folder or list of files of one format, or tensors in memory: an array (…, Ty, Tx), or the tuple
-    of tensors that a Hugging Face model or its `generate` returns as cross_attentions. The format is detected unless
-    `format` names it (`.docs/pages/data.md` lists the formats); `records.format` and `records.reason` give the result
-    and why. Records are made on access.
+    `path` is a file, a folder or list of files of one format, or tensors in memory: an array (…, Ty, Tx), or what a
+    Hugging Face model or its `generate` returns: the whole output, or its tuple of attention tensors. It may also be
+    the folder of such a model, which is then run on the sentences of `source`, with those of `target`. The format is
+    detected unless `format` names it (`.docs/pages/data.md` lists the formats); `records.format` and `records.reason`
+    give the result and why. Records are made on access.
 
     `source` and `target` are sentences that the file lacks, or that replace its own: files with one pair a line, or
-    lists. `layer` and `head`, from 0, choose among several matrices of a pair; without them a record has their mean.
+    lists. `layer` and `head`, from 0, choose among several matrices of a pair; without them a record shows their mean.
+    An array with dimensions (layers, heads, Ty, Tx) is kept whole, so that `record.seen_by` can choose others.
     `normalise` scales rows to sum to 1; `transpose` transposes matrices whose rows are source tokens; `unescape`
     undoes the escapes of Moses' tokenizer; `encoding` applies to all text files, by default UTF-8.
     Raise AttnvizError where the file cannot be read or its format is unknown: the message says what the file resembles,
@@ -52,6 +56,8 @@ def read_attention(
     """
     sides = [_side(value, encoding) for value in (source, target)]
     options = Options(HeadChoice(layer, head), normalise, transpose, unescape)
+    if is_model_folder(path):
+        return _records_of_model(path, sides, options)
     if (paths := _paths(path)) is None:
         count = len(next((side for side in sides if side is not None), ())) or None
         pairs = tensors.sentences_in(path, count)
@@ -68,6 +74,26 @@ def read_attention(
         return records_of_files([open_content(one, encoding) for one in paths], sides, format, options)
     with _naming(str(paths[0])):
         return records_of(open_content(paths[0], encoding), sides, format, options)
+
+
+def _records_of_model(folder: Any, sides: Sequence[Side | None], options: Options) -> AttentionRecords:
+    """Return the attention that a model of Hugging Face in `folder` computes for the given sentences."""
+    source, target = sides
+    if source is None:
+        raise AttnvizError(
+            gettext("{path} is a model of Hugging Face. Give the source sentences that it should read.", path=folder)
+        )
+    if target is not None and len(target) != len(source):
+        raise AttnvizError(
+            gettext(
+                "Source sentences: {sources}; target sentences: {targets}. Give one target for each source sentence.",
+                sources=len(source),
+                targets=len(target),
+            )
+        )
+    pairs = sentences_of_model(folder, source, target)
+    reason = gettext("The folder has a model of Hugging Face’s transformers, which was run on the sentences.")
+    return AttentionRecords("huggingface", pairs.title, reason, pairs, None, None, options)
 
 
 def read_bytes(data: bytes, name: str = "", *, options: Options | None = None) -> AttentionRecords:

@@ -91,6 +91,9 @@ class SentencePair:
             if tokens and tokens != self.tokens(side)
         }
         fields = {**self.fields, **replaced}
+        if fields.get("kind") in ("encoder", "decoder"):  # self-attention needs the tokens once
+            fields = {"source": fields.get("target"), "target": fields.get("source")} | fields
+            fields = {name: value for name, value in fields.items() if value is not None}
         if missing := [side for side in ("source", "target") if side not in fields]:
             raise AttnvizError(self._missing_message(missing))
         for side in ("source", "target"):
@@ -111,7 +114,7 @@ class SentencePair:
         return dataclasses.replace(record, remarks=tuple(dict.fromkeys((*record.remarks, *remarks))))
 
     def _matrix(self, fields: Mapping[str, Any], options: Options, remarks: list[str]) -> dict[str, Any]:
-        """Return the matrix (Ty, Tx) of the layer and head in `options`, without padding, and its energies.
+        """Return the weights (…, Ty, Tx) without padding, the heads to show, and the energies.
 
         Append to `remarks` what was changed. Return no fields for values that are no matrix.
         """
@@ -120,23 +123,25 @@ class SentencePair:
             array = np.asarray(values, dtype=np.float64)
         except (ValueError, TypeError, OverflowError, RecursionError):
             return {}  # `from_fields` raises the error
+        found: dict[str, Any] = {}
         if array.ndim > 2:
-            array, remark = choose_heads(array, options.heads)
+            array, heads, remark = choose_heads(array, options.heads)
             remarks += [remark] if remark else []
+            if options.heads != MEAN and array.ndim == 4:
+                found["heads"] = {"layer": heads.layer, "head": heads.head}
         elif options.heads != MEAN:
             raise AttnvizError(gettext("The file has one matrix per sentence pair: leave out layer and head."))
-        if array.ndim != 2 or not array.size:
+        if array.ndim < 2 or not array.size:
             return {}
-        transposed: dict[str, Any] = {}
-        if options.transpose or self._has_source_rows(array, fields):
-            array = array.T
+        if options.transpose or self._has_source_rows(_mean(array), fields):
+            array = array.swapaxes(-1, -2)
             remarks.append("transposed")
             if fields.get("energies") is not None:
-                transposed["energies"] = np.asarray(fields["energies"], dtype=np.float64).T
-        cut = _without_padding(array, fields, padded=self.padded)
-        if cut.shape != array.shape:
+                found["energies"] = np.asarray(fields["energies"], dtype=np.float64).T
+        rows, columns = _without_padding(_mean(array), fields, padded=self.padded).shape
+        if (rows, columns) != array.shape[-2:]:
             remarks.append("padding")
-        return transposed | {"matrix": cut}
+        return found | {"matrix": array[..., :rows, :columns]}
 
     def _has_source_rows(self, array: NDArray[np.float64], fields: Mapping[str, Any]) -> bool:
         """Return whether the rows of a matrix are source tokens.
@@ -176,6 +181,12 @@ class SentencePair:
             **matrix_size_texts(shape[0], shape[1]),
         )
         return f"{message} {size}"
+
+
+def _mean(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean matrix (Ty, Tx) of all heads of an array (…, Ty, Tx)."""
+    mean: NDArray[np.float64] = array.mean(axis=tuple(range(array.ndim - 2)))
+    return mean
 
 
 def _check_tokens(tokens: object) -> None:

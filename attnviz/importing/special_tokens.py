@@ -23,8 +23,8 @@ def with_special(
 ) -> tuple[dict[str, Array], Vocabulary, Vocabulary]:
     """Return weights and vocabularies with the special tokens that the program lacks.
 
-    They get embeddings of zeros, and are never written. Raise AttnvizError where a vocabulary and its embedding matrix
-    differ in size.
+    They get embeddings of zeros, as last rows of the embeddings (K, m) and of the output, and are never written.
+    Raise AttnvizError where a vocabulary and its embedding matrix differ in size.
     """
     weights = dict(weights)
     grown = {"encoder": _grown(source), "decoder": _grown(target)}

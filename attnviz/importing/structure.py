@@ -47,7 +47,7 @@ def under_our_names(tensors: Mapping[str, Array], known: Mapping[str, str], expo
 
 
 def put_behind(weights: dict[str, Array], name: str, first: int) -> None:
-    """Move the `first` columns of a matrix behind the others, if it is there."""
+    """Move the `first` columns of a matrix (R, C) behind the others, if it is there."""
     if (matrix := weights.get(name)) is not None:
         weights[name] = np.concatenate([matrix[:, first:], matrix[:, :first]], axis=1)
 

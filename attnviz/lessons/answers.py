@@ -16,6 +16,7 @@ from attnviz.lessons.fields import fail, nearest, quoted
 from attnviz.lessons.lesson import HEATMAP, Attends, Choice, LessonSentence, Next, Number, Question, Text
 from attnviz.lessons.reading import HARMLESS
 from attnviz.text import SPACE, join_pieces
+from attnviz.trace.parts import head_choices
 
 OPTIONS = 4
 """Number of words to choose from where a question about the next word names none."""
@@ -115,7 +116,7 @@ def _with_heads(question: Question, trace: Any) -> Any:
     """Return the translation with the attention of the layer and head of the question."""
     if question.layer is None:
         return trace
-    if not trace.has_heads:
+    if not head_choices(trace):
         fail(
             question.line,
             gettext("the model {model} has no layers with heads. Delete “layer” and “head”.", model=trace.model),

@@ -36,7 +36,7 @@ class Aligned(Saved):
     imported: ClassVar[bool] = False
     """Whether the network was trained by another program."""
     has_heads: ClassVar[bool] = False
-    """Whether a step has several attention distributions, of which one head or a mean is displayed."""
+    """Whether each step has queries, keys, values and weights of every attention head."""
 
     source_pieces: tuple[str, ...]
     target_pieces: tuple[str, ...]
@@ -99,8 +99,9 @@ class Aligned(Saved):
 
         Columns: `i` and `j`, the step and the source piece, 0-based; `target` and `source`, their pieces; `energy` e_ij
         where it is known; `weight` alpha_ij; `probability` p(y_i) of the target piece where it is known, the same in
-        all rows of a step. A transformer has such rows for each head: `layer` and `head`, 0-based, come first, and its
-        energy is called `score`. Raise AttnvizError where there is no attention.
+        all rows of a step. A transformer, and a record with the attention of several heads, have such rows for each
+        head: `layer` and `head`, 0-based, come first, and a transformer's energy is called `score`. Raise AttnvizError
+        where there is no attention.
         """
         return drawing().to_frame(self)
 

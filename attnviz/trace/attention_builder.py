@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import storage
-from attnviz.trace.attention_record import ROUNDED, Attention, Links
-from attnviz.trace.parts import FloatArray
+from attnviz.trace.attention_record import ROUNDED, Attention, Links, is_distribution
+from attnviz.trace.head_views import mean_of_heads
+from attnviz.trace.parts import KINDS, FloatArray, Heads, Kind
 from attnviz.trace.tokens import Pieces, to_pieces
 
 MOST_TOKENS = 1000
@@ -33,6 +34,9 @@ def attention(
     *,
     energies: ArrayLike | None = None,
     states: ArrayLike | None = None,
+    gradient: ArrayLike | None = None,
+    erased: ArrayLike | None = None,
+    kind: Kind = "cross",
     sure: Iterable[tuple[int, int]] = (),
     possible: Iterable[tuple[int, int]] = (),
     normalise: bool = False,
@@ -41,31 +45,36 @@ def attention(
     """Return attention that another program computed as an `Attention`, which draws, saves and analyses like a trace.
 
     `matrix` (Ty, Tx) has a row for each target token and a column for each source token. One extra row or column is
-    taken to be `</s>`. `energies` (Ty, Tx) may be -inf; `states` are (Ty, n). `sure` and `possible` are gold links
-    between words, pairs (source, target) from 0. Rows must sum to 1 within ROUNDED, or to 0 for a target token without
-    links; `normalise` scales other rows.
+    taken to be `</s>`. With dimensions (layers, heads, Ty, Tx) the record holds every head: its alignment is their
+    mean, and `seen_by` returns the record with that of one layer or head. `energies` (Ty, Tx) may be -inf; `states` are
+    (Ty, n); `gradient` and `erased` (Ty, Tx) are attributions of each log p(y_i) to the source tokens. `kind` is
+    "cross", "encoder" (self-attention) or "decoder" (causal self-attention); in self-attention, both sides are equal.
+    `sure` and `possible` are gold links between words, pairs (source, target) from 0. Rows must sum to 1 within
+    ROUNDED, or to 0 for a target token without links; `normalise` scales other rows.
 
     Raise AttnvizError, naming what was found, where tokens and numbers do not fit.
     """
-    weights = _numbers(matrix, "matrix")
+    weights = _numbers(matrix, "matrix", dimensions=(2, 4))
     if weights.min() < 0:
-        row, column = np.argwhere(weights < 0)[0].tolist()
+        row, column = np.argwhere(weights < 0)[0].tolist()[-2:]
         raise AttnvizError(
             gettext(
                 "The weight in row {row}, column {column} is negative: {value}. Weights must be 0 or more.",
-                value=f"{weights[row, column]:g}",
+                value=f"{weights[weights < 0][0]:g}",
                 row=row + 1,
                 column=column + 1,
             )
         )
     remarks = list[str]()
-    sides = _tokens_with_end(_split(source), _split(target), weights.shape, remarks)
-    _check_orientation(weights)
+    sides = _tokens_with_end(_split(source), _split(target), weights.shape[-2:], remarks)
+    _check_orientation(weights.mean(axis=tuple(range(weights.ndim - 2))))
     if normalise:
         weights = _scaled(weights, remarks)
     _check_sums(weights, remarks)
+    _check_kind(kind, sides, weights)
+    further = _further(weights, energies, states, {"gradient": gradient, "erased": erased}, remarks)
     pieces = [to_pieces(tokens) for tokens in sides]
-    return _make_attention(pieces, weights, energies, states, (pairs_of(sure), pairs_of(possible)), origin, remarks)
+    return _make_attention(pieces, weights, further, kind, (pairs_of(sure), pairs_of(possible)), origin, remarks)
 
 
 def split_tokens(text: Tokens) -> list[str]:
@@ -90,10 +99,12 @@ def _split(tokens: object) -> list[str]:
     return tokens_found
 
 
-def _numbers(values: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np.float64]:
-    """Return a finite matrix, in which `empty` also allows minus infinity.
+def _numbers(
+    values: ArrayLike, name: str, *, empty: bool = False, dimensions: tuple[int, ...] = (2,)
+) -> NDArray[np.float64]:
+    """Return a finite matrix, or an array with one of the `dimensions`; `empty` also allows minus infinity.
 
-    Raise AttnvizError where it is no such matrix.
+    Raise AttnvizError where it is no such array.
     """
     try:
         matrix = np.asarray(_null_as_infinity(values) if empty else values, dtype=np.float64)
@@ -103,9 +114,9 @@ def _numbers(values: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np
         raise AttnvizError(
             gettext("{name} is not a table of numbers: all rows must have the same length.", name=name)
         ) from error
-    if matrix.ndim > 2:
+    if matrix.ndim > 2 and matrix.ndim not in dimensions:
         raise _several_matrices(name)
-    if matrix.ndim != 2 or not matrix.size:
+    if matrix.ndim not in dimensions or not matrix.size:
         shape = " × ".join(map(str, matrix.shape)) or "1"
         raise AttnvizError(
             gettext("{name} must have rows and columns, but its shape is {shape}.", name=name, shape=shape)
@@ -188,8 +199,8 @@ def _check_orientation(weights: NDArray[np.float64]) -> None:
 
 
 def _scaled(weights: NDArray[np.float64], remarks: list[str]) -> NDArray[np.float64]:
-    """Return the weights with each non-zero row scaled to sum to 1."""
-    sums = weights.sum(axis=1, keepdims=True)
+    """Return the weights (…, Ty, Tx) with each non-zero row scaled to sum to 1."""
+    sums = weights.sum(axis=-1, keepdims=True)
     if (np.abs(sums - 1) > 1e-6).any():
         remarks.append("scaled")
     scaled: NDArray[np.float64] = weights / np.where(sums == 0, 1, sums)
@@ -197,23 +208,46 @@ def _scaled(weights: NDArray[np.float64], remarks: list[str]) -> NDArray[np.floa
 
 
 def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
-    """Raise AttnvizError, naming the sums found, unless each row sums to 1 or 0."""
-    sums = weights.sum(axis=1)
-    wrong = (np.abs(sums - 1) > ROUNDED) & (sums != 0)
+    """Raise AttnvizError, naming the sums found, unless each row of (…, Ty, Tx) sums to 1 or 0."""
+    sums = weights.sum(axis=-1)
+    wrong = ~is_distribution(sums)
     if wrong.any():
-        row = int(wrong.argmax())
+        *place, row = np.argwhere(wrong)[0].tolist()
         raise AttnvizError(
             gettext(
                 "Row {row} adds up to {sum}, not to 1. The sums of all rows go from {least} to {most}. If the "
                 "rows contain weights, scale every row so that it adds up to 1.",
                 row=row + 1,
-                sum=f"{sums[row]:.4g}",
+                sum=f"{sums[(*place, row)]:.4g}",
                 least=f"{sums.min():.4g}",
                 most=f"{sums.max():.4g}",
             )
         )
     if (sums == 0).any():
         remarks.append("empty-rows")
+
+
+def _check_kind(kind: str, sides: tuple[list[str], list[str]], weights: NDArray[np.float64]) -> None:
+    """Raise AttnvizError unless the `kind` of attention is known and fits both sides and the weights."""
+    if kind not in KINDS:
+        raise AttnvizError(
+            gettext(
+                "The kind of attention must be one of {kinds}, not {kind}.",
+                kinds=", ".join(KINDS),
+                kind=repr(kind)[:40],
+            )
+        )
+    if kind != "cross" and sides[0] != sides[1]:
+        raise AttnvizError(
+            gettext("In self-attention, a sequence attends to itself: source and target must be the same tokens.")
+        )
+    if kind == "decoder" and np.triu(weights, 1).any():
+        raise AttnvizError(
+            gettext(
+                "Decoder self-attention is causal, but here a token attends to a later token. Give the kind "
+                "“encoder” instead."
+            )
+        )
 
 
 def pairs_of(links: object) -> Links:
@@ -232,30 +266,53 @@ def pairs_of(links: object) -> Links:
 def _make_attention(
     sides: Sequence[Pieces],
     weights: NDArray[np.float64],
-    energies: ArrayLike | None,
-    states: ArrayLike | None,
+    further: Mapping[str, Any],
+    kind: str,
     gold: tuple[Links, Links],
     origin: object,
     remarks: list[str],
 ) -> Attention:
-    """Return the `Attention` of checked pieces and weights, after checking energies and states against them."""
+    """Return the `Attention` of checked pieces and numbers, after checking that they fit together."""
     source, target = sides
     if not isinstance(origin, str) or len(origin) > LONGEST_ORIGIN:
         raise AttnvizError(gettext("“origin” must be a string of at most {most} characters.", most=LONGEST_ORIGIN))
+    of_heads = weights.astype(np.float32)
     record = Attention(
         source_pieces=source.pieces,
         target_pieces=target.pieces,
-        alignment=weights.astype(np.float32),
-        energies=_energies(energies, weights, remarks),
-        states=_states(states, len(weights)),
+        alignment=of_heads if of_heads.ndim == 2 else mean_of_heads(of_heads, Heads()),
+        head_weights=of_heads if of_heads.ndim == 4 else np.zeros(0, np.float32),
+        **further,
+        kind=kind,
         source_word_of=np.array(source.words, np.int32),
         target_word_of=np.array(target.words, np.int32),
         sure=gold[0],
         possible=tuple(link for link in gold[1] if link not in gold[0]),
         origin=origin,
-        remarks=tuple(remarks),
+        remarks=(*remarks, *(["mean-of-heads"] if of_heads.ndim == 4 else ())),
     )
     return checked(record)
+
+
+def _further(
+    weights: NDArray[np.float64],
+    energies: ArrayLike | None,
+    states: ArrayLike | None,
+    attributions: Mapping[str, ArrayLike | None],
+    remarks: list[str],
+) -> dict[str, Any]:
+    """Return energies, states and attributions by their names, each (0,) where it was not given."""
+    rows = weights.shape[-2]
+    if energies is not None and weights.ndim > 2:
+        raise AttnvizError(
+            gettext("The energies belong to one matrix, but there are several heads. Leave out the energies.")
+        )
+    found = {"energies": _energies(energies, weights, remarks), "states": _states(states, rows)}
+    for name, values in attributions.items():
+        found[name] = np.zeros(0, np.float32) if values is None else _numbers(values, name).astype(np.float32)
+        if values is not None and found[name].shape != weights.shape[-2:]:
+            raise AttnvizError(gettext("“{name}” must have the shape of the matrix.", name=name))
+    return found
 
 
 def checked(record: Attention) -> Attention:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +16,8 @@ from attnviz.text import join_pieces
 from attnviz.trace import storage
 from attnviz.trace.aligned import Aligned, Groups
 from attnviz.trace.drawing import drawing, step_index
-from attnviz.trace.parts import FloatArray, IntArray
+from attnviz.trace.head_views import HeadViews, mean_of_heads
+from attnviz.trace.parts import KINDS, FloatArray, Heads, IntArray
 from attnviz.trace.quantity import Quantity
 
 Links = tuple[tuple[int, int], ...]
@@ -54,17 +55,46 @@ RECORDED = (
     Quantity("alignment", r"\alpha_{ij}", ("Ty", "Tx"), r"\alpha_{ij}", "attention as given; rows sum to 1 or 0"),
     Quantity("energies", r"e_{ij}", ("Ty", "Tx"), r"e_{ij}", "energies as given", may_be_absent=True),
     Quantity("states", r"s_i", ("Ty", "n"), r"s_i", "decoder states as given", may_be_absent=True),
+    Quantity(
+        "head_weights",
+        r"\alpha_{ij}",
+        ("L", "H", "Ty", "Tx"),
+        r"\alpha_{ij}",
+        "attention of every head of every layer, as given",
+        may_be_absent=True,
+    ),
+    Quantity(
+        "gradient",
+        r"g_{ij}",
+        ("Ty", "Tx"),
+        r"\partial \log p(y_i) / \partial E x_j \cdot E x_j",
+        "gradient × input, in nats",
+        may_be_absent=True,
+    ),
+    Quantity(
+        "erased",
+        r"d_{ij}",
+        ("Ty", "Tx"),
+        r"\log p(y_i) - \log p(y_i \mid E x_j = \bar{e})",
+        "drop of log p(y_i) when E x_j becomes the mean embedding, in nats",
+        may_be_absent=True,
+    ),
     Quantity("source_word_of", "j", ("Tx",), "j", "0-based word of each source piece"),
     Quantity("target_word_of", "i", ("Ty",), "i", "0-based word of each target piece"),
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Attention(Aligned):
-    """Attention computed by another program: two sentences in pieces, the matrix, and optional energies and states.
+def _none() -> FloatArray:
+    return np.zeros(0, np.float32)
 
-    Tx and Ty count source and target pieces; n is the length of a state. `attnviz.attention` makes one from tokens and
-    a matrix.
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Attention(HeadViews, Aligned):
+    """Attention computed by another program: two sentences in pieces, the matrix, and optional further numbers.
+
+    Tx and Ty count source and target pieces; n is the length of a state. With the weights of every head, L is the
+    number of layers and H the number of heads of each; `seen_by` returns the record with the alignment of others. In
+    self-attention, source and target are the same sequence. `attnviz.attention` makes one from tokens and a matrix.
     """
 
     saved_as: ClassVar[storage.Format] = storage.Format("attnviz-attention", 1)
@@ -81,6 +111,16 @@ class Attention(Aligned):
     """0-based word of each source piece, (Tx,)."""
     target_word_of: IntArray
     """0-based word of each target piece, (Ty,)."""
+    head_weights: FloatArray = field(default_factory=_none)
+    """Weights of every head, (L, H, Ty, Tx), or (0,) where there is one matrix; rows sum to 1 or 0."""
+    gradient: FloatArray = field(default_factory=_none)
+    """Gradient × input of log p(y_i) by each source piece, (Ty, Tx), in nats, or (0,) where unknown."""
+    erased: FloatArray = field(default_factory=_none)
+    """Drop of log p(y_i) when the embedding of a source piece becomes the mean, (Ty, Tx), in nats, or (0,)."""
+    heads: Heads = field(default_factory=Heads)
+    """The heads whose mean is `alignment`, where there are several."""
+    kind: str = "cross"
+    """One of KINDS."""
     sure: Links = ()
     """Sure gold links, drawn by people."""
     possible: Links = ()
@@ -91,6 +131,17 @@ class Attention(Aligned):
     """The program or model that computed the attention; empty where unknown."""
     remarks: tuple[str, ...] = ()
     """What the reader assumed or changed, as keys of REMARKS."""
+
+    @property
+    def is_self_attention(self) -> bool:
+        """Whether the tokens of one sequence attend to those of the same sequence."""
+        return self.kind != "cross"
+
+    def _changed_fields(self, heads: Heads) -> dict[str, Any]:
+        """Return the alignment of `heads`, and the remark that says which heads it is of."""
+        others = tuple(remark for remark in self.remarks if remark not in OF_HEADS)
+        remark = "mean-of-heads" if heads.head is None else "one-head"
+        return {"alignment": mean_of_heads(self.head_weights, heads), "remarks": (*others, remark)}
 
     @property
     def attends(self) -> bool:
@@ -129,17 +180,22 @@ class Attention(Aligned):
     def sizes(self) -> dict[str, int]:
         """Return the value of each size symbol in the table of quantities."""
         width = self.states.shape[1] if self.states.ndim == 2 else 0
-        return {"Tx": len(self.source_pieces), "Ty": len(self.target_pieces), "n": width}
+        layers, heads = self.head_weights.shape[:2] if self.head_weights.ndim == 4 else (0, 0)
+        return {"Tx": len(self.source_pieces), "Ty": len(self.target_pieces), "n": width, "L": layers, "H": heads}
 
     def check_origin(self) -> None:
         """Raise ValueError unless the origin can be displayed and every remark is known."""
         storage.check_characters((self.origin,))
         if unknown := set(self.remarks) - set(REMARKS):
             raise ValueError(f"the remark {min(unknown)!r} is unknown")
+        if self.kind not in KINDS:
+            raise ValueError(f"the kind of attention {self.kind!r} is unknown")
 
     def check_texts(self) -> None:
         """Raise ValueError unless word numbers rise by at most 1 from 0 and all links are between existing words."""
         storage.check_characters(self.source_pieces, self.target_pieces)
+        if self.is_self_attention and self.source_pieces != self.target_pieces:
+            raise ValueError("source and target of self-attention differ")
         for name, words in (("source", self.source_word_of), ("target", self.target_word_of)):
             steps = np.diff(words)
             if words[0] != 0 or not np.isin(steps, (0, 1)).all():
@@ -155,9 +211,12 @@ class Attention(Aligned):
 
     def check_numbers(self) -> None:
         """Raise ValueError unless the weights are not negative and each row sums to 1 (within ROUNDED) or to 0."""
-        sums = self.alignment.astype(np.float64).sum(axis=1)
-        if self.alignment.min() < 0 or not ((np.abs(sums - 1) <= ROUNDED) | (sums == 0)).all():
-            raise ValueError("a row of the alignment does not sum to 1")
+        for weights in (self.alignment, self.head_weights):
+            sums = weights.astype(np.float64).sum(axis=-1)
+            if weights.min(initial=0) < 0 or (weights.size and not is_distribution(sums).all()):
+                raise ValueError("a row of the alignment does not sum to 1")
+            if self.kind == "decoder" and weights.size and np.triu(weights, 1).any():
+                raise ValueError("decoder self-attention must be causal, but a token attends to a later one")
 
     def to_json(self) -> str:
         """Return the record in the open format (`attnviz.trace.open_format`), numbers as their shortest decimals."""
@@ -167,10 +226,14 @@ class Attention(Aligned):
             "origin": self.origin,
             "source": self.source_pieces,
             "target": self.target_pieces,
-            "matrix": _plain(self.alignment),
+            "matrix": _plain(self.head_weights if self.head_weights.size else self.alignment),
             "words": {"source": self.source_word_of.tolist(), "target": self.target_word_of.tolist()},
         }
-        for name in ("energies", "states"):
+        if self.heads != Heads():
+            fields["heads"] = {"layer": self.heads.layer, "head": self.heads.head}
+        if self.is_self_attention:
+            fields["kind"] = self.kind
+        for name in ("energies", "states", "gradient", "erased"):
             if (array := getattr(self, name)).size:
                 fields[name] = _plain(array)
         if self.links:
@@ -214,6 +277,14 @@ ROUNDED = 0.01
 
 Other programs print a few digits of each weight, or compute in half precision.
 """
+OF_HEADS = ("one-head", "mean-of-heads")
+"""Remarks that say which heads the alignment is of."""
+
+
+def is_distribution(sums: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return whether each sum of a row, in an array of any shape, is 1 within ROUNDED, or 0."""
+    found: NDArray[np.bool_] = (np.abs(sums - 1) <= ROUNDED) | (sums == 0)
+    return found
 
 
 def _groups(word_of: IntArray) -> Groups:
@@ -223,5 +294,7 @@ def _groups(word_of: IntArray) -> Groups:
 
 
 def _plain(array: NDArray[np.float32]) -> Sequence[Any]:
-    """Return float32 numbers as lists of the shortest decimals that read back as the same; null for minus infinity."""
-    return [[None if x == -np.inf else float(str(x)) for x in row] for row in array]
+    """Return float32 numbers of any shape as nested lists of the shortest decimals; null for minus infinity."""
+    if array.ndim > 1:
+        return [_plain(part) for part in array]
+    return [None if x == -np.inf else float(str(x)) for x in array]

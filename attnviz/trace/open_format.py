@@ -3,12 +3,17 @@
 The format is a JSON object with these fields.
 
 - `source`, `target`: the tokens as lists of strings, with whatever marks the program uses for subwords;
-- `matrix`: a row for each target token with a number from 0 to 1 for each source token; rows sum to 1.
+- `matrix`: a row for each target token with a number from 0 to 1 for each source token; rows sum to 1. Or such a matrix
+  for each head of each layer, with dimensions (layers, heads, target tokens, source tokens).
 
 These fields are optional.
 
 - `energies`: numbers of the same shape, before the softmax; `null` for a masked position;
 - `states`: a row of numbers for each target token;
+- `gradient`, `erased`: attributions of the log probability of each target token to the source tokens, numbers of the
+  same shape;
+- `kind`: "cross", or "encoder" or "decoder" for self-attention, where `source` and `target` are the same;
+- `heads`: `{"layer": …, "head": …}`, both from 0, the heads that are shown where there are several; `null` means all;
 - `gold`: links drawn by people, `{"sure": [[0, 0], …], "possible": […]}`, as pairs of a source and a target word, both
   from 0, where a word is the tokens that subword marks join; or Pharaoh text, `0-0` sure and `1?2` possible;
 - `links`: the links between tokens that the matrix was made from, pairs of a source and a target token, both from 0;
@@ -59,6 +64,9 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
         fields["matrix"],
         energies=fields.get("energies"),
         states=fields.get("states"),
+        gradient=fields.get("gradient"),
+        erased=fields.get("erased"),
+        kind=fields.get("kind", "cross"),
         sure=gold.get("sure", ()),
         possible=gold.get("possible", ()),
         normalise=normalise,
@@ -66,6 +74,8 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
     )
     if linked := fields.get("links"):
         record = dataclasses.replace(record, links=pairs_of(linked))
+    if (chosen := fields.get("heads")) is not None:
+        record = _with_heads(record, chosen)
     return _with_words_and_remarks(record, fields.get("words"), fields.get("remarks", ()))
 
 
@@ -81,6 +91,14 @@ def _gold(value: object) -> Mapping[str, Any]:
         "sure": [pair for mark, pair in pairs if mark == "-"],
         "possible": [pair for mark, pair in pairs if mark == "?"],
     }
+
+
+def _with_heads(record: Attention, chosen: object) -> Attention:
+    """Return the record with the alignment of the chosen heads; raise AttnvizError where there are none such."""
+    numbers = [chosen.get(name) for name in ("layer", "head")] if isinstance(chosen, Mapping) else [""]
+    if not all(number is None or type(number) is int for number in numbers):
+        raise AttnvizError(gettext("The field heads must have a layer and a head, each a number from 0 or null."))
+    return record.seen_by(*numbers)
 
 
 def _with_words_and_remarks(record: Attention, words: object, remarks: object) -> Attention:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int32]
+Kind = Literal["encoder", "decoder", "cross"]
+"""Encoder self-attention, decoder self-attention (causal), or cross-attention."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,10 @@ class Heads:
 
 def head_choices(trace: Any) -> dict[str, Heads]:
     """Return the choices for `trace` by their names in the address: means, then heads by layer; empty without heads."""
-    if not getattr(trace, "has_heads", False):
+    weights = getattr(trace, "head_weights", None)
+    if weights is None or weights.ndim != 4:
         return {}
-    layers, heads = map(range, trace.cross_weights.shape[:2])
+    layers, heads = map(range, weights.shape[:2])
     choices = [Heads(), *(Heads(layer) for layer in layers)]
     choices += [Heads(layer, head) for layer in layers for head in heads]
     return {one.name: one for one in choices}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,9 +10,9 @@ import numpy as np
 
 from attnviz import bounds
 from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
 from attnviz.trace import storage
 from attnviz.trace.drawing import drawing, step_index
+from attnviz.trace.head_views import HeadViews, mean_of_heads
 from attnviz.trace.parts import FloatArray, Heads
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.record import Record
@@ -23,7 +22,7 @@ _ALL = Heads()
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class TransformerTrace(Record):
+class TransformerTrace(HeadViews, Record):
     """Everything computed while one sentence was translated by a transformer (Vaswani et al. 2017).
 
     Tx and Ty count source and target pieces; L is the number of layers of encoder and of decoder, H the number of heads
@@ -96,6 +95,11 @@ class TransformerTrace(Record):
         """False: a step has many attention distributions."""
         return False
 
+    @property
+    def head_weights(self) -> FloatArray:
+        """The weights of every cross-attention head, (L, H, Ty, Tx)."""
+        return self.cross_weights
+
     def cross_attention(self, layer: int | None = None, head: int | None = None) -> FloatArray:
         """Return the cross-attention, (Ty, Tx), read-only; rows sum to 1.
 
@@ -103,12 +107,7 @@ class TransformerTrace(Record):
         of all layers' heads. Raise AttnvizError where there is no such head.
         """
         self._check_heads(layer, head)
-        if layer is None:
-            attention: FloatArray = self.cross_weights.mean(axis=(0, 1))
-        else:
-            attention = self.cross_weights[layer].mean(axis=0) if head is None else self.cross_weights[layer, head]
-        attention.setflags(write=False)
-        return attention
+        return mean_of_heads(self.cross_weights, Heads(layer, head))
 
     @cached_property
     def _alignment(self) -> FloatArray:
@@ -121,69 +120,6 @@ class TransformerTrace(Record):
         The default is the mean of all heads, which agrees best with word links (see the card of `small-transformer`).
         """
         return self._alignment
-
-    @cached_property
-    def nearest_head(self) -> tuple[int, int]:
-        """0-based layer and head that represent the displayed attention.
-
-        Where several heads are averaged, the one with the smallest total variation from the mean, averaged over the
-        steps.
-        """
-        first, shown = self.heads.layer or 0, self.heads
-        weights = self.cross_weights if shown.layer is None else self.cross_weights[[first]]
-        if shown.head is not None:
-            return first, shown.head
-        variations = np.abs(weights.astype(np.float64) - self.alignment).sum(axis=-1).mean(axis=-1) / 2
-        layer, head = np.unravel_index(int(variations.argmin()), variations.shape)
-        return first + int(layer), int(head)
-
-    def seen_by(self, layer: int | None = None, head: int | None = None) -> TransformerTrace:
-        """Return this trace with the `alignment` of one 0-based `head` of one 0-based `layer`.
-
-        Without a head, the mean of the layer's heads; without a layer, the mean of all heads. Words, links, heatmap and
-        files follow the alignment. Raise AttnvizError where there is no such head.
-        """
-        self._check_heads(layer, head)
-        heads = Heads(layer if layer is None else layer % len(self.cross_weights), head)
-        if heads in self._views:
-            return self._views[heads]
-        # The constructor would copy all arrays; they are read-only, so both traces may share them.
-        view = object.__new__(type(self))
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        vars(view).update(fields | {"heads": heads, "_views": self._views})
-        return self._views.setdefault(heads, view)
-
-    @cached_property
-    def _views(self) -> dict[Heads, TransformerTrace]:
-        """Views of this trace by selected heads, so that equal selections return the same object."""
-        return {self.heads: self}
-
-    def _check_heads(self, layer: int | None, head: int | None) -> None:
-        """Raise AttnvizError unless the layer exists and has such a head."""
-        layers, heads = self.cross_weights.shape[:2]
-        if layer is None and head is not None:
-            raise AttnvizError(
-                gettext("A head belongs to a layer: name the layer too, from 1 to {layers}.", layers=layers)
-            )
-        if layer is not None and not -1 <= layer < layers:
-            raise AttnvizError(
-                gettext(
-                    "Layer {number} (index {index}) does not exist: this transformer has layers 1 to {layers}.",
-                    number=layer + 1,
-                    index=layer,
-                    layers=layers,
-                )
-            )
-        if head is not None and not 0 <= head < heads:
-            raise AttnvizError(
-                gettext(
-                    "Head {number} (index {index}) does not exist: each layer of this transformer has heads 1 to "
-                    "{heads}.",
-                    number=head + 1,
-                    index=head,
-                    heads=heads,
-                )
-            )
 
     def heatmap(self, layer: int | None = None, head: int | None = None, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`.

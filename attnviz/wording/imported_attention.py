@@ -8,10 +8,12 @@ from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Attention
+from attnviz.trace.attention_record import OF_HEADS
 from attnviz.wording.gold import link_count_texts
 from attnviz.wording.labels import quoted_name, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Stage, context_shares
+from attnviz.wording.transformer_stages import heads_name
 from attnviz.wording.weight_names import word_share_text
 
 
@@ -47,19 +49,50 @@ def attention_step_sentence(trace: Attention, step: int, blank: str) -> str:
     """Return the token of 0-based `step`; `blank` names one that is only a space."""
     piece = trace.target_pieces[step]
     name = quoted_name(piece) if join_pieces([piece]) else blank
+    if trace.is_self_attention:
+        return gettext("Token {i} of the text is {name}.", i=step + 1, name=name)
     return gettext("Token {i} of the target is {name}.", i=step + 1, name=name)
+
+
+def shown_heads(trace: Attention) -> str:
+    """Return the heads that are shown; empty where there is only one matrix."""
+    return heads_name(trace.heads) if trace.head_weights.size else ""
 
 
 def made_by(trace: Attention) -> str:
     """Return the origin of the numbers, in a few words."""
+    if trace.is_self_attention:
+        return (
+            gettext("self-attention of {origin}", origin=shorten(trace.origin, 40))
+            if trace.origin
+            else gettext("self-attention of another program")
+        )
     if not trace.origin:
         return gettext("attention of another program")
     return gettext("attention of {origin}", origin=shorten(trace.origin, 40))
 
 
+def self_attention_sentences(trace: Attention) -> str:
+    """Return that rows and columns are the same text, and whether the attention is causal."""
+    sentence = gettext("This is self-attention: rows and columns are the words of the same text.")
+    if trace.kind != "decoder":
+        return sentence
+    return f"{sentence} {gettext('A word attends only to itself and to the words before it.')}"
+
+
+def side_names(trace: Attention) -> tuple[str, str]:
+    """Return the names of the attended and the attending side."""
+    if trace.is_self_attention:
+        return gettext("Keys"), gettext("Queries")
+    return gettext("Source"), gettext("Target")
+
+
 def remark_sentences(trace: Attention) -> list[str]:
     """Return sentences about what the reader assumed or changed."""
-    sentences = [_REMARKS[remark]() for remark in trace.remarks]
+    sentences = [_REMARKS[remark]() for remark in trace.remarks if not (trace.head_weights.size and remark in OF_HEADS)]
+    if trace.head_weights.size:
+        layers, heads = trace.head_weights.shape[:2]
+        sentences.append(gettext("Layers: {layers}; heads of each layer: {heads}.", layers=layers, heads=heads))
     if trace.sure or trace.possible:
         sentences.append(gold_links_sentence(len(trace.sure), len(trace.possible)))
     return sentences

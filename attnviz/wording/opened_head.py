@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.heads import Kind, OpenHead
+from attnviz.analysis.heads import OpenHead
 from attnviz.analysis.measures import weight_order
 from attnviz.languages import gettext
+from attnviz.trace.parts import Kind
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.stages import times

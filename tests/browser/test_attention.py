@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz import attention
 from tests.browser.conftest import Opener
 from tests.browser.settled import go_to_page, settled
 from tests.browser.texts import text_of
@@ -70,3 +72,37 @@ def test_marian_attention_file_can_be_opened_stepped_and_closed(
     page.locator(".st-key-back button").click()
     expect(page.locator(".st-key-missing_values_reason")).to_have_count(0)
     settled(page, ".st-key-softmax")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("language", "head"), [("en", "Head 2 of layer 1"), ("fr", "Tête 2 de la couche 1")])
+@pytest.mark.parametrize("ending", ["json", "npz"])
+def test_layer_and_head_of_a_file_can_be_chosen(
+    open_page: Opener, tmp_path: Path, language: str, head: str, ending: str
+) -> None:
+    """Head 2 of layer 1 attends to the second source token only; the choice is in the address."""
+    source, target = ["the", "green", "house"], ["la", "maison", "verte"]
+    weights = np.full((2, 2, 3, 3), 1 / 3)
+    weights[0, 1] = np.eye(3)[[1, 1, 1]]
+    file = tmp_path / f"heads.{ending}"
+    if ending == "json":
+        file.write_text(attention(source, target, weights).to_json(), encoding="utf-8")
+    else:
+        np.savez(file, matrix=weights, source=source, target=target)
+    page = open_page(f"?depth=numbers&lang={language}")
+    open_share(page)
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.locator(".st-key-notice")).to_contain_text(file.name)
+    settled(page, ".st-key-look")
+    page.keyboard.press("Escape")
+    heads = page.locator("select").filter(has=page.locator("option", has_text=head))
+    mean = heads.locator("option").first.inner_text()
+    look = page.locator(".st-key-look .chart-box > p").first
+    for _ in range(2):
+        heads.select_option(label=head)
+        expect(page).to_have_url(re.compile(r"heads=1\.2"))
+        expect(look).to_contain_text("100")
+        expect(look).to_contain_text("green")
+        heads.select_option(label=mean)
+        expect(page).not_to_have_url(re.compile("heads="))
+        expect(look).to_contain_text("50")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -13,13 +14,14 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figures
+from attnviz.ui.shared_payloads import shown_trace
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.toolbar.opened_file import attention_in
 from attnviz.ui.view import MAIN, View
 from attnviz.wording.imported_attention import missing_values_reason
 from tests.figures import synthetic
 from tests.importing.given import SOURCE, TARGET, marian, matrix
-from tests.ui.fields import fields, set_field
+from tests.ui.fields import fields, options, set_field
 from tests.ui.opening import open_lab, open_page, upload
 from tests.ui.shown_payloads import all_payloads, fetched, mounted, panel_texts, payload, steps_of, texts, texts_with
 
@@ -227,3 +229,45 @@ def test_links_of_another_segmentation_lead_to_their_cells() -> None:
     links, _ = mounted_comparison(compare_with(app, "other.json", other.to_json().encode()))
     shown = [(one["text"].split(" links ")[1], one.get("step"), one["source"]) for one in links["findings"]]
     assert shown == [("“ne” to “don't” (1-1).", 1, None), ("“ne” to “sleep” (2-1).", 1, 3)]
+
+
+def of_heads() -> bytes:
+    """Return a saved record of two layers of two heads; head 2 of layer 1 attends to the first token only."""
+    weights = np.random.default_rng(1).dirichlet(np.ones(len(SOURCE)), size=(2, 2, len(TARGET)))
+    weights[0, 1] = np.eye(len(SOURCE))[[0] * len(TARGET)]
+    drops = np.random.default_rng(2).normal(size=weights.shape[2:])
+    return attention(SOURCE, TARGET, weights, gradient=drops, erased=drops).to_json().encode()
+
+
+def alignment_on_page(app: AppTest) -> np.ndarray:
+    """Return the alignment of the record whose figures the page fetches."""
+    look = next(one for one in mounted(app, "chart") if "/look" in one["at"])
+    alignment: np.ndarray = shown_trace(urlsplit(look["at"]).path.split("/")[-2]).alignment
+    return alignment
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_heads_of_a_file_are_chosen_on_the_page(language: str, snapshot: SnapshotAssertion) -> None:
+    app = open_page(depth="numbers", lang=language)
+    upload(app, "heads.json", of_heads())
+    _, remarks = panel_texts(app, "notice")
+    assert remarks == snapshot(name="remarks")
+    (name,) = (key for key in fields(app) if key.endswith("heads"))
+    assert options(app, name) == snapshot(name="heads")
+    whole = attention_in(of_heads())[0]  # type: ignore[index]
+    for chosen in ("1.2", "all", "2", "1.2"):
+        set_field(app, name, chosen)
+        numbers = [None if number == "all" else int(number) - 1 for number in chosen.split(".")]
+        assert np.array_equal(alignment_on_page(app), whole.seen_by(*numbers).alignment)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_self_attention_is_named_on_the_page(kind: str, snapshot: SnapshotAssertion) -> None:
+    app = open_page(depth="numbers")
+    size = len(SOURCE)
+    weights = np.tril(np.ones((2, 2, size, size))) if kind == "decoder" else np.ones((2, 2, size, size))
+    record = attention(SOURCE, SOURCE, weights, normalise=True, kind=kind, gradient=np.eye(size), erased=np.eye(size))
+    upload(app, "self.json", record.to_json().encode())
+    assert [html for html in panel_texts(app, "alignment", "room") if "section" in html] == snapshot
+    assert steps_of(app) == size
+    assert list(all_payloads(app))

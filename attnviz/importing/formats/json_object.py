@@ -18,6 +18,7 @@ from attnviz.importing.link_text import MOST_LINKS, Link, Links, read_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import Attention
+from attnviz.trace.parts import KINDS
 from attnviz.trace.storage import MARKS
 
 SOURCES = (
@@ -114,6 +115,8 @@ LINKS = ("links", "word_alignment", "word_alignments", "alignment_points", "edge
 """Keys of tokens, matrices and links, in order of preference: the most specific come first."""
 _ENDS = (("source", "src", "s"), ("target", "tgt", "trg", "t"))
 """Keys of a link's source and target in an object."""
+_FURTHER = ("energies", "states", "gradient", "erased", "gold", "words", "origin", "remarks")
+"""Further fields of the open format that are read under this name only."""
 GOLD_LINKS = {"S": "sure", "P": "possible"}
 
 
@@ -154,9 +157,9 @@ def _object(item: tuple[int, Mapping[str, Any]]) -> SentencePair:
         return _trace(fields)
     if fields.get("format") == Attention.saved_as.mark and "matrix" in fields:
         return SentencePair(fields)
-    known = {
-        name: fields[name] for name in ("energies", "states", "gold", "words", "origin", "remarks") if name in fields
-    }
+    known = {name: fields[name] for name in _FURTHER if name in fields}
+    known |= {"kind": fields["kind"]} if fields.get("kind") in KINDS else {}
+    known |= {"heads": fields["heads"]} if isinstance(fields.get("heads"), Mapping) else {}
     if not isinstance(known.get("origin", ""), str):
         del known["origin"]
     for side, names in (("source", SOURCES), ("target", TARGETS)):

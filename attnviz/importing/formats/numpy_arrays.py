@@ -31,7 +31,7 @@ _MOST_NUMBERS = 16 << 20
 """Largest number of elements of one array: 128 MB in float64, whatever the file's type."""
 _MOST_TEXTS = 1_000_000
 """Largest number of tokens of all sentences of a file."""
-_EXTRAS = ("energies", "states")
+_EXTRAS = ("energies", "states", "gradient", "erased")
 _PADDING = ("", "<pad>", "<PAD>", "[PAD]", "<blank>")
 
 
@@ -87,6 +87,7 @@ def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "") 
                 pair[side] = lists[index] if index < len(lists) else []
             elif side in fields:
                 pair[side] = fields[side]
+        pair |= {"kind": fields["kind"]} if "kind" in fields else {}
         pair |= {name: fields[name] for name in _EXTRAS if name in fields and len(batch.sentences) == 1}
         items.append(pair)
     rows = "either" if len(items) > 1 else "target"

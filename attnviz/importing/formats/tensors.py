@@ -1,7 +1,8 @@
 """Read PyTorch files (.pt) with `weights_only=True`, and tensors in memory.
 
-Accepted are one tensor, a dict of tensors and tokens, the tuple of a forward pass (one tensor for each layer) and that
-of `generate` (one tuple of layers for each step).
+Accepted are one tensor, a dict of tensors and tokens, the tuple of a forward pass (one tensor for each layer), that of
+`generate` (one tuple of layers for each step), and the whole output of a forward pass or of `generate`, whose
+`beam_indices` say which beam each step of a translation belongs to.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import io
 import warnings
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,14 @@ from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED
 from attnviz.importing.file_content import ZIP, Content
 from attnviz.importing.format import Format
+from attnviz.importing.formats.generated import (
+    check_rows,
+    generated_fields,
+    is_generated,
+    is_output,
+    output_fields,
+    stacked,
+)
 from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS, named
 from attnviz.importing.formats.numpy_arrays import sentences_of
 from attnviz.importing.sentence_pair import Sentences
@@ -73,8 +82,16 @@ def sentences(content: Content, count: int | None) -> Sentences:
 def sentences_in(value: Any, count: int | None) -> Sentences:
     """Return the sentences in tensors or arrays in memory; raise AttnvizError where they hold no attention."""
     title = "PyTorch"
+    if is_output(value):
+        fields = output_fields(value, _numbers)
+        check_rows(fields["matrix"], count)
+        return sentences_of(fields, count, "Hugging Face")
+    if is_generated(value):
+        fields = generated_fields(value, None, _numbers)
+        check_rows(fields["matrix"], count)
+        return sentences_of(fields, count, "Hugging Face, generate")
     if isinstance(value, Mapping):
-        fields: dict[str, Any] = {}
+        fields = {}
         for field, names in (("matrix", MATRICES), ("source", SOURCES), ("target", TARGETS)):
             if (entry := named({str(name): tensor for name, tensor in value.items()}, names)) is not None:
                 fields[field] = _array(entry[1]) if field == "matrix" else entry[1]
@@ -88,40 +105,21 @@ def sentences_in(value: Any, count: int | None) -> Sentences:
                 )
             )
         return sentences_of(fields, count, title)
-    generated = isinstance(value, (tuple, list)) and bool(value) and isinstance(value[0], (tuple, list))
-    return sentences_of({"matrix": _array(value)}, count, "Hugging Face, generate" if generated else title)
+    return sentences_of({"matrix": _array(value)}, count, title)
 
 
 def _array(value: Any) -> NDArray[np.float64]:
     """Return weights as one array: layers stacked on the first axis, steps of `generate` concatenated as rows."""
+    if is_generated(value):
+        weights: NDArray[np.float64] = generated_fields(value, None, _numbers)["matrix"]
+        return weights
     if not isinstance(value, (tuple, list)):
         return _numbers(value)
     if not value:
         raise AttnvizError(gettext("The list of tensors is empty."))
-    if not isinstance(value[0], (tuple, list)):
-        return _stacked([_numbers(tensor) for tensor in value])
-    if not hasattr(value[0][0], "shape"):
+    if isinstance(value[0], (tuple, list)):
         return _numbers(value)  # plain lists of numbers
-    if len({len(step) for step in value}) > 1:
-        raise AttnvizError(gettext("The steps returned by generate() have different numbers of layers."))
-    layers = []
-    for layer in zip(*value, strict=True):
-        steps = [_numbers(step) for step in layer]
-        if len({step.shape[:-2] + step.shape[-1:] for step in steps}) > 1 or steps[0].ndim != 4:
-            raise AttnvizError(
-                gettext(
-                    "The tensors of the steps have different numbers of source tokens, so they come from "
-                    "self-attention. Give cross_attentions, and call generate() with num_beams=1."
-                )
-            )
-        layers.append(np.concatenate(steps, axis=-2))
-    return _stacked(layers)
-
-
-def _stacked(layers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    if len({layer.shape for layer in layers}) > 1:
-        raise AttnvizError(gettext("The tensors of the layers have different shapes."))
-    return np.stack(layers)
+    return stacked([_numbers(tensor) for tensor in value])
 
 
 def _numbers(value: Any) -> NDArray[np.float64]:

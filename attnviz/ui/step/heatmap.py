@@ -14,7 +14,7 @@ from attnviz.analysis.grid import FACES, grid
 from attnviz.architectures import step_texts
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName, scale_names
-from attnviz.trace import Record, Trace
+from attnviz.trace import Attention, Record, Trace
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.display_options import by_unit, option_segments, option_select, option_switch, shown_if
@@ -28,6 +28,7 @@ from attnviz.ui.step.gold import gold_box, gold_panel
 from attnviz.ui.step.link_drawing import draws_links, link_drawing, link_drawing_switch
 from attnviz.ui.view import View
 from attnviz.wording.attention_variants import face_explanation, face_names
+from attnviz.wording.imported_attention import self_attention_sentences
 from attnviz.wording.stages import capitalised
 from attnviz.wording.transformer_stages import heads_name
 
@@ -41,8 +42,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     For a model without attention, the figure of its one vector is drawn instead.
     """
     attends = view.trace.attends
-    title = gettext("Alignment") if attends else gettext("A single vector for all steps")
-    draws = draws_links(view)
+    title, draws = _title(view.trace), draws_links(view)
     gold = None if draws else gold_of(st.session_state, view)  # the browser draws the links that it edits
 
     def make_payload(selection: Selection) -> dict[str, Any]:
@@ -70,6 +70,14 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     _switches(view)
     if attends:
         gold_panel(view, listed=not draws)  # the bar of the drawing mode has the score
+
+
+def _title(trace: Record | Attention) -> str:
+    """Return the title of the heatmap, or of the figure that replaces it."""
+    if not trace.attends:
+        return gettext("A single vector for all steps")
+    is_self = isinstance(trace, Attention) and trace.is_self_attention
+    return gettext("Self-attention") if is_self else gettext("Alignment")
 
 
 def _heads_box(view: View) -> None:
@@ -173,7 +181,7 @@ def unit_names() -> dict[str, str]:
 def _introduction(view: View) -> str:
     """Return what rows and columns are, or that there is one vector without attention, and what to click first."""
     if not view.trace.translated:
-        return f"{_imported_grid_sentences()} {gettext('Press Play, or click a target word.')}"
+        return _imported_introduction(view.trace)
     start = gettext("Press Play, or click a French word.")
     if not view.trace.attends:
         return f"{_one_vector_sentence(view.trace)} {start}"
@@ -273,6 +281,13 @@ def _imported_grid_sentences() -> str:
         "source piece."
     )
     return f"{by_unit(words, pieces)} {_brightness_sentences()}"
+
+
+def _imported_introduction(trace: Attention) -> str:
+    """Return what rows and columns of imported attention are, and what to click first."""
+    if trace.is_self_attention:
+        return f"{self_attention_sentences(trace)} {_brightness_sentences()} {gettext('Press Play, or click a row.')}"
+    return f"{_imported_grid_sentences()} {gettext('Press Play, or click a target word.')}"
 
 
 def _one_vector_sentence(trace: Trace) -> str:

@@ -11,13 +11,15 @@ from functools import partial
 
 import streamlit as st
 
+from attnviz.analysis.attribution_methods import recorded_attributions
 from attnviz.architectures import step_texts
+from attnviz.figures.attribution_methods import attributions_figure
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext
 from attnviz.trace import WhatIf
 from attnviz.trace.changes import Change, FreezeContext, SetTemperature
-from attnviz.ui.components.chart import chart
+from attnviz.ui.components.chart import chart, inline_chart, steady_payload
 from attnviz.ui.components.findings import findings_panel, inline_findings
 from attnviz.ui.components.player import SentencePair
 from attnviz.ui.components.step_summary import step_summary, summary_payload
@@ -46,11 +48,13 @@ from attnviz.ui.step.verification_badge import verification_badge
 from attnviz.ui.step.what_changed import what_changed
 from attnviz.ui.style import theme_name
 from attnviz.ui.view import DetailLevel, View
-from attnviz.wording.imported_attention import missing_values_reason
+from attnviz.wording.imported_attention import missing_values_reason, side_names
 
 CHANGES: dict[str, Change] = {"first": FreezeContext(0), "mean": SetTemperature(math.inf)}
 """The changes that give all steps one vector, by choice: that of the first step, or the mean of the annotations."""
 
+_NARROWEST = 640
+"""Pixels of the attributions side by side, in which their captions fit; a narrower window scrolls them."""
 PICTURES = ("look", "energy", "softmax")
 """Figures of a step, each drawn if the attention contains its numbers."""
 
@@ -58,15 +62,36 @@ PICTURES = ("look", "energy", "softmax")
 def imported_attention_view(view: View) -> None:
     """Draw the panels of `view`, whose trace is an `Attention`, and say which are missing."""
     with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
-        step_controls(view, SentencePair((gettext("Source"), gettext("Target")), ("und", "und")))
+        step_controls(view, SentencePair(side_names(view.trace), ("und", "und")))
         left, right = heatmap_with_columns(view, theme_name())
-        if view.shows("numbers"):
+        if view.shows("numbers") and not view.trace.is_self_attention:  # findings are about translations
             with left:
                 findings_panel(view)
         with right, st.container(key=view.key("step_panel")):
             _step(view)
         compared_attention_panel(view, theme_name())
+        if view.shows("numbers"):
+            _attributions(view)
         chart_tables(view)
+
+
+def _attributions(view: View) -> None:
+    """Draw the recorded attributions of all steps side by side, if there are any."""
+    methods = recorded_attributions(view.trace)
+    if len(methods.names) < 2:
+        return
+    sentences = gettext(
+        "All heatmaps share one scale: the colour of a cell shows the cell’s share of its row. Blue supports the word "
+        "of the row, red opposes it."
+    )
+    if view.trace.kind == "decoder":
+        sentences += " " + gettext(
+            "Gradient and erasure explain the word of the row. The attention in this row helps to write the next word."
+        )
+    st.html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="reading">{sentences}</p>')
+    figure = attributions_figure(view.trace, methods, across=len(methods.names), theme=theme_name())
+    figure.layout.meta = figure.layout.meta | {"narrowest": max(_NARROWEST, figure.layout.meta["narrowest"])}
+    inline_chart(view, steady_payload(figure.to_json(), {}), "attributions")
 
 
 def _step(view: View) -> None:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.analysis.heads import Kind, OpenHead, heads_of, named_head
+from attnviz.analysis.heads import OpenHead, heads_of, named_head
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.head_gallery import head_gallery, head_gallery_table
 from attnviz.figures.heatmap import heatmap
@@ -17,6 +17,7 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
+from attnviz.trace.parts import Kind
 from attnviz.ui.components.chart import chart, inline_chart, steady_payload
 from attnviz.ui.components.context_growth import context_growth
 from attnviz.ui.components.energy_decomposition import energy_decomposition

@@ -1,0 +1,213 @@
+"""`find_heads`: rank attention heads by gold links, mutual links or erasure, and choose those that align best."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from attnviz.analysis.alignment_error import mutual_links
+from attnviz.analysis.measures import links
+from attnviz.errors import AttnvizError
+from attnviz.evaluation.scoring import GoldScorer, linkable_size
+from attnviz.files import replace_text
+from attnviz.importing.reading import read_attention
+from attnviz.languages import gettext
+from attnviz.trace import Aligned
+
+Criterion = Literal["aer", "mutual", "erased"]
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
+_MOST = 10
+"""Largest number of heads whose mean is tried."""
+_COLUMNS = ("layer", "head", "aer", "precision", "recall", "f1", "mutual", "erased")
+
+Head = tuple[int, int]
+"""0-based layer and head."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoundHeads:
+    """The heads of a model in the order of their agreement."""
+
+    table: pd.DataFrame
+    """A row for each head, the best first; the index counts from 1. nan where a measure needs what was not given.
+
+    Columns: `layer` and `head`, 0-based; `aer`, `precision`, `recall` and `f1` against the gold links; `mutual`, the
+    share of target words whose link is also the largest weight of its source word; `erased`, the share of target words
+    with the largest weight at the source word whose erasure makes them the least likely.
+    """
+    by: Criterion
+    """The column that the table is sorted by."""
+    alignment_heads: list[list[int]]
+    """The heads whose mean agrees best: the first of the table, as many as lower the error, at most ten.
+
+    Each is [layer, head], 0-based, as in `generation_config.alignment_heads` of transformers.
+    """
+
+    def save(self, path: str | Path) -> None:
+        """Write `alignment_heads` to a JSON file; other fields of an existing file, such as a config, are kept.
+
+        Raise AttnvizError where the file exists and is no JSON object.
+        """
+        path = Path(path)
+        try:
+            fields = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        except ValueError as error:
+            raise AttnvizError(gettext("The file {path} is not a JSON object.", path=path)) from error
+        if not isinstance(fields, dict):
+            raise AttnvizError(gettext("The file {path} is not a JSON object.", path=path))
+        # transformers 5 ignores further fields of a generation config that it made from a model's config.
+        fields.pop("_from_model_config", None)
+        replace_text(path, json.dumps(fields | {"alignment_heads": self.alignment_heads}, indent=2) + "\n")
+
+    def _repr_html_(self) -> str:
+        """Return the table as HTML, which notebooks display."""
+        return str(self.table.to_html(float_format="{:.3f}".format))
+
+
+def find_heads(records: Any, gold: Any = None, *, by: Criterion | None = None) -> FoundHeads:
+    """Rank the heads of a model by their agreement with links of words, over one or several sentence pairs.
+
+    `records` is a record with several heads, a list of such records, a file, or what `read_attention` returns. `by` is
+    the criterion:
+
+    - "aer": the alignment error rate against `gold`, computed as by `alignment_error`, which says what `gold` may be;
+    - "erased": the share of target words whose largest weight is at the source word that erasure names. The records
+      need attributions (`from_huggingface(..., attributions=True)`). In a decoder, token i is compared with the
+      weights of token i - 1, which predicts it;
+    - "mutual": the share of links that are the largest weight of their row and of their column.
+
+    The default is the first for which the records have what it needs. Weights are merged into words, without `</s>`.
+    Raise AttnvizError where a record has no heads, they are of different models, or the criterion lacks its data.
+    """
+    measures = _Measures(_listed(records), gold)
+    chosen = by or measures.criteria[0]
+    if chosen not in CRITERIA:
+        raise AttnvizError(
+            gettext("Heads are ranked by one of {names}, not {name}.", names=", ".join(CRITERIA), name=repr(by)[:40])
+        )
+    if chosen not in measures.criteria:
+        raise AttnvizError(
+            gettext("To rank heads by the alignment error rate, give gold links.")
+            if chosen == "aer"
+            else gettext("The records have no erasure. Make them with from_huggingface and attributions=True.")
+        )
+    rows = [{"layer": head[0], "head": head[1], **measures.of([head])} for head in measures.heads]
+    table = pd.DataFrame(rows, columns=list(_COLUMNS))
+    table = table.sort_values(chosen, ascending=chosen == "aer", kind="stable")
+    table.index = pd.RangeIndex(1, len(table) + 1)
+    ranked = list(zip(table["layer"].tolist(), table["head"].tolist(), strict=True))
+    sets = [ranked[:count] for count in range(1, min(_MOST, len(ranked)) + 1)]
+    sign = 1 if chosen == "aer" else -1
+    best = min(sets, key=lambda heads: sign * measures.of(heads)[chosen])
+    return FoundHeads(table, chosen, [list(head) for head in best])
+
+
+def _listed(records: Any) -> list[Aligned]:
+    """Return the records as a list; raise AttnvizError unless all have the same layers and heads."""
+    if isinstance(records, (str, os.PathLike)):
+        records = read_attention(records)
+    found = [records] if isinstance(records, Aligned) else list(records)
+    if not found:
+        raise AttnvizError(gettext("There is no record, so there are no heads to rank."))
+    shapes = {np.shape(getattr(record, "head_weights", ()))[:-2] for record in found}
+    if any(len(shape) != 2 for shape in shapes):
+        raise AttnvizError(
+            gettext(
+                "A record has one attention matrix, so there are no heads to rank. Give records with the attention of "
+                "every head, such as those of from_huggingface."
+            )
+        )
+    if len(shapes) > 1:
+        raise AttnvizError(gettext("The records have different numbers of layers or heads."))
+    return found
+
+
+class _Measures:
+    """The agreement of the mean of any heads, over all records."""
+
+    def __init__(self, records: Sequence[Aligned], gold: Any) -> None:
+        self.records = records
+        self.scorer = None if gold is None else GoldScorer(records, gold, list(self._matrices(self.heads)))
+
+    @property
+    def heads(self) -> list[Head]:
+        """All heads, layer by layer."""
+        layers, heads = map(range, _weights(self.records[0]).shape[:2])
+        return list(product(layers, heads))
+
+    @cached_property
+    def criteria(self) -> list[Criterion]:
+        """The criteria for which the records have what is needed, the preferred ones first."""
+        has_erasure = all(getattr(record, "erased", np.zeros(0)).size for record in self.records)
+        return [*(["aer"] if self.scorer else []), *(["erased"] if has_erasure else []), "mutual"]  # type: ignore[list-item]
+
+    def of(self, heads: Sequence[Head]) -> Mapping[str, float]:
+        """Return every measure of the mean weights of `heads`, by the column of the table."""
+        matrices = list(self._matrices(heads))
+        found: dict[str, float] = dict.fromkeys(_COLUMNS[2:], float("nan"))
+        if self.scorer:
+            score = self.scorer.score(matrices)
+            rates = {"aer": score.aer, "precision": score.precision, "recall": score.recall, "f1": score.f1}
+            found |= {name: np.nan if rate is None else rate for name, rate in rates.items()}
+        count = sum(len(links(matrix)) for matrix in matrices)
+        found["mutual"] = sum(len(mutual_links(matrix)) for matrix in matrices if matrix.size) / max(count, 1)
+        if "erased" in self.criteria:
+            found["erased"] = self._agreement(heads)
+        return found
+
+    def _matrices(self, heads: Sequence[Head]) -> Iterator[NDArray[np.float64]]:
+        """Yield the mean weights of `heads` between the words of each record, without `</s>`."""
+        for record in self.records:
+            yield _between_words(record, _mean(record, heads))
+
+    def _agreement(self, heads: Sequence[Head]) -> float:
+        """Return the share of target words whose largest weight is at the word with the largest drop by erasure."""
+        same, count = 0, 0
+        for record, drops in zip(self.records, self._drops, strict=True):
+            weights = _mean(record, heads)
+            if getattr(record, "kind", "cross") == "decoder":
+                weights = np.pad(weights, ((1, 0), (0, 0)))[:-1]  # token i - 1 predicts token i
+            weights = _between_words(record, weights)
+            rows = np.flatnonzero((drops > 0).any(axis=1))
+            same += int((weights[rows].argmax(axis=1) == drops[rows].argmax(axis=1)).sum())
+            count += len(rows)
+        return same / count if count else float("nan")
+
+    @cached_property
+    def _drops(self) -> list[NDArray[np.float64]]:
+        """The drop of each target word's log probability by the erasure of each source word, for each record."""
+        return [_between_words(record, getattr(record, "erased")) for record in self.records]  # noqa: B009
+
+
+def _weights(record: Aligned) -> NDArray[np.float32]:
+    weights: NDArray[np.float32] = getattr(record, "head_weights")  # noqa: B009 - checked by _listed
+    return weights
+
+
+def _mean(record: Aligned, heads: Sequence[Head]) -> NDArray[np.float64]:
+    layers, numbers = zip(*heads, strict=True)
+    mean: NDArray[np.float64] = _weights(record)[list(layers), list(numbers)].astype(np.float64).mean(axis=0)
+    return mean
+
+
+def _between_words(record: Aligned, matrix: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a matrix between pieces as one between words, (target words, source words), without `</s>`."""
+    rows, columns = linkable_size(record)
+    return record.words().merged(matrix)[:rows, :columns].astype(np.float64)
+
+
+def head_rows(found: FoundHeads, most: int) -> Iterable[list[str]]:
+    """Return the first `most` rows of the table as texts; layers and heads count from 0."""
+    for rank, row in found.table.head(most).iterrows():
+        numbers = ["–" if np.isnan(row[name]) else f"{row[name]:.3f}" for name in _COLUMNS[2:]]
+        yield [str(rank), str(int(row["layer"])), str(int(row["head"])), *numbers]

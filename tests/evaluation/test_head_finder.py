@@ -1,0 +1,162 @@
+"""The head finder: planted heads come first, and its numbers are those of `alignment_error` and of NumPy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from syrupy.assertion import SnapshotAssertion
+
+import attnviz
+from attnviz import Attention, AttnvizError, alignment_error, attention, find_heads, read_attention
+from attnviz.commands.program import main
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES
+from tests.transformers import random_transformer
+
+PAIRS = (("a b c d </s>", "w x y z </s>"), ("a b ca@@ r </s>", "w x y </s>"))
+GOLD = ("0-1 1-0 2-2 3-3", "0-1 1-0 2-2")
+PLANTED = (1, 2)
+
+
+def planted(seed: int, source: str, target: str, gold: str, erased: bool = True) -> Attention:
+    """Return a record of two layers of three heads, one of which follows the gold links, and erasure that does too."""
+    generator = np.random.default_rng(seed)
+    rows, columns = len(target.split()), len(source.split())
+    weights = generator.dirichlet(np.ones(columns), size=(2, 3, rows))
+    follows: NDArray[np.float64] = np.full((rows, columns), 0.02)
+    follows[-1, -1] = 1
+    for link in gold.split():
+        j, i = map(int, link.split("-"))
+        follows[i, j] = 1
+    weights[PLANTED] = follows / follows.sum(axis=1, keepdims=True)
+    drops = np.log(weights[PLANTED]) + 3 if erased else None
+    return attention(source, target, weights, erased=drops, origin="planted")
+
+
+@pytest.fixture(scope="module")
+def records() -> list[Attention]:
+    return [planted(seed, *pair, gold) for seed, (pair, gold) in enumerate(zip(PAIRS, GOLD, strict=True))]
+
+
+@pytest.mark.parametrize("by", ["aer", "erased", None])
+def test_a_planted_head_is_first(records: list[Attention], by: str | None) -> None:
+    found = find_heads(records, GOLD, by=by)
+    assert found.by == (by or "aer")
+    assert found.alignment_heads == [list(PLANTED)]
+    first = found.table.iloc[0]
+    assert (first["layer"], first["head"], first["aer"], first["erased"]) == (*PLANTED, 0, 1)
+    assert len(found.table) == 6
+    assert "<table" in found._repr_html_()
+
+
+def test_mutual_links_need_nothing_else(records: list[Attention]) -> None:
+    plain = [
+        planted(seed, *pair, gold, erased=False) for seed, (pair, gold) in enumerate(zip(PAIRS, GOLD, strict=True))
+    ]
+    found = find_heads(plain)
+    assert found.by == "mutual"
+    assert found.alignment_heads[0] == list(PLANTED)
+    assert found.table["aer"].isna().all()
+    assert find_heads(records).by == "erased"
+
+
+def test_the_error_rate_is_that_of_alignment_error(records: list[Attention]) -> None:
+    table = find_heads(records, GOLD).table
+    assert list(table["aer"]) == sorted(table["aer"])
+    for _, row in table.iterrows():
+        views = [record.seen_by(int(row["layer"]), int(row["head"])) for record in records]
+        error = alignment_error(views, GOLD, samples=0)
+        assert (row["aer"], row["precision"], row["recall"]) == (error.aer, error.precision, error.recall)
+
+
+def test_gold_links_of_a_record_are_not_taken_for_its_heads() -> None:
+    record = planted(1, *PAIRS[0], GOLD[0])
+    linked = attention(PAIRS[0][0], PAIRS[0][1], record.head_weights, sure=[(1, 0), (0, 1), (2, 2), (3, 3)])
+    table = find_heads(linked, [linked]).table
+    assert table["aer"].iloc[0] == 0
+    assert table["aer"].iloc[-1] > 0
+
+
+def test_several_heads_are_kept_where_their_mean_is_better() -> None:
+    """Each of two heads follows half of the links; only their mean follows all."""
+    weights = np.full((1, 3, 4, 4), 0.25)
+    for head, rows in ((0, (0, 1)), (2, (2, 3))):
+        for row in rows:
+            weights[0, head, row] = np.eye(4)[row]
+    weights[0, 1] = np.eye(4)[[3, 2, 1, 0]] * 0.4 + 0.15
+    found = find_heads(attention("a b c d", "e f g h", weights), ["0-0 1-1 2-2 3-3"])
+    assert sorted(found.alignment_heads) == [[0, 0], [0, 2]]
+
+
+def test_a_decoder_is_compared_one_token_earlier() -> None:
+    tokens, size = "a b c d", 4
+    weights = np.zeros((1, 2, size, size))
+    weights[0, 0] = np.eye(size)  # each token attends to itself, which predicts the next token
+    weights[0, 1, :, 0] = 1
+    drops = np.eye(size, k=-1) * 2
+    found = find_heads(attention(tokens, tokens, weights, erased=drops, kind="decoder"))
+    assert (found.by, found.alignment_heads) == ("erased", [[0, 0]])
+    assert found.table["erased"].iloc[0] == 1
+
+
+def test_a_transformer_of_attnviz_is_ranked_too(tokenizer: Tokenizer) -> None:
+    network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
+    trace = Translator(network, tokenizer, "small").translate(SENTENCES[0], target=SENTENCES[1])
+    found = find_heads(trace)
+    assert len(found.table) == trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
+
+
+def test_alignment_heads_go_into_a_config(records: list[Attention], tmp_path: Path) -> None:
+    found, path = find_heads(records, GOLD), tmp_path / "generation_config.json"
+    found.save(path)
+    assert json.loads(path.read_text()) == {"alignment_heads": [list(PLANTED)]}
+    path.write_text('{"num_beams": 4}')
+    found.save(path)
+    assert json.loads(path.read_text()) == {"num_beams": 4, "alignment_heads": [list(PLANTED)]}
+    path.write_text("[1]")
+    with pytest.raises(AttnvizError):
+        found.save(path)
+
+
+def test_refusals_are_sentences(records: list[Attention], snapshot: SnapshotAssertion) -> None:
+    def message(*given: object, **options: object) -> str:
+        with pytest.raises(AttnvizError) as error:
+            find_heads(*given, **options)  # type: ignore[arg-type]
+        return str(error.value)
+
+    plain = attention("a b", "c d", np.eye(2))
+    assert message([]) == snapshot(name="no record")
+    assert message(plain) == snapshot(name="one matrix")
+    assert message([records[0], attention("a b", "c d", np.full((2, 2, 2, 2), 0.5))]) == snapshot(name="two models")
+    assert message(records, by="aer") == snapshot(name="no gold")
+    assert message(planted(1, *PAIRS[0], GOLD[0], erased=False), by="erased") == snapshot(name="no erasure")
+    assert message(records, by="best") == snapshot(name="no criterion")
+    assert message(records, GOLD[:1]) == snapshot(name="too few gold links")
+
+
+def test_the_command_ranks_the_heads_of_a_file(
+    records: list[Attention], tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    path, gold = tmp_path / "heads.json", tmp_path / "gold.txt"
+    path.write_text("".join(record.to_json() + "\n" for record in records), encoding="utf-8")
+    gold.write_text("\n".join(GOLD) + "\n", encoding="utf-8")
+    assert [record.fingerprint for record in read_attention(path)] == [record.fingerprint for record in records]
+    assert main(["score", str(path), "--gold", str(gold), "--heads", "-o", str(tmp_path / "found.json")]) == 0
+    assert capsys.readouterr().out == snapshot
+    assert json.loads((tmp_path / "found.json").read_text())["alignment_heads"] == [list(PLANTED)]
+    assert main(["score", str(path), "--gold", str(gold), "--heads", "-o", str(tmp_path / "found.csv")]) == 0
+    assert (tmp_path / "found.csv").read_text().startswith("rank,layer,head,aer")
+    array = tmp_path / "heads.npz"
+    first = records[0]
+    np.savez(array, matrix=first.head_weights, source=PAIRS[0][0].split(), target=PAIRS[0][1].split())
+    assert read_attention(array)[0].seen_by(1, 2).alignment.tolist() == first.seen_by(1, 2).alignment.tolist()
+
+
+def test_the_name_is_public() -> None:
+    assert "find_heads" in dir(attnviz)

@@ -1,0 +1,389 @@
+"""Models of Hugging Face: every head equals the model's own output, and attributions equal brute force."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import Attention, AttnvizError, find_heads, from_huggingface, read_attention
+from attnviz.commands.program import main
+from attnviz.trace.parts import Heads
+
+try:
+    import transformers
+
+    from tests.importing.tiny_models import (
+        DECODERS,
+        SEQ2SEQ,
+        TARGET,
+        TEXT,
+        WORDS,
+        tiny_model,
+        tiny_tokenizer,
+        word_tokenizer,
+    )
+except ImportError:
+    if os.environ.get("CI"):
+        raise
+    pytest.skip("transformers is not installed", allow_module_level=True)
+
+pytestmark = pytest.mark.nightly
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    return tiny_tokenizer()
+
+
+def ids_of(tokenizer: Any, text: str) -> torch.Tensor:
+    found: torch.Tensor = tokenizer(text, return_tensors="pt")["input_ids"]
+    return found
+
+
+def shifted(kind: str, labels: torch.Tensor) -> torch.Tensor:
+    """Return the ids that the decoder reads: the start token, and the labels without the last."""
+    start = tiny_model(kind).config.decoder_start_token_id
+    return torch.cat([torch.full_like(labels[:, :1], start), labels[:, :-1]], dim=1)
+
+
+def outputs_of(kind: str, tokenizer: Any) -> Any:
+    """Return what the model itself returns for the text, and of an encoder-decoder model for the target."""
+    model = tiny_model(kind)
+    model.set_attn_implementation("eager")
+    inputs = {"input_ids": ids_of(tokenizer, TEXT)}
+    if kind in SEQ2SEQ:
+        labels = ids_of(tokenizer, TARGET)
+        inputs["decoder_input_ids"] = shifted(kind, labels)
+    with torch.no_grad():
+        return model(**inputs, output_attentions=True)
+
+
+def stacked(layers: Any) -> np.ndarray:
+    return np.stack([layer[0].numpy() for layer in layers])
+
+
+def target_of(kind: str) -> str | None:
+    return TARGET if kind in SEQ2SEQ else None
+
+
+@pytest.mark.parametrize("kind", SEQ2SEQ)
+def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind: str, tokenizer: Any) -> None:
+    own = outputs_of(kind, tokenizer)
+    record = from_huggingface(tiny_model(kind), tokenizer, TEXT, target=TARGET)
+    expected = stacked(own.cross_attentions)
+    assert record.head_weights.shape == expected.shape == (2, 2, 5, 5)
+    assert np.abs(record.head_weights - expected).max() < 1e-6
+    assert np.abs(record.alignment - expected.mean(axis=(0, 1))).max() < 1e-6
+    assert np.abs(record.seen_by(1).alignment - expected[1].mean(axis=0)).max() < 1e-6
+    assert np.abs(record.seen_by(-1, 0).seen_by(0, 1).alignment - expected[0, 1]).max() < 1e-6
+    again = Attention.from_json(record.seen_by(0, 1).to_json())
+    assert again.fingerprint == record.seen_by(0, 1).fingerprint
+    assert again.seen_by().fingerprint == record.fingerprint
+    for side, layers in (("encoder", own.encoder_attentions), ("decoder", own.decoder_attentions)):
+        found = from_huggingface(tiny_model(kind), tokenizer, TEXT, target=TARGET, kind=side)
+        assert np.abs(found.head_weights - stacked(layers)).max() < 1e-6
+        assert found.kind == side
+        assert found.source_pieces == found.target_pieces
+
+
+@pytest.mark.parametrize("kind", [*DECODERS, "bert"])
+def test_self_attention_is_of_one_sequence(kind: str, tokenizer: Any) -> None:
+    record = from_huggingface(tiny_model(kind), tokenizer, TEXT)
+    expected = stacked(outputs_of(kind, tokenizer).attentions)
+    assert np.abs(record.head_weights - expected).max() < 1e-6
+    assert record.source_pieces == record.target_pieces == ("▁the", "▁gre", "en", "▁house", "</s>")
+    assert record.kind == ("encoder" if kind == "bert" else "decoder")
+    assert (np.triu(record.head_weights, 1) == 0).all() == (kind != "bert")
+    assert Attention.from_json(record.to_json()).fingerprint == record.fingerprint
+    assert record.heatmap().layout.meta["alt"]
+    assert len(record.to_frame()) == record.head_weights.size
+
+
+def test_a_decoder_reads_the_text_and_the_target_after_it() -> None:
+    tokenizer = tiny_tokenizer(end=False)
+    joined = from_huggingface(tiny_model("gpt2"), tokenizer, f"{TEXT} {TARGET}")
+    continued = from_huggingface(tiny_model("gpt2"), tokenizer, TEXT, target=TARGET)
+    assert joined.fingerprint == continued.fingerprint
+
+
+def log_probabilities(kind: str, model: Any, ids: torch.Tensor, labels: torch.Tensor, embedded: Any) -> torch.Tensor:
+    """Return log p of each target token where the model reads these embeddings, without attnviz's code."""
+    inputs: dict[str, Any] = {"inputs_embeds": embedded[None]}
+    if kind in SEQ2SEQ:
+        inputs["decoder_input_ids"] = shifted(kind, labels)
+    logits = model(**inputs).logits[0]
+    if kind in DECODERS:
+        logits, labels = logits[:-1], ids[:, 1:]
+    likely = logits.log_softmax(-1)[range(labels.shape[1]), labels[0]]
+    return torch.cat([torch.zeros(1), likely]) if kind in DECODERS else likely
+
+
+@pytest.mark.parametrize("kind", [*SEQ2SEQ, *DECODERS, "bert"])
+def test_attributions_equal_brute_force(kind: str, tokenizer: Any) -> None:
+    model = tiny_model(kind).double()  # the large weights of the tiny models amplify rounding
+    record = from_huggingface(model, tokenizer, TEXT, target=target_of(kind), attributions=True)
+    ids = ids_of(tokenizer, TEXT)
+    labels = ids_of(tokenizer, TARGET) if kind in SEQ2SEQ else ids
+    reader = model.get_encoder() if kind in SEQ2SEQ else model
+    embedding = reader.get_input_embeddings()
+    table = embedding(torch.arange(len(WORDS)))  # as embedded, with the model's scale
+    scale = 4.0 if kind == "marian" else 1.0  # Marian scales embeddings itself, unless they are given
+    mean, size = table[1:].mean(0).detach(), ids.shape[1]
+    gradient, erased = np.zeros((2, labels.shape[1], size))
+    for i in range(labels.shape[1]):
+
+        def likely(vectors: torch.Tensor, i: int = i) -> torch.Tensor:
+            return log_probabilities(kind, model, ids, labels, scale * vectors)[i]
+
+        plain = table[ids[0]].detach().clone()
+        if kind == "bert":
+            plain[i] = table[WORDS.index("<mask>")].detach()
+        vectors = plain.clone().requires_grad_()
+        if likely(vectors).requires_grad:
+            (slopes,) = torch.autograd.grad(likely(vectors), vectors)
+            gradient[i] = (slopes * vectors).sum(-1).detach()
+        with torch.no_grad():
+            for j in range(size):
+                without = plain.clone()
+                without[j] = mean
+                erased[i, j] = likely(plain) - likely(without)
+    if kind == "bert":
+        gradient, erased = (part * (1 - np.eye(size)) for part in (gradient, erased))
+    near = 1e-4 if kind == "llama" else 1e-6  # its normalisation always computes in float32
+    assert np.allclose(record.erased, erased, rtol=near, atol=near)
+    assert np.allclose(record.gradient, gradient, rtol=near, atol=near)
+    assert np.abs(erased).max() > 0.1
+    again = Attention.from_json(record.to_json())
+    assert np.array_equal(again.erased, record.erased)
+
+
+@pytest.mark.parametrize("kind", ["t5", "gpt2", "bert"])
+def test_a_folder_is_read_as_its_objects_are(kind: str, tokenizer: Any, tmp_path: Path) -> None:
+    model, target = tiny_model(kind), target_of(kind)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    expected = from_huggingface(model, tokenizer, TEXT, target=target)
+    found = from_huggingface(str(tmp_path), text=TEXT, target=target)
+    assert np.abs(found.head_weights - expected.head_weights).max() < 1e-6
+    records = read_attention(tmp_path, [TEXT, "▁the ▁house"], None if target is None else [target, "▁la ▁maison"])
+    assert len(records) == 2
+    assert records.format == "huggingface"
+    assert np.abs(records[0].head_weights - expected.head_weights).max() < 1e-6
+    chosen = read_attention(tmp_path, [TEXT], None if target is None else [target], layer=1, head=0)[0]
+    assert np.array_equal(chosen.alignment, records[0].head_weights[1, 0])
+
+
+@pytest.mark.parametrize("implementation", ["sdpa", "eager"])
+def test_the_model_is_left_as_it_was(implementation: str, tokenizer: Any) -> None:
+    model = tiny_model("llama")
+    model.set_attn_implementation(implementation)
+    model.train()
+    assert from_huggingface(model, tokenizer, TEXT).head_weights.any()
+    assert model.training
+    assert model.config._attn_implementation == implementation
+
+
+def trained_pair_model() -> tuple[Any, list[tuple[str, str]]]:
+    """Return a model that has learned to write each word of a random sentence in capitals, and pairs to try it on."""
+    torch.manual_seed(1)
+    words = [chr(ord("a") + n) for n in range(12)]
+    tokenizer = word_tokenizer([*words, *(word.upper() for word in words)])
+    model = transformers.T5ForConditionalGeneration(
+        transformers.T5Config(
+            vocab_size=len(tokenizer),
+            d_model=32,
+            d_kv=16,
+            d_ff=64,
+            num_layers=2,
+            num_heads=2,
+            dropout_rate=0.0,
+            decoder_start_token_id=0,
+            pad_token_id=0,
+            eos_token_id=2,
+        )
+    )
+    optimizer = torch.optim.Adam(model.parameters(), 3e-3)
+    model.train()
+    for _ in range(600):
+        ids = torch.stack([torch.randperm(len(words))[:6] for _ in range(32)]) + 3
+        end = torch.full((32, 1), 2)
+        loss = model(input_ids=torch.cat([ids, end], 1), labels=torch.cat([ids + len(words), end], 1)).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    sources = [" ".join(words[(start + 5 * n) % len(words)] for n in range(6)) for start in range(6)]
+    return (model.eval(), tokenizer), [(source, source.upper()) for source in sources]
+
+
+def test_the_head_that_a_model_learned_to_align_with_is_found(tmp_path: Path) -> None:
+    (model, tokenizer), pairs = trained_pair_model()
+    records = [from_huggingface(model, tokenizer, *pair[:1], target=pair[1], attributions=True) for pair in pairs]
+    gold = [" ".join(f"{n}-{n}" for n in range(6))] * len(pairs)
+    by_gold, by_erasure = find_heads(records, gold), find_heads(records, gold, by="erased")
+    assert by_gold.table["aer"].iloc[0] < 0.2 < by_gold.table["aer"].iloc[-1]
+    assert by_erasure.alignment_heads == by_gold.alignment_heads
+    # Each word depends most on the word it is a copy of, so erasure names the gold links.
+    assert np.allclose(by_gold.table["erased"], 1 - by_gold.table["aer"])
+    model.save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    for name, lines in (
+        ("source", [pair[0] for pair in pairs]),
+        ("target", [pair[1] for pair in pairs]),
+        ("gold", gold),
+    ):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    given = [str(tmp_path / "model"), "--source-file", str(tmp_path / "source")]
+    targets = ["--target-file", str(tmp_path / "target")]
+    config = tmp_path / "model" / "generation_config.json"
+    assert main(["score", *given, *targets, "--gold", str(tmp_path / "gold"), "--heads", "-o", str(config)]) == 0
+    loaded = transformers.GenerationConfig.from_pretrained(tmp_path / "model")
+    assert loaded.alignment_heads == by_gold.alignment_heads
+    assert loaded.decoder_start_token_id == 0
+    assert main(["attention", *given, "--layer", "1", "--head", "1", "-o", str(tmp_path / "all.json")]) == 0
+    written = read_attention(tmp_path / "all.json")
+    assert written[0].heads == Heads(0, 0)
+    assert written[0].translation == pairs[0][1], "the model writes its own translation"
+    assert np.allclose(written[0].head_weights, records[0].head_weights, atol=1e-6)
+
+
+def refusal(*given: Any, **options: Any) -> str:
+    with pytest.raises(AttnvizError) as error:
+        from_huggingface(*given, **options)
+    return str(error.value)
+
+
+def test_refusals_are_sentences(
+    tokenizer: Any, tmp_path: Path, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # no retries
+    model, gpt2 = tiny_model("bart"), tiny_model("gpt2")
+    whisper = transformers.WhisperForConditionalGeneration(
+        transformers.WhisperConfig(
+            d_model=8,
+            encoder_layers=1,
+            decoder_layers=1,
+            encoder_attention_heads=1,
+            decoder_attention_heads=1,
+            encoder_ffn_dim=8,
+            decoder_ffn_dim=8,
+            vocab_size=16,
+            pad_token_id=0,
+            bos_token_id=1,
+            eos_token_id=2,
+            decoder_start_token_id=1,
+        )
+    )
+    assert refusal(whisper, tokenizer, TEXT) == snapshot(name="speech")
+    whisper.save_pretrained(tmp_path / "whisper")
+    assert refusal(tmp_path / "whisper", text=TEXT) == snapshot(name="speech in a folder")
+    assert refusal(model, tokenizer, [TEXT, TEXT]) == snapshot(name="list of texts")
+    assert refusal(model, tokenizer, TEXT, target=[TARGET]) == snapshot(name="list of targets")
+    assert refusal(model, None, TEXT) == snapshot(name="no tokenizer")
+    assert refusal(model, 3, TEXT) == snapshot(name="number as tokenizer")
+    assert refusal("a/b", tokenizer, TEXT).partition(": ")[0] == snapshot(name="unknown name")
+    model.save_pretrained(tmp_path / "model")
+    message = refusal(tmp_path / "model", text=TEXT)
+    assert message.replace(str(tmp_path), "") == snapshot(name="folder without tokenizer")
+    (tmp_path / "empty").mkdir()
+    message = refusal(tmp_path / "empty", text=TEXT).replace(str(tmp_path), "")
+    assert message.partition(": ")[0] == snapshot(name="empty folder")
+    assert refusal(3, tokenizer, TEXT) == snapshot(name="no model")
+    assert refusal(gpt2, tokenizer, TEXT, kind="cross") == snapshot(name="no cross-attention")
+    assert refusal(gpt2, tokenizer, TEXT, kind="encoder") == snapshot(name="no encoder")
+    assert refusal(tiny_model("bert"), tokenizer, TEXT, kind="decoder") == snapshot(name="no decoder")
+    assert refusal(gpt2, tokenizer, TEXT, kind="self") == snapshot(name="no such kind")
+    assert refusal(gpt2.transformer, tokenizer, TEXT, attributions=True) == snapshot(name="no head")
+    assert refusal(model, tokenizer, TEXT, kind="encoder", attributions=True) == snapshot(name="attributions")
+    mamba = transformers.MambaForCausalLM(
+        transformers.MambaConfig(vocab_size=len(WORDS), hidden_size=8, num_hidden_layers=1, state_size=4)
+    )
+    assert refusal(mamba, tokenizer, TEXT) == snapshot(name="no attention")
+    assert refusal(model, tiny_tokenizer(end=False), TEXT, target="") == snapshot(name="no target")
+    for one in (model.config, model.generation_config):
+        one.decoder_start_token_id = None
+    for target in (TARGET, None):
+        assert refusal(model, tokenizer, TEXT, target=target) == snapshot(name="no start token")
+
+
+def test_mbart_begins_with_the_last_label_where_no_start_token_is_set(tokenizer: Any) -> None:
+    model = tiny_model("mbart")
+    for one in (model.config, model.generation_config):
+        one.decoder_start_token_id = None
+    record = from_huggingface(model, tokenizer, TEXT, target=TARGET, kind="decoder")
+    assert record.source_pieces[0] == "</s>"
+
+
+def generated(kind: str, tokenizer: Any, texts: list[str], **options: Any) -> Any:
+    model = tiny_model(kind)
+    model.set_attn_implementation("eager")
+    encoded = tokenizer(texts, return_tensors="pt", padding=True, padding_side="left" if kind == "gpt2" else "right")
+    return model.generate(
+        input_ids=encoded["input_ids"],
+        attention_mask=encoded["attention_mask"],
+        max_new_tokens=7,
+        do_sample=False,
+        output_attentions=True,
+        return_dict_in_generate=True,
+        **options,
+    )
+
+
+def tokens_of(tokenizer: Any, ids: torch.Tensor) -> list[str]:
+    tokens = tokenizer.convert_ids_to_tokens(ids.tolist())
+    end = tokens.index("</s>") + 1 if "</s>" in tokens else len(tokens)
+    return list(tokens[:end])
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+@pytest.mark.parametrize("kind", ["t5", "bart", "m2m_100"])
+def test_the_output_of_generate_is_read_right(kind: str, beams: int, tokenizer: Any) -> None:
+    """The weights are those of a forward pass over the translation that was chosen."""
+    output = generated(kind, tokenizer, [TEXT], num_beams=beams)
+    source, target = tokens_of(tokenizer, ids_of(tokenizer, TEXT)[0]), tokens_of(tokenizer, output.sequences[0, 1:])
+    (record,) = read_attention(output, source=[source], target=[target])
+    expected = from_huggingface(tiny_model(kind), tokenizer, TEXT, target=" ".join(target[:-1]))
+    rows = len(target)
+    assert np.abs(record.head_weights[:, :, :rows] - expected.head_weights[:, :, :rows]).max() < 1e-5
+    if beams == 1:
+        (record,) = read_attention(output.cross_attentions, source=[source], target=[target])
+        assert np.abs(record.head_weights - expected.head_weights[:, :, :rows]).max() < 1e-5
+    assert record.seen_by(1, 1).alignment.shape == (rows, len(source))
+
+
+def test_a_batch_of_generate_and_several_beams_are_read_right(tokenizer: Any, snapshot: SnapshotAssertion) -> None:
+    texts = [TEXT, "▁the ▁house"]
+    output = generated("m2m_100", tokenizer, texts, num_beams=2)
+    sources = [tokens_of(tokenizer, ids_of(tokenizer, text)[0]) for text in texts]
+    targets = [tokens_of(tokenizer, ids[1:]) for ids in output.sequences]
+    records = read_attention(output, source=sources, target=targets)
+    for record, text, target in zip(records, texts, targets, strict=True):
+        whole = from_huggingface(tiny_model("m2m_100"), tokenizer, text, target=" ".join(target)).head_weights
+        assert np.abs(record.head_weights - whole[:, :, : len(target)]).max() < 1e-5
+    with pytest.raises(AttnvizError) as error:
+        read_attention(output.cross_attentions, source=sources[:1], target=targets[:1])
+    assert str(error.value) == snapshot(name="beams without indices")
+    with pytest.raises(AttnvizError) as error:
+        read_attention(type(output)(sequences=output.sequences), source=sources, target=targets)
+    assert str(error.value) == snapshot(name="no attention")
+
+
+@pytest.mark.parametrize("beams", [1, 2])
+def test_the_self_attention_of_generate_is_read_right(beams: int) -> None:
+    tokenizer = tiny_tokenizer(end=False)
+    output = generated("gpt2", tokenizer, [TEXT], num_beams=beams)
+    tokens = tokens_of(tokenizer, output.sequences[0])
+    count = min(len(tokens), output.sequences.shape[1] - 1)
+    (record,) = read_attention(output, source=[tokens[:count]])
+    expected = from_huggingface(tiny_model("gpt2"), tokenizer, " ".join(tokens[:count]))
+    assert record.kind == "decoder"
+    assert np.abs(record.head_weights - expected.head_weights).max() < 1e-5
+    if beams == 1:
+        assert np.array_equal(
+            read_attention(output.attentions, source=[tokens[:count]])[0].head_weights, record.head_weights
+        )
