@@ -116,7 +116,7 @@ def _listed(records: Any) -> list[Aligned]:
     """Return the records as a list; raise AttnvizError unless all have the same layers and heads."""
     if isinstance(records, (str, os.PathLike)):
         records = read_attention(records)
-    found = [records] if isinstance(records, Aligned) else list(records)
+    found = list(records) if isinstance(records, Iterable) else [records]
     if not found:
         raise AttnvizError(gettext("There is no record, so there are no heads to rank."))
     shapes = {np.shape(getattr(record, "head_weights", ()))[:-2] for record in found}

@@ -101,7 +101,7 @@ class Decoder(nn.Module):
         has_score_vector = config.has_score_vector
         self.query = nn.Linear(n, units, bias=False) if has_score_vector else nn.Identity()
         self.score = nn.Parameter(torch.zeros(units)) if has_score_vector else None
-        self.place = nn.Linear(units, config.source_length, bias=False) if config.attention == "location" else None
+        self.place = nn.Linear(units, config.source_length, bias=False) if config.attends_places else None
         self.combine = nn.Linear(config.embedding_size + annotation_size, n) if config.combined else None
         if config.first_state in ("bridge", "projected"):
             self.bridge = nn.Linear(annotation_size, n)

@@ -91,7 +91,7 @@ class Seq2SeqConfig:
             raise ValueError("the last states of an encoder of another size cannot begin a decoder")
         if self.takes_layers and (self.encoder_layers, self.encoder_cell) != (self.layers, self.cell):
             raise ValueError("the last states of an encoder of other layers cannot begin a decoder")
-        if (self.attention == "location") != (self.query == "joined" and self.attends_padding):
+        if self.attends_places != (self.query == "joined" and self.attends_padding):
             raise ValueError("location attention needs the query of word and state, and a number of positions")
         if not self.has_score_vector and self.alignment_size != self.query_size:
             raise ValueError(f"alignment_size must be {self.query_size} for a dot product, not {self.alignment_size}")
@@ -101,6 +101,11 @@ class Seq2SeqConfig:
             raise ValueError(f"the size of an annotation must be {self.hidden_size} for a dot product without a matrix")
         if self.input_feeding and (self.queries_previous_state or self.readout not in ("affine", "tanh")):
             raise ValueError("input feeding needs a query of the new state and a readout of the state's size")
+
+    @property
+    def attends_places(self) -> bool:
+        """Whether the energies depend on the position of an annotation instead of its values."""
+        return self.attention == "location"
 
     @property
     def queries_previous_state(self) -> bool:

@@ -78,6 +78,11 @@ class Aligned(Saved):
         """
 
     @property
+    def is_self_attention(self) -> bool:
+        """Whether both sides are the same sequence."""
+        return False
+
+    @property
     @abstractmethod
     def vocabulary_size(self) -> int:
         """Number of pieces that a step chooses from; 0 where it is unknown."""

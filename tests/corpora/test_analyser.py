@@ -103,7 +103,7 @@ def test_rows_are_independent_of_batching_and_order(translator: Translator, data
     rows = Analyser(translator, Settings(batch_size=size))([LINES[k] for k in chosen])[0].to_pylist()
     assert [row["number"] for row in rows] == [LINES[k].number for k in chosen]
     for row, k in zip(rows, chosen, strict=True):
-        for measure in MEASURES:
+        for measure in (one for one in MEASURES if one.name in SCHEMA.names):
             one, other = row[measure.name], alone[k][measure.name]
             assert one == other or one == pytest.approx(other, rel=1e-3, abs=1e-4), measure.name
         assert row["source_words"] == alone[k]["source_words"]

@@ -160,7 +160,7 @@ def test_decoding_stays_on_the_device(network: RNNsearch) -> None:
     likely = decoder.output.log_probabilities(step.readout.flatten(0, 1)).view(2, 2, -1)
     likely = constrained(likely, {3: 20}, 3)
     for ending, beam in (([False, False], 1), ([True, False], 2)):
-        assert _devices(*_continuations(likely, torch.zeros(2, 2, device="cuda"), ending, beam)) == {"cuda"}
+        assert _devices(*_continuations(likely, torch.zeros(2, 2, device="cuda"), ending, beam, unk=False)) == {"cuda"}
 
 
 @every_kind

@@ -11,7 +11,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 READ = re.compile(r"\b(?:data|payload|record|words)\.([A-Za-z_]\w*)")
 """A key that JavaScript reads from a payload or from its labels."""
-METHODS = {"map", "flatMap"}
+METHODS = {"map", "flatMap", "findLastIndex"}
 """Methods of arrays in payloads."""
 
 

@@ -76,8 +76,7 @@ def _title(trace: Record | Attention) -> str:
     """Return the title of the heatmap, or of the figure that replaces it."""
     if not trace.attends:
         return gettext("A single vector for all steps")
-    is_self = isinstance(trace, Attention) and trace.is_self_attention
-    return gettext("Self-attention") if is_self else gettext("Alignment")
+    return gettext("Self-attention") if trace.is_self_attention else gettext("Alignment")
 
 
 def _heads_box(view: View) -> None:
