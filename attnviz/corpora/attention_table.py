@@ -1,4 +1,4 @@
-"""Measure attention or word links of another program: the table of a corpus, one row for each sentence pair."""
+"""Make the table that measures attention or word links of another program, one row for each sentence pair."""
 
 from __future__ import annotations
 

@@ -39,9 +39,9 @@ def energy_change(interventions: Iterable[Intervention], step: int) -> Callable[
 
 
 def constrained(log_probabilities: Tensor, words: Mapping[int, int], step: int) -> Tensor:
-    """Return `log_probabilities` (S, k, K) of 0-based `step`, -inf for all pieces except a word forced there.
+    """Return `log_probabilities` (S, k, K) of 0-based `step`.
 
-    Before a later forced word, EOS is -inf.
+    Where a word is forced, all other pieces are -inf; before a later forced word, EOS is -inf.
     """
     if step > max(words, default=-1):
         return log_probabilities

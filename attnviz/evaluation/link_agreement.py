@@ -1,4 +1,4 @@
-"""`link_agreement`: compare the links of two programs, pair by pair."""
+"""`link_agreement`: compare the links of two programs pair by pair, after matching words, directions and counting."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class LinkAgreement:
 
 
 def link_agreement(first: Any, other: Any) -> LinkAgreement:
-    """Return the links of two programs for the same sentence pairs, which are matched by position.
+    """Compare the links of two programs for the same sentence pairs, which are matched by position.
 
     `first` and `other` are as in `alignment_error`: files, what `read_attention` returns, or lists. A matrix links each
     target word to the source word of its largest weight. Words that are only split differently are mapped by their
-    characters. Raise AttnvizError where the files hold different pairs, or there are no links.
+    characters. Raise AttnvizError where the files hold different pairs, or neither has links.
     """
     remarks = list[str]()
     sides = matched_sides(first, other, remarks)
@@ -61,7 +61,7 @@ def link_agreement(first: Any, other: Any) -> LinkAgreement:
 
 
 def _remarks_on_words(first: Side, other: Side) -> list[str]:
-    """Return a sentence about words that differ; raise AttnvizError where the sentences of a pair share no word."""
+    """Return a sentence about words that differ; raise AttnvizError where no word is the same at the same place."""
     differing = dict[int, tuple[str, str]]()
     for number, pairs in enumerate(zip(first.words, other.words, strict=True), 1):
         for own, theirs in zip(*pairs, strict=True):

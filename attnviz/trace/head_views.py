@@ -1,4 +1,4 @@
-"""`HeadViews`: select one head, or the mean of several, as the alignment of a record that holds the weights of all."""
+"""`HeadViews`: base class of records of several heads; selects a head, or the mean of several, as the alignment."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class HeadViews:
         return self._views.setdefault(heads, view)
 
     def _changed_fields(self, _: Heads) -> dict[str, Any]:
-        """Return the fields, besides `heads`, that differ in a view."""
+        """Return the fields, besides `heads`, that differ in a view; subclasses override it."""
         return {}
 
     @cached_property

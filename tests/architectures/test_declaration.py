@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 
 import pytest
 
@@ -63,13 +62,13 @@ def test_imported_attention_cannot_be_recomputed() -> None:
 
 
 def test_decomposable_attention_has_no_steps() -> None:
-    without = dataclasses.replace(ARCHITECTURES["decomposable"])
-    assert without.step_texts is None
-    assert not without.stages
+    declared = ARCHITECTURES["decomposable"]
+    assert declared.step_texts is None
+    assert not declared.stages
 
 
 def _results() -> set[str]:
-    """Return the names of the types of results, and of what several have in common."""
+    """Return the names of the types of results, and of the bases and protocols that they share."""
     common = {"Recurrent", "Record", "Saved", "Computation", Aligned.__name__}
     return common | {one.result.__name__ for one in ARCHITECTURES.values()}
 

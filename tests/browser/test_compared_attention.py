@@ -1,4 +1,4 @@
-"""Two files of links, uploaded on *Corpus*: the table, a row with both heatmaps, steps, and drawing links on it."""
+"""Two files of links, uploaded on *Corpus*: the table, a row's pair with both heatmaps, steps, drawing its links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links drawn on the heatmap by mouse, keyboard and finger: marks, score, Undo, files that are read back, and steps."""
+"""Links drawn on the heatmap by mouse, keyboard and finger: marks, score, Undo, files that are read back."""
 
 from __future__ import annotations
 

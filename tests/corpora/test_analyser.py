@@ -1,4 +1,4 @@
-"""Analyser of sentence pairs: each row matches the values of that pair's own translation."""
+"""Analyser of sentence pairs: rows equal those of each pair alone, in any batch; scores, gold links, skipped lines."""
 
 from __future__ import annotations
 
@@ -99,14 +99,14 @@ def test_rows_are_independent_of_batching_and_order(translator: Translator, data
     size = data.draw(st.integers(1, 4))
     start = data.draw(st.integers(0, len(LINES) - 1))
     chosen = order[start:]
-    alone = Analyser(translator, Settings(batch_size=64))(LINES)[0].to_pylist()
+    together = Analyser(translator, Settings(batch_size=64))(LINES)[0].to_pylist()
     rows = Analyser(translator, Settings(batch_size=size))([LINES[k] for k in chosen])[0].to_pylist()
     assert [row["number"] for row in rows] == [LINES[k].number for k in chosen]
     for row, k in zip(rows, chosen, strict=True):
         for measure in (one for one in MEASURES if one.name in SCHEMA.names):
-            one, other = row[measure.name], alone[k][measure.name]
+            one, other = row[measure.name], together[k][measure.name]
             assert one == other or one == pytest.approx(other, rel=1e-3, abs=1e-4), measure.name
-        assert row["source_words"] == alone[k]["source_words"]
+        assert row["source_words"] == together[k]["source_words"]
 
 
 def test_translations_are_scored_against_their_references(translator: Translator) -> None:

@@ -65,7 +65,7 @@ rows = st.lists(st.floats(0, 1), min_size=1, max_size=40).filter(lambda row: sum
 
 
 @given(rows)
-def test_shares_are_nearest_integers_with_the_right_sum(row: list[float]) -> None:
+def test_shares_are_integers_within_one_with_the_right_sum(row: list[float]) -> None:
     shares, exact = shares_of(row), np.array(row) / sum(row) * SHARE_TOTAL
     assert sum(shares) == SHARE_TOTAL
     assert np.abs(np.array(shares) - exact).max() < 1

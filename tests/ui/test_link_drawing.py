@@ -1,4 +1,4 @@
-"""Mode in which links are drawn on the heatmap: where it is offered, the browser's edits, scores and saved files."""
+"""Server's side of drawing links on the heatmap: where it is offered, edits, links of the attention, saved files."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 def spelling_of(trace: Trace) -> Spelling:
-    """Return the function from piece ids to text of the model that made `trace`; it must be installed."""
+    """Return the function from piece ids to text of the model that made `trace`, an installed one."""
     tokenizer = tokenizer_of(trace)
     assert tokenizer is not None  # callers check `unavailable_reason` first
     return tokenizer.piece

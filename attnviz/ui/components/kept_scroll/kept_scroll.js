@@ -7,7 +7,7 @@ import { findAll } from "../shared.js";
 const places = new Map();
 
 /** @param {HTMLElement} box */
-const scrolling = (box) =>
+const scrollable = (box) =>
   findAll(box, "*").find((node) =>
     node.scrollHeight > node.clientHeight && ["auto", "scroll"].includes(getComputedStyle(node).overflowY)
   );
@@ -17,27 +17,27 @@ export default function ({ data: { container, name } }) {
   const [box] = findAll(document, `.st-key-${container}`), [page] = findAll(document, "[data-testid='stMain']");
   if (!box || !page) return undefined;
   const listening = new AbortController(), { signal } = listening;
-  const left = places.get(name);
+  const kept = places.get(name);
   const restore = () => {
-    const list = scrolling(box);
-    if (!left || (left.list && !(list && list.scrollHeight - list.clientHeight >= left.list))) return;
-    if (list) list.scrollTop = left.list;
-    page.scrollTop = left.page;
+    const list = scrollable(box);
+    if (!kept || (kept.list && !(list && list.scrollHeight - list.clientHeight >= kept.list))) return;
+    if (list) list.scrollTop = kept.list;
+    page.scrollTop = kept.page;
     places.delete(name);
-    drawing.disconnect();
+    observer.disconnect();
   };
-  const drawing = new MutationObserver(restore); // the table is drawn later
-  if (left) {
-    drawing.observe(box, { attributes: true, childList: true, subtree: true });
+  const observer = new MutationObserver(restore); // the table is drawn later
+  if (kept) {
+    observer.observe(box, { attributes: true, childList: true, subtree: true });
     restore();
   }
   const keep = () => {
-    drawing.disconnect();
-    places.set(name, { list: scrolling(box)?.scrollTop ?? 0, page: page.scrollTop });
+    observer.disconnect();
+    places.set(name, { list: scrollable(box)?.scrollTop ?? 0, page: page.scrollTop });
   };
   for (const press of ["pointerdown", "keydown"]) box.addEventListener(press, keep, { signal, capture: true });
   return () => {
-    drawing.disconnect();
+    observer.disconnect();
     listening.abort();
   };
 }
