@@ -143,12 +143,10 @@ class AttentionRecords(Sequence[Attention]):
 
     def _counted(self, typed: int | None, source: Tokens | None, target: Tokens | None) -> Iterator[Counted]:
         for index, pair in enumerate(self.pairs):
+            sides = source, target
             if index != typed:
-                source, target = (
-                    self._given_tokens(self.source, index, pair),
-                    self._given_tokens(self.target, index, pair),
-                )
-            if counted := pair.counted(index + 1, source, target):
+                sides = self._given_tokens(self.source, index, pair), self._given_tokens(self.target, index, pair)
+            if counted := pair.counted(index + 1, *sides):
                 yield counted
 
     def _pair(self, index: int) -> SentencePair:

@@ -210,6 +210,24 @@ def test_counting_from_1_is_detected_from_the_whole_file(tmp_path: Path) -> None
     assert "counted-from-0-assumed" in unclear.remarks
 
 
+def test_tokens_typed_for_a_later_pair_decide_how_its_links_count(tmp_path: Path) -> None:
+    (tmp_path / "links.txt").write_text("1-1\n1-1 2-2\n")
+    records = read_attention(tmp_path / "links.txt")
+    assert records.attention(1, "A dog", "Un chien").links == ((0, 0), (1, 1))
+    assert records.attention(1, "A dog .", "Un chien .").links == ((1, 1), (2, 2))
+    with pytest.raises(AttnvizError, match="In pair 2, a link refers to source token 2"):
+        records.attention(1, "dog", "chien")
+
+
+def test_only_a_lines_of_fairseq_are_not_told_by_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "sockeye.txt").write_text("a\t0-0\nA-0\t\n")
+    records = read_attention(tmp_path / "sockeye.txt", ["b", "c"])
+    assert [record.words().target for record in records] == [("a",), ("A-0",)]
+    (tmp_path / "fairseq.log").write_text("A-1\t0-0\nA-0\t1-0\n")
+    records = read_attention(tmp_path / "fairseq.log", ["a b", "a"], ["c", "b"])
+    assert (records.format, [record.links for record in records]) == ("fairseq", [((1, 0),), ((0, 0),)])
+
+
 def test_links_survive_export_and_import(tmp_path: Path) -> None:
     path, again = tmp_path / "links.txt", tmp_path / "again.pharaoh"
     path.write_text("0-0 0-1 1?1 2-1\n\n", encoding="utf-8")

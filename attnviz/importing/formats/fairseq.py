@@ -29,9 +29,14 @@ class _Pair(NamedTuple):
 
 
 def detect(content: Content) -> str | None:
-    """Return why the content is a fairseq log: it has A- lines; None otherwise."""
-    matches = [_LINE.fullmatch(line) for line in content.lines]
-    if not any(match and match[1] == "A" for match in matches):
+    """Return why the content is a fairseq log: it has A- lines among S- and H- lines, or only A- lines; None otherwise.
+
+    Without the others, "A-0" may also be the only word of a sentence with a tab and its links behind it.
+    """
+    matches = [_LINE.fullmatch(line) for line in content.lines if line.strip()]
+    aligned = [match[3] for match in matches if match and match[1] == "A"]
+    others = any(match and match[1] != "A" for match in matches)
+    if not aligned or not (others or (len(aligned) == len(matches) and any(text.strip() for text in aligned))):
         return None
     return gettext(
         "Some lines begin with A-, S- or H-, followed by the number of a sentence and a tab, as in a fairseq log."

@@ -63,8 +63,8 @@ def _parsed(number: int, line: str) -> _Line | None:
             continue
         if column == 2 and not (parts[0].isdecimal() and len(parts[0]) < 10):
             return None
-        if column == 1 and len(parts) > 2 and are_links(parts[2]):
-            return None
+        if column == 1 and len(parts) > 2 and (not parts[2].strip() or are_links(parts[2])):
+            return None  # the second field is a target that looks like links
         if column == 2 and are_links(parts[2]) and len(parts) == 4 and is_number(parts[3]):
             return None  # four fields of fast_align whose source is a number
         return _Line(number, parts[column - 1], parts[column], int(parts[0]) if column == 2 else None)

@@ -20,7 +20,7 @@ MOST_PAIRS = 1_000_000
 
 def detect(content: Content) -> str | None:
     """Return why every line has a non-decreasing pair number and two more numbers; None otherwise."""
-    matches = [_LINE.fullmatch(match) for _, match in content.filled]
+    matches = [_matched(line) for _, line in content.filled]
     if not matches or None in matches:
         return None
     pairs = [int(match[1]) for match in matches if match]
@@ -29,11 +29,17 @@ def detect(content: Content) -> str | None:
     return gettext("Every line has three numbers: sentence pair, source word and target word.")
 
 
+def _matched(line: str) -> re.Match[str] | None:
+    """Return the numbers of a line; None for other lines, such as those of columns with words or links."""
+    in_columns = "\t" in line and (" " in line.strip() or line.endswith("\t"))
+    return None if in_columns else _LINE.fullmatch(line)
+
+
 def read(content: Content) -> Sentences:
     """Return the pairs from the first to the last number; those without lines have no links."""
     lines = dict[int, list[re.Match[str]]]()
     for number, line in content.filled:
-        match = _LINE.fullmatch(line)
+        match = _matched(line)
         if match is None:
             raise damaged_line(number, line)
         lines.setdefault(int(match[1]), []).append(match)
