@@ -148,7 +148,8 @@ def _orders_and_shares(pairwise: Agreement) -> Iterator[str]:
         )
     if np.isfinite(variation).any():
         yield gettext(
-            "On average, {share} of the positive attribution of a word differs between two methods (total variation).",
+            "On average, two methods give {share} of a word’s positive attribution to different source pieces (total "
+            "variation).",
             share=percent(float(np.nanmean(variation))),
         )
 

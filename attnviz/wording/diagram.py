@@ -41,8 +41,8 @@ def no_diagram_reason(trace: Aligned) -> str:
 def diagram_labels(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
     """Return the names of the parts, and how vectors are drawn."""
     squares = gettext(
-        "The diagram draws each vector as {count} squares: the {count} numbers that change most in this "
-        "sentence. Blue is positive, red negative.",
+        "The diagram draws each vector as {count} squares. They are the numbers that differ most between the vectors "
+        "of this sentence. Blue is positive, red negative.",
         count=SQUARES,
     )
     ribbons = gettext(

@@ -123,7 +123,7 @@ def posterior_sentences(tour: TourData) -> tuple[str, ...]:
     )
     bayes = gettext(
         "Bayes’ rule corrects the shares of attention once the word is known. It multiplies each share by the "
-        "probability that {word} would have had from this annotation alone. The shares change: {shares}.",
+        "probability of {word} if the decoder had only this annotation. The shares change: {shares}.",
         word=name,
         shares=shares,
     )

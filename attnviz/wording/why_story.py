@@ -46,9 +46,8 @@ def growth() -> TextSection:
             ),
             gettext(
                 "Three small models translate the same sentence. They learned from the same sentences; only what the "
-                "decoder gets of the sentence differs. Move the slider: the models then translate only the first "
-                "words. These are often no whole sentence, which is hard for all three. Section 2 compares whole "
-                "sentences by their length."
+                "decoder gets of the sentence differs. The page Translate usually shows a larger model. Move the "
+                "slider: the models then translate only the first words."
             ),
         ),
     )

@@ -19,6 +19,7 @@ from attnviz import AttnvizError, attention, read_attention
 from attnviz.export.attention_files import attention_file_content
 from attnviz.export.files import FigureOptions
 from attnviz.importing.formats import FORMATS
+from attnviz.importing.index_base import CountingError
 from attnviz.text import SPACE
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -215,7 +216,7 @@ def test_tokens_typed_for_a_later_pair_decide_how_its_links_count(tmp_path: Path
     records = read_attention(tmp_path / "links.txt")
     assert records.attention(1, "A dog", "Un chien").links == ((0, 0), (1, 1))
     assert records.attention(1, "A dog .", "Un chien .").links == ((1, 1), (2, 2))
-    with pytest.raises(AttnvizError, match="In pair 2, a link refers to source token 2"):
+    with pytest.raises(CountingError):
         records.attention(1, "dog", "chien")
 
 

@@ -32,7 +32,7 @@ def tour_offer() -> None:
     if not is_new or remembered(TOUR) in ANSWERS:
         return
     with st.container(key="tour_offer", horizontal=True, vertical_alignment="center"):
-        question = gettext("New here? A tour explains this translator: eight stops, three minutes.")
+        question = gettext("New here? A tour of three minutes explains this translator.")
         st.html(f"<p>{question}</p>")
         st.button(gettext("Take the tour"), type="primary", key="tour_take")
         st.button(gettext("No, thank you"), key="tour_decline")

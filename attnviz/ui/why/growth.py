@@ -119,8 +119,9 @@ def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the words left out at each length; raise UnknownPayloadError where there are none."""
     figure = sentence_growth_figure(_requested_growth(request), theme=request.theme)
     caption = gettext(
-        "Share of the English content words that each model leaves out, by the length of the sentence. Press a point "
-        "to see its translations."
+        "Share of the English content words that each model leaves out, by the number of words given. A few first "
+        "words are rarely a whole sentence, so they are hard too; section 2 compares whole sentences. Press a point to "
+        "see its translations."
     )
     return steady_payload(figure.to_json(), {EVERY_STEP: ("", caption)})
 
