@@ -106,6 +106,8 @@ def _numbers(
 
     Raise AttnvizError where it is no such array.
     """
+    if hasattr(values, "detach"):  # a PyTorch tensor: on a GPU, in bfloat16 or with gradients, NumPy cannot read it
+        values = values.detach().cpu().double()
     try:
         matrix = np.asarray(_null_as_infinity(values) if empty else values, dtype=np.float64)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
