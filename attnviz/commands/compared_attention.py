@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import sys
 from pathlib import Path
@@ -12,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
 from attnviz.commands.attention import open_records, print_format
+from attnviz.commands.shared import rate_text, write_rows
+from attnviz.files import replace_bytes, replace_text
 
 if TYPE_CHECKING:
     from attnviz.analysis.alignment_error import Link
@@ -62,19 +62,15 @@ def _print(agreement: LinkAgreement, numbers: range, names: tuple[str, str]) -> 
         sums = [
             sum(len(getattr(pair, name)) for pair in agreement.pairs) for name in ("shared", "only_first", "only_other")
         ]
-        rows.append(["all", *map(str, sums), _rate(agreement.aer)])
+        rows.append(["all", *map(str, sums), rate_text(agreement.aer)])
     print(markdown_table(["pair", "both", f"only {names[0]}", f"only {names[1]}", "AER"], rows, 1))
     if len(numbers) > _PRINTED:
         print(f"… and {len(numbers) - _PRINTED} more pairs; -o FILE writes all of them.", file=sys.stderr)
-    print(f"\nAlignment error rate (AER) between the files: {_rate(agreement.aer)}.")
+    print(f"\nAlignment error rate (AER) between the files: {rate_text(agreement.aer)}.")
 
 
 def _row(name: str, pair: PairAgreement) -> list[str]:
-    return [name, str(len(pair.shared)), _shortened(pair.only_first), _shortened(pair.only_other), _rate(pair.aer)]
-
-
-def _rate(rate: float | None) -> str:
-    return "–" if rate is None else f"{rate:.3f}"
+    return [name, str(len(pair.shared)), _shortened(pair.only_first), _shortened(pair.only_other), rate_text(pair.aer)]
 
 
 def _text(links: frozenset[Link]) -> str:
@@ -91,18 +87,11 @@ def _shortened(links: frozenset[Link]) -> str:
 
 def _write(path: Path, agreement: LinkAgreement, numbers: range) -> None:
     """Write the links that both or only one of them has for every pair, and in JSON the error rate of all pairs."""
-    from attnviz.files import replace_bytes
-
     rows = [_fields(index + 1, agreement.pairs[index]) for index in numbers]
     if path.suffix.lower() == ".json":
-        text = json.dumps({"aer": agreement.aer, "pairs": rows}, indent=1) + "\n"
+        replace_text(path, json.dumps({"aer": agreement.aer, "pairs": rows}, indent=1) + "\n")
     else:
-        file = io.StringIO()
-        writer = csv.DictWriter(file, [*rows[0]], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        text = file.getvalue()
-    replace_bytes(path, text.encode("utf-8"))
+        write_rows(path, rows, [*rows[0]])
 
 
 def _fields(number: int, pair: PairAgreement) -> dict[str, Any]:
@@ -124,7 +113,6 @@ def _draw(
     from attnviz.export.images import image
     from attnviz.export.sheet import translation_sheet
     from attnviz.figures.comparison import comparison
-    from attnviz.files import replace_bytes
 
     records = first[number - 1], other[number - 1]
     figure = comparison(compare(*records), names)

@@ -7,16 +7,14 @@ sections and the output form: text, Markdown or JSON.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import sys
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import beam_width, positive, progress
+from attnviz.commands.shared import beam_width, positive, progress, write_rows
 from attnviz.files import replace_text
 from attnviz.installed_models import default_model
 
@@ -280,7 +278,7 @@ def _measure(
 
         sections.append(alignment_section(models, gold, choosing, progress, judges, heads=options.heads))
         if options.heads_csv:
-            _write_rows(options.heads_csv, heads_table(sections[-1]), HEADS_COLUMNS)
+            write_rows(options.heads_csv, heads_table(sections[-1]), HEADS_COLUMNS)
     if options.sentences:
         sections.append(report.sentence_section(models, options.beams, options.length_penalty))
     return sections
@@ -290,22 +288,13 @@ def _write(scores: Sequence[LengthScore], options: argparse.Namespace) -> None:
     """Write the requested CSV and figure; raise AttnvizError where that fails."""
     records = [score.record() for score in scores]
     if options.csv:
-        _write_rows(options.csv, records, list(records[0]))
+        write_rows(options.csv, records, list(records[0]))
     if options.figure:
         from attnviz.figures.bleu_by_length import bleu_by_length
 
         figure = bleu_by_length(records)
         is_json = options.figure.suffix == ".json"
         replace_text(options.figure, figure.to_json() + "\n" if is_json else figure.to_html(include_plotlyjs=True))
-
-
-def _write_rows(path: Path, rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
-    """Write `rows` as CSV; raise AttnvizError where that fails."""
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    replace_text(path, text.getvalue())
 
 
 def _rendered(sections: Sequence[Section], options: argparse.Namespace) -> str:

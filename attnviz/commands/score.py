@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
 from attnviz.commands.attention import add_file_options, open_records, print_format
-from attnviz.commands.shared import positive
+from attnviz.commands.shared import positive, rate_text, write_rows
+from attnviz.files import replace_text
 
 if TYPE_CHECKING:
     from attnviz.analysis.link_scores import AlignmentError, LinkScore
@@ -101,18 +102,15 @@ def _rank_heads(links: AttentionRecords, gold: AttentionRecords, output: Path | 
     print(f"\nLayers and heads count from 0. alignment_heads: {json.dumps(found.alignment_heads)}")
     if output is None:
         return
-    try:
-        if output.suffix == ".json":
-            found.save(output)
-        else:
-            found.table.to_csv(output, index_label="rank", lineterminator="\n")
-    except OSError as failure:
-        raise AttnvizError(f"The file {output} cannot be written: {failure.strerror}.") from failure
+    if output.suffix == ".json":
+        found.save(output)
+    else:
+        replace_text(output, found.table.to_csv(index_label="rank", lineterminator="\n"))
 
 
 def _row(name: str, score: LinkScore) -> list[str]:
-    rates = ["–" if rate is None else f"{rate:.3f}" for rate in (score.aer, score.precision, score.recall, score.f1)]
-    return [name, str(score.links), str(score.sure), *rates]
+    rates = score.aer, score.precision, score.recall, score.f1
+    return [name, str(score.links), str(score.sure), *map(rate_text, rates)]
 
 
 def _fields(score: LinkScore) -> dict[str, Any]:
@@ -128,20 +126,9 @@ def _fields(score: LinkScore) -> dict[str, Any]:
 
 def _write(path: Path, error: AlignmentError) -> None:
     """Write the scores of every pair, and in JSON also those of all pairs."""
-    import csv
-    import io
-
     rows = [{"pair": number} | _fields(one) for number, one in enumerate(error.sentences, 1)]
     if path.suffix == ".json":
         whole = _fields(error) | {"interval": error.interval, "confidence": error.confidence, "pairs": rows}
-        text = json.dumps(whole, indent=1) + "\n"
+        replace_text(path, json.dumps(whole, indent=1) + "\n")
     else:
-        file = io.StringIO()
-        writer = csv.DictWriter(file, ["pair", *_fields(error)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        text = file.getvalue()
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as failure:
-        raise AttnvizError(f"The file {path} cannot be written: {failure.strerror}.") from failure
+        write_rows(path, rows, ["pair", *_fields(error)])

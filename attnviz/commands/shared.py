@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
+import io
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from attnviz import AttnvizError
 from attnviz.bounds import PRECISIONS
+from attnviz.files import replace_text
 from attnviz.installed_models import default_model
 
 if TYPE_CHECKING:
@@ -160,3 +163,17 @@ def print_skipped(named: Sequence[tuple[int, str]], count: int, line: str = "Lin
         print(f"{line} {number} was skipped: {reason}.", file=sys.stderr)
     if count > _SHOWN:
         print(f"… and {count - _SHOWN} more.", file=sys.stderr)
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
+    """Replace a file by `rows` as CSV; raise AttnvizError where that fails."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    replace_text(path, text.getvalue())
+
+
+def rate_text(rate: float | None) -> str:
+    """Return a rate with three decimals, or a dash where there is none."""
+    return "–" if rate is None else f"{rate:.3f}"

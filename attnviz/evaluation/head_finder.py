@@ -22,6 +22,7 @@ from attnviz.evaluation.scoring import GoldScorer, linkable_size
 from attnviz.files import replace_text
 from attnviz.importing.reading import read_attention
 from attnviz.languages import gettext
+from attnviz.text_files import reading
 from attnviz.trace import Aligned
 
 Criterion = Literal["aer", "mutual", "erased"]
@@ -56,11 +57,12 @@ class FoundHeads:
     def save(self, path: str | Path) -> None:
         """Write `alignment_heads` to a JSON file; other fields of an existing file, such as a config, are kept.
 
-        Raise AttnvizError where the file exists and is no JSON object.
+        Raise AttnvizError where the file exists and is no JSON object, or cannot be read or written.
         """
         path = Path(path)
         try:
-            fields = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+            with reading(path):
+                fields = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         except ValueError as error:
             raise AttnvizError(gettext("The file {path} is not a JSON object.", path=path)) from error
         if not isinstance(fields, dict):
