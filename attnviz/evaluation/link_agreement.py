@@ -9,7 +9,7 @@ from typing import Any
 
 from attnviz.analysis.pair_agreement import PairAgreement, error_between
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.scoring import Side, best_turn, matched_sides, moved_links
+from attnviz.evaluation.scoring import Side, best_turn, different_words, matched_sides, moved_links
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 
@@ -68,14 +68,7 @@ def _remarks_on_words(first: Side, other: Side) -> list[str]:
             if not own or not theirs or len(own) != len(theirs) or own == theirs:
                 continue
             if not any(one.casefold() == two.casefold() for one, two in zip(own, theirs, strict=True)):
-                raise AttnvizError(
-                    gettext(
-                        "The words of pair {number} differ: one file has “{own}”, the other file has “{gold}”.",
-                        number=number,
-                        own=" ".join(own)[:60],
-                        gold=" ".join(theirs)[:60],
-                    )
-                )
+                raise different_words(number, own, theirs)
             word = next((one, two) for one, two in zip(own, theirs, strict=True) if one != two)
             differing.setdefault(number, word)
     if not differing:

@@ -316,6 +316,18 @@ def different_pairs(links: int, gold: int) -> AttnvizError:
     )
 
 
+def different_words(number: int, own: Sequence[str], others: Sequence[str]) -> AttnvizError:
+    """Return the error for a pair, counted from 1, whose words are not the same in both files."""
+    return AttnvizError(
+        gettext(
+            "The words of pair {number} differ: one file has “{own}”, the other file has “{gold}”.",
+            number=number,
+            own=" ".join(own)[:60],
+            gold=" ".join(others)[:60],
+        )
+    )
+
+
 def _in_gold_words(predicted: Side, reference: Side) -> Side:
     """Return links between the words of the gold file; where words are split differently, map them by characters."""
     pairs = list(predicted.pairs)
@@ -342,14 +354,7 @@ def _owners(mine: list[str] | None, theirs: list[str] | None, number: int) -> li
     if mine is None or theirs is None or len(mine) == len(theirs):
         return None
     if "".join(mine) != "".join(theirs):
-        raise AttnvizError(
-            gettext(
-                "The words of pair {number} differ: one file has “{own}”, the other file has “{gold}”.",
-                number=number,
-                own=" ".join(mine)[:60],
-                gold=" ".join(theirs)[:60],
-            )
-        )
+        raise different_words(number, mine, theirs)
     from attnviz.evaluation.alignment import memberships  # torch loads with it
 
     return [int(word) for word in memberships(mine, theirs).argmax(axis=0)]

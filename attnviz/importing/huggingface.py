@@ -16,6 +16,7 @@ from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.text import SPACE
 from attnviz.trace import Attention
+from attnviz.trace.attention_builder import check_kind
 from attnviz.trace.open_format import from_fields
 from attnviz.trace.parts import Kind
 from attnviz.trace.storage import LARGEST
@@ -91,6 +92,8 @@ def _fields(
 ) -> dict[str, Any]:
     """Return the attention of a model in the open format (`attnviz.trace.open_format`)."""
     _check_texts(text, target)
+    if kind is not None:
+        check_kind(kind)
     with language_model.plain_attention():
         run = language_model.run(text, target, beam)
         weights, found = _weights(language_model, run, kind)
@@ -130,14 +133,6 @@ def _check_texts(text: object, target: object) -> None:
 
 def _weights(language_model: LanguageModel, run: Run, kind: Kind | None) -> tuple[NDArray[np.float64], Kind]:
     """Return the weights of every head, (L, H, Ty, Tx), and the kind of attention."""
-    if kind is not None and kind not in _OUTPUTS:
-        raise AttnvizError(
-            gettext(
-                "The kind of attention must be one of {kinds}, not {kind}.",
-                kinds=", ".join(_OUTPUTS),
-                kind=repr(kind)[:40],
-            )
-        )
     name = type(language_model.model).__name__
     if language_model.has_decoder:
         chosen: Kind = kind or "cross"

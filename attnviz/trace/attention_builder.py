@@ -229,16 +229,21 @@ def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
         remarks.append("empty-rows")
 
 
-def _check_kind(kind: str, sides: tuple[list[str], list[str]], weights: NDArray[np.float64]) -> None:
-    """Raise AttnvizError unless the `kind` of attention is known and fits both sides and the weights."""
+def check_kind(kind: object) -> None:
+    """Raise AttnvizError unless `kind` is one of attention."""
     if kind not in KINDS:
         raise AttnvizError(
             gettext(
                 "The kind of attention must be one of {kinds}, not {kind}.",
-                kinds=", ".join(KINDS),
+                kinds=", ".join(sorted(KINDS, key=lambda one: one != "cross")),  # the default first
                 kind=repr(kind)[:40],
             )
         )
+
+
+def _check_kind(kind: str, sides: tuple[list[str], list[str]], weights: NDArray[np.float64]) -> None:
+    """Raise AttnvizError unless the `kind` of attention is known and fits both sides and the weights."""
+    check_kind(kind)
     if kind != "cross" and sides[0] != sides[1]:
         raise AttnvizError(
             gettext("In self-attention, a sequence attends to itself: source and target must be the same tokens.")

@@ -13,8 +13,9 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, from_huggingface
 
 try:
-    import tokenizers
     import transformers
+
+    from tests.importing.tiny_models import TEXT, WORDS, tiny_tokenizer
 except ImportError:
     if os.environ.get("CI"):
         raise
@@ -22,22 +23,10 @@ except ImportError:
 
 pytestmark = pytest.mark.nightly
 
-WORDS = ("<pad>", "<unk>", "</s>", "▁the", "▁gre", "en", "▁house", "▁la", "▁maison", "▁ver", "te", "fr_XX")
-TEXT = "▁the ▁gre en ▁house"
-
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Any:
-    plain = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: i for i, word in enumerate(WORDS)}, "<unk>"))
-    plain.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    plain.post_processor = tokenizers.processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 2)])
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=plain,
-        pad_token="<pad>",
-        unk_token="<unk>",
-        eos_token="</s>",
-        additional_special_tokens=["fr_XX"],
-    )
+    return tiny_tokenizer()
 
 
 def random_model(kind: str) -> Any:

@@ -272,14 +272,10 @@ def _score_box(job: Job) -> None:
             width="content",
         )
         st.caption(" ".join(job.scored.remarks))
-    elif _UPLOAD in st.session_state:
-        with popover(gettext("Score against gold links"), key="corpus_gold", type="tertiary"):
-            uploader(
-                gettext("Gold links of the same pairs, in any format"),
-                partial(_begin_again, "gold"),
-                key="corpus_gold",
-                megabytes=_MOST_ATTENTION_MEGABYTES,
-            )
+    else:
+        _further_file(
+            "gold", gettext("Score against gold links"), gettext("Gold links of the same pairs, in any format")
+        )
 
 
 def _comparison_box(job: Job) -> None:
@@ -290,14 +286,20 @@ def _comparison_box(job: Job) -> None:
             st.text(" ".join(agreement_sentences(job.agreement.pairs, names)))
             if job.agreement.remarks:
                 st.caption(" ".join(job.agreement.remarks))
-    elif _UPLOAD in st.session_state:
-        with popover(gettext("Compare with another program"), key="corpus_other", type="tertiary"):
-            uploader(
-                gettext("Attention or links of another program for the same pairs, in any format"),
-                partial(_begin_again, "other"),
-                key="corpus_other",
-                megabytes=_MOST_ATTENTION_MEGABYTES,
-            )
+    else:
+        _further_file(
+            "other",
+            gettext("Compare with another program"),
+            gettext("Attention or links of another program for the same pairs, in any format"),
+        )
+
+
+def _further_file(change: str, title: str, label: str) -> None:
+    """Draw the box that takes another file for the uploaded attention, as their "gold" or "other" links."""
+    if _UPLOAD not in st.session_state:
+        return
+    with popover(title, key=f"corpus_{change}", type="tertiary"):
+        uploader(label, partial(_begin_again, change), key=f"corpus_{change}", megabytes=_MOST_ATTENTION_MEGABYTES)
 
 
 def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:

@@ -145,8 +145,13 @@ def _compared(choice: Choice) -> tuple[Compared | None, str]:
             choice.number - 1, normalise=choice.normalise, unescape=choice.unescape
         )
     except AttnvizError as error:
-        return None, f"{gettext('{name} cannot be compared.', name=name)} {error}"
+        return None, _not_compared(name, error)
     return Compared((choice.name, name), record), ""
+
+
+def _not_compared(name: str, error: AttnvizError) -> str:
+    """Return the message that a file cannot be compared, and why."""
+    return f"{gettext('{name} cannot be compared.', name=name)} {error}"
 
 
 def compare_with(session: Session, name: str, content: bytes) -> None:
@@ -161,8 +166,7 @@ def compare_with(session: Session, name: str, content: bytes) -> None:
         if len(records) != len(choice.file):
             raise different_pairs(len(choice.file), len(records))
     except AttnvizError as error:
-        problem = f"{gettext('{name} cannot be compared.', name=name)} {error}"
-        session[_OPENED] = replace(opened, problem=problem)
+        session[_OPENED] = replace(opened, problem=_not_compared(name, error))
         return
     choose_attention(session, replace(choice, other=(name, records)))
 
