@@ -39,9 +39,9 @@ def attention_table(
     place = records.place if isinstance(records, AttentionRecords) else lambda _: ("", 0)
     for index, record in enumerate(records):
         row = _row(index + 1, record) | {"record": record.to_json(), "file": Path(place(index)[0]).name or None}
-        if scores:
+        if index < len(scores):  # a file may lack the last pairs
             row["aer_before"] = scores[index].aer
-        if agreements:
+        if index < len(agreements):
             pair = agreements[index]
             row |= {"aer_between": pair.aer, "only_one": len(pair.only_first) + len(pair.only_other)}
         rows.append(row)

@@ -104,6 +104,19 @@ def test_row_opens_its_pair_with_its_gold_links(corpus: Run) -> None:
     assert pair.source_words == tuple(WORDS.split())
 
 
+def test_pair_that_the_gold_file_lacks_is_shown_without_a_score(corpus: Run) -> None:
+    app = give(corpus(), 1, "links.txt", PAIRS)
+    give(app, 2, "gold.wa", "".join(f"1 {k} {k}\n" for k in range(1, 8)))
+    job = jobs.job_of(app.session_state["corpus_table"])
+    assert job is not None
+    listed = app.dataframe[0].value
+    assert list(listed["aer_before"].notna()) == [True, False]
+    for place, has_gold in enumerate((True, False)):
+        opened: list[object] = []
+        _open_row(job, opened.append, lambda *given: opened.extend(given), listed.iloc[place].to_dict())  # noqa: B023
+        assert (opened[3].gold is not None) is has_gold  # type: ignore[attr-defined]
+
+
 def test_files_given_together_make_one_table(corpus: Run, snapshot: SnapshotAssertion) -> None:
     app = give(corpus(), 1, "part-2.txt", PAIRS, ("part-1.txt", PAIRS))
     listed = app.dataframe[0].value

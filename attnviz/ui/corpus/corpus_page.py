@@ -249,7 +249,8 @@ def _open_row(job: Job, open_pair: OpenPair, open_attention: OpenAttention, row:
         open_pair(table.pair_of(job.table, number, row["source"], row["target"]))
         return
     words = table.words_of(job.table, number)
-    gold = job.scored.gold[number - 1] if job.scored else None
+    gold_links = job.scored.gold if job.scored else ()
+    gold = gold_links[number - 1] if number <= len(gold_links) else None
     other = None if job.other is None else (job.other_name, job.other)
     open_attention(job.name, records, place, table.Pair(row["source"], row["target"], gold, *words), other)
 
