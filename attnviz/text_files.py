@@ -140,7 +140,7 @@ def header() -> Skipped:
 
 def other_division(line: str) -> str:
     """Return which other separator than a tab divides a line into two sides; "" where it seems to be one sentence."""
-    if line.count("|||") == 1:
+    if "|||" in line:
         return gettext("its two sentences are separated by ||| instead of a tab")
     if line.startswith('"') and line.endswith('"') and line.count('","') == 1:
         return csv_division()
@@ -191,9 +191,11 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
     most = _NEARLY_ALL * len(samples)
     if not samples:
         return gettext("Use --skip-malformed to leave malformed lines out.")
-    if sum(line.count("|||") == 1 for line in samples) >= most:
+    if sum("|||" in line for line in samples) >= most:
         return gettext(
-            "The file separates source and target by |||. Use a tab instead: sed 's/ *||| */\\t/' {path}.", path=path
+            "The file separates source and target by |||. Use a tab instead, and leave out other columns: "
+            "sed 's/ *||| */\\t/g' {path} | cut -f1,2",
+            path=path,
         )
     counts = Counter(line.count("\t") + 1 for line in samples)
     columns, count = counts.most_common(1)[0]

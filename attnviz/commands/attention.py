@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import positive
+from attnviz.commands.shared import positive, report_escapes
 
 if TYPE_CHECKING:
     from attnviz.importing.records import AttentionRecords
@@ -163,21 +163,29 @@ def run(options: argparse.Namespace) -> None:
     if options.table is not None:
         write_table(records, options.table, options.gold)
         if not ending:
+            _print_blank(sum(map(records.is_blank, range(len(records)))), len(records))
             return
     draws = ending in _DRAWN and not (ending == "csv" and _has_links(records))
     chosen = _chosen(records, options, draws=draws)
-    print_remarks(chosen)
+    filled = [record for record in chosen if record is not None]
+    print_remarks(filled)
+    if not options.unescape:
+        numbered = enumerate(chosen, options.sentence or 1)
+        report_escapes(
+            ((number, f"{one.source_text} {one.translation}") for number, one in numbered if one is not None), "Pair"
+        )
+    _print_blank(len(chosen) - len(filled), len(chosen))
     if not ending:
         _print(records, chosen)
     elif draws:
-        save(chosen[0], options.output)
+        save(filled[0], options.output)
     else:
         try:
             options.output.write_bytes(attention_file_content(chosen, ending))
         except OSError as error:
             raise AttnvizError(f"The file {options.output} cannot be written: {error.strerror}.") from error
         if ending == "pharaoh":
-            _print_empty(chosen)
+            _print_empty(filled)
 
 
 def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> None:
@@ -231,8 +239,8 @@ def _has_links(records: AttentionRecords) -> bool:
     return all(pair.links is not None for pair in records.pairs)
 
 
-def _chosen(records: AttentionRecords, options: argparse.Namespace, *, draws: bool) -> list[Attention]:
-    """Return the chosen records: that of --sentence, the first where a picture is drawn, or all."""
+def _chosen(records: AttentionRecords, options: argparse.Namespace, *, draws: bool) -> list[Attention | None]:
+    """Return the chosen records: that of --sentence, the first for a picture, or all, with None for blank pairs."""
     if options.sentence is not None:
         records.sentence(options.sentence)
         return [records[options.sentence - 1]]
@@ -241,17 +249,24 @@ def _chosen(records: AttentionRecords, options: argparse.Namespace, *, draws: bo
             shown = f"The figure shows sentence pair 1 of {len(records)}; choose another pair with --sentence."
             print(shown, file=sys.stderr)
         return [records[0]]
-    return list(records)
+    return [records.filled(index) for index in range(len(records))]
 
 
-def _print(records: AttentionRecords, chosen: list[Attention]) -> None:
+def _print(records: AttentionRecords, chosen: list[Attention | None]) -> None:
     """Print sentences and links of the first pairs."""
     from attnviz.analysis.pharaoh import links_text
 
     for record in chosen[:_SHOWN]:
-        print("\t".join((record.source_text, record.translation, links_text(record))))
+        parts = ("", "", "") if record is None else (record.source_text, record.translation, links_text(record))
+        print("\t".join(parts))
     if len(chosen) > _SHOWN:
         print(f"… and {len(chosen) - _SHOWN} more of the {len(records)} sentence pairs", file=sys.stderr)
+
+
+def _print_blank(count: int, pairs: int) -> None:
+    """Print how many pairs are blank lines."""
+    if count:
+        print(f"{count} of {pairs} pairs have a blank line as source or target, and no links.", file=sys.stderr)
 
 
 def _print_empty(records: list[Attention]) -> None:

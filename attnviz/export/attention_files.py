@@ -40,19 +40,21 @@ SCHEMA = pa.schema(
 """Schema of the table; links are between pieces, 0-based, `j` of the source and `i` of the target."""
 
 
-def attention_file_content(records: Sequence[Attention], ending: str) -> bytes:
+def attention_file_content(records: Sequence[Attention | None], ending: str) -> bytes:
     """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError for another.
 
-    .pharaoh, .naacl and .csv hold the links between words (`analysis.pharaoh.word_links`).
+    .pharaoh, .naacl and .csv hold the links between words (`analysis.pharaoh.word_links`). A blank pair, None, is a
+    blank line in .pharaoh and is left out elsewhere; the numbers of other pairs count it.
     """
+    numbered = [(number, record) for number, record in enumerate(records, 1) if record is not None]
     if ending == "json":
-        return "".join(record.to_json() + "\n" for record in records).encode("utf-8")
+        return "".join(record.to_json() + "\n" for _, record in numbered).encode("utf-8")
     if ending == "pharaoh":
-        return "".join(links_text(record) + "\n" for record in records).encode("utf-8")
+        return "".join((links_text(one) if one is not None else "") + "\n" for one in records).encode("utf-8")
     if ending == "naacl":
-        return "".join(_naacl(records)).encode("utf-8")
+        return "".join(_naacl(numbered)).encode("utf-8")
     if ending == "csv":
-        return "\n".join(map(_link_table, records)).encode("utf-8-sig")
+        return "\n".join(_link_table(record) for _, record in numbered).encode("utf-8-sig")
     if ending != "parquet":
         raise AttnvizError(
             gettext(
@@ -62,7 +64,7 @@ def attention_file_content(records: Sequence[Attention], ending: str) -> bytes:
                 endings=", ".join(f".{one}" for one in ENDINGS),
             )
         )
-    rows = [_row(number, record) for number, record in enumerate(records, 1)]
+    rows = [_row(number, record) for number, record in numbered]
     sink = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(rows, SCHEMA), sink)
     return sink.getvalue()
@@ -85,9 +87,9 @@ def linked_record(words: Words, gold: GoldLinks, origin: str = "") -> Attention:
     )
 
 
-def _naacl(records: Sequence[Attention]) -> Iterator[str]:
+def _naacl(numbered: Sequence[tuple[int, Attention]]) -> Iterator[str]:
     """Yield the lines `pair source target S|P`, counted from 1; a pair without links has its first word linked to 0."""
-    for number, record in enumerate(records, 1):
+    for number, record in numbered:
         links = word_links(record)
         if not links:
             yield f"{number} 0 1 S\n"
