@@ -134,7 +134,8 @@ def _check_block(block: Sequence[tuple[int, str]]) -> None:
 
     if is_csv_sample([text for _, text in block]):
         raise AttnvizError(
-            f"Line {block[0][0]} is a sentence pair: {csv_division()}. translate reads one sentence per line."
+            f"Line {block[0][0]} is a sentence pair: {csv_division()}. translate reads one sentence per line. "
+            "Keep only the sentences of the source language."
         )
 
 
@@ -148,7 +149,10 @@ def _check_sentence(number: int, line: str) -> None:
             "column of the sentences: cut -f1 FILE."
         )
     if division := other_division(line):
-        raise AttnvizError(f"Line {number} is a sentence pair: {division}. translate reads one sentence per line.")
+        raise AttnvizError(
+            f"Line {number} is a sentence pair: {division}. translate reads one sentence per line. "
+            "Keep only the sentences of the source language."
+        )
 
 
 def _plain(text: str, options: argparse.Namespace) -> str:
