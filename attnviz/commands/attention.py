@@ -42,8 +42,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="file to write: .svg, .png, .pdf, .html, .csv and .tex hold one pair; .json, .pharaoh, .naacl and "
-        ".parquet hold one or all pairs, as .csv does for a file of links",
+        help="file to write: .svg, .png, .pdf, .html, .csv, .tex and .npz hold one pair; .json, .pharaoh, .naacl and "
+        ".parquet hold one or all pairs, as .csv does for a file of links; .json, .npz and .parquet have the weights "
+        "of every layer and head",
     )
     command.add_argument(
         "--compare",
@@ -107,8 +108,11 @@ def add_file_options(command: argparse._ActionsContainer) -> None:
     add("--encoding", metavar="NAME", help="encoding of the file, such as latin-1 or utf-16, if the file is not UTF-8")
 
 
-def open_records(names: list[str], options: argparse.Namespace) -> AttentionRecords:
-    """Return the records of the files that `names` stand for; raise AttnvizError where they cannot be read."""
+def open_records(names: list[str], options: argparse.Namespace, *, attributions: bool = False) -> AttentionRecords:
+    """Return the records of the files that `names` stand for; raise AttnvizError where they cannot be read.
+
+    With `attributions`, the model in a folder also computes those.
+    """
     from attnviz.corpora.addresses import local_file, source_files
     from attnviz.importing.huggingface_model import is_model_folder
     from attnviz.importing.reading import is_part, read_attention
@@ -125,7 +129,7 @@ def open_records(names: list[str], options: argparse.Namespace) -> AttentionReco
         "encoding": options.encoding,
     }
     if len(names) == 1 and is_model_folder(names[0]):
-        return read_attention(names[0], **reading)
+        return read_attention(names[0], **reading, attributions=attributions)
     with tempfile.TemporaryDirectory() as folder:
         files = dict[Path, str]()
         for number, name in enumerate(source_files(names, is_part)):
