@@ -192,8 +192,11 @@ def run(options: argparse.Namespace) -> None:
             _print_empty(filled)
 
 
-def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> None:
-    """Write the measures of every pair to a .csv or .parquet file; raise AttnvizError where that fails."""
+def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> int:
+    """Write the measures of every pair to a .csv or .parquet file, and return the number of its rows.
+
+    Raise AttnvizError where that fails.
+    """
     from pyarrow import csv, parquet
 
     from attnviz.corpora.attention_table import attention_table, plain_columns
@@ -210,6 +213,8 @@ def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> Non
                 parquet.write_table(table, temporary, compression="zstd")
     except OSError as error:
         raise AttnvizError(f"The file {path} cannot be written: {error.strerror}.") from error
+    rows: int = table.num_rows
+    return rows
 
 
 def print_format(records: AttentionRecords, name: str = "") -> None:
