@@ -151,11 +151,6 @@ class Tokenizer:
         if special != SPECIAL_PIECES:
             raise ValueError(f"its first four pieces are {special}, not {SPECIAL_PIECES}")
 
-    @property
-    def marks_before(self) -> int:
-        """Number of special pieces before a source sentence."""
-        return 0
-
     def __len__(self) -> int:
         """Return the number of pieces K, special ones included."""
         return int(self._processor.GetPieceSize())

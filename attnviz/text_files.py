@@ -140,7 +140,7 @@ def header() -> Skipped:
 
 def other_division(line: str) -> str:
     """Return which other separator than a tab divides a line into two sides; "" where it seems to be one sentence."""
-    if line.count("|||") == 1:
+    if "|||" in line:
         return gettext("its two sentences are separated by ||| instead of a tab")
     if line.startswith('"') and line.endswith('"') and line.count('","') == 1:
         return csv_division()
@@ -191,9 +191,11 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
     most = _NEARLY_ALL * len(samples)
     if not samples:
         return gettext("Use --skip-malformed to leave malformed lines out.")
-    if sum(line.count("|||") == 1 for line in samples) >= most:
+    if sum("|||" in line for line in samples) >= most:
         return gettext(
-            "The file separates source and target by |||. Use a tab instead: sed 's/ *||| */\\t/' {path}.", path=path
+            "The file separates source and target by |||. Use a tab instead, and leave out other columns: "
+            "sed 's/ *||| */\\t/g' {path} | cut -f1,2",
+            path=path,
         )
     counts = Counter(line.count("\t") + 1 for line in samples)
     columns, count = counts.most_common(1)[0]
@@ -296,7 +298,8 @@ def _zero_bytes(name: str, number: int, line: bytes) -> str:
         if zeros.count(0) > 0.4 * half:
             return _convert(name, encoding, number, "")
     return gettext(
-        "The file {path} is not text: line {number} contains NUL bytes.",
+        "The file {path} is not text: line {number} contains NUL bytes. If the rest is text, remove them: "
+        "tr -d '\\000' < {path}",
         path=name,
         number=number,
     )
@@ -304,9 +307,7 @@ def _zero_bytes(name: str, number: int, line: bytes) -> str:
 
 def _other_encoding(name: str, number: int, line: bytes, further: Iterable[bytes]) -> str:
     """Return the message about a line that is not UTF-8, from it and the lines after it."""
-    high = [byte for byte in line if byte >= 0x80]
-    letters = sum(chr(byte).isalpha() for byte in line if byte < 0x80)
-    if len(high) > letters:
+    if _is_of_another_script(line.decode("cp1252", "replace")):
         return gettext(
             "The file {path} is not UTF-8: see line {number}. The file seems to use an encoding for non-Latin "
             "scripts, such as GB18030, Shift_JIS or KOI8-R. Convert the file: iconv -f ENCODING -t UTF-8.",
@@ -317,6 +318,18 @@ def _other_encoding(name: str, number: int, line: bytes, further: Iterable[bytes
     printed = any(0x80 <= byte < 0xA0 for other in (line, *further) for byte in other)
     encoding = "WINDOWS-1252" if printed else "ISO-8859-1"
     return _convert(name, encoding, number, line.decode(encoding, "replace"))
+
+
+def _is_of_another_script(text: str) -> bool:
+    """Return whether `text`, decoded as Windows-1252, is of an encoding for another script.
+
+    Then most words outside ASCII have no ASCII letter, or a byte is not of Windows-1252.
+    """
+    words = [word for word in text.split() if not word.isascii()]
+    foreign = sum(
+        sum(map(str.isalpha, word)) > 1 and not any(one.isascii() and one.isalpha() for one in word) for word in words
+    )
+    return "\ufffd" in text or 2 * foreign > len(words)
 
 
 def _convert(name: str, encoding: str, number: int, reads: str) -> str:

@@ -49,11 +49,6 @@ class WordTokenizer(Tokenizer):
         """Return the number of tokens K, special ones included."""
         return len(self._tokens)
 
-    @property
-    def marks_before(self) -> int:
-        """Number of special pieces before a sentence."""
-        return int(self._opened)
-
     def encode(self, text: str) -> list[int]:
         """Return the ids of the tokens of `text`, without the special pieces at its ends."""
         return [self._ids.get(token, UNK) for token in self._cut(text)]

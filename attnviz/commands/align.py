@@ -20,12 +20,14 @@ from attnviz.commands.shared import (
     about,
     add_head_options,
     add_model_options,
+    add_unescape_option,
     input_lines,
     load_translator,
     plain_text,
     positive,
     print_skipped,
     progress,
+    report_escapes,
     share,
     with_heads,
 )
@@ -73,6 +75,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the tokens of a sentence are separated by spaces, as in “I 'm hungry .”; link numbers count these tokens",
     )
+    add_unescape_option(command)
     command.add_argument(
         "--batch-size", type=positive, default=_TOGETHER, metavar="N", help="number of pairs computed together"
     )
@@ -102,7 +105,9 @@ def run(options: argparse.Namespace) -> None:
     after = once if options.after is None else options.after
     # Attention of chosen heads is computed from traces, one pair at a time.
     words = _words_of_heads if "layer" in options or "head" in options else _words
-    given = [(number, plain_text(one), plain_text(two)) for number, one, two in pairs] if options.tokenised else pairs
+    if not options.unescape:
+        report_escapes((number, f"{one} {two}") for number, one, two in pairs)
+    given = [(number, _plain(one, options), _plain(two, options)) for number, one, two in pairs]
     printed = 0
     with progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
         for (number, source, target), linked_words in zip(
@@ -111,7 +116,7 @@ def run(options: argparse.Namespace) -> None:
             for _ in range(printed + 1, number):  # lines of output and input correspond
                 print(flush=True)
             if options.tokenised:
-                linked_words = _between_tokens(linked_words, source, target)
+                linked_words = _between_tokens(linked_words, *(_tokens(side, options) for side in (source, target)))
             print(_pharaoh(linked_words, options.threshold, options.words), flush=True)
             printed = number
             bar.update()
@@ -132,10 +137,26 @@ def _numbered_pairs(options: argparse.Namespace) -> tuple[list[tuple[int, str, s
     return [(number, *pair) for number, pair in zip(numbers, found.pairs, strict=False)], found.skipped
 
 
-def _between_tokens(words: Words, source: str, target: str) -> Words:
+def _plain(text: str, options: argparse.Namespace) -> str:
+    """Return the text that the model reads for a sentence of the file."""
+    if options.unescape:
+        from attnviz.importing.unescaping import unescaped_text
+
+        text = unescaped_text(text)
+    return plain_text(text) if options.tokenised else text
+
+
+def _tokens(text: str, options: argparse.Namespace) -> list[str]:
+    """Return the tokens of a sentence of the file."""
+    from attnviz.importing.unescaping import unescaped
+
+    return unescaped(text.split(), joiner="") if options.unescape else text.split()
+
+
+def _between_tokens(words: Words, source: list[str], target: list[str]) -> Words:
     from attnviz.evaluation.alignment import between_tokens
 
-    return between_tokens(words, source.split(), target.split())
+    return between_tokens(words, source, target)
 
 
 def _words(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import positive
+from attnviz.commands.shared import positive, report_escapes
 
 if TYPE_CHECKING:
     from attnviz.importing.records import AttentionRecords
@@ -42,8 +42,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="file to write: .svg, .png, .pdf, .html, .csv and .tex hold one pair; .json, .pharaoh, .naacl and "
-        ".parquet hold one or all pairs, as .csv does for a file of links",
+        help="file to write: .svg, .png, .pdf, .html, .csv, .tex and .npz hold one pair; .json, .pharaoh, .naacl and "
+        ".parquet hold one or all pairs, as .csv does for a file of links; .json, .npz and .parquet have the weights "
+        "of every layer and head",
     )
     command.add_argument(
         "--compare",
@@ -107,8 +108,11 @@ def add_file_options(command: argparse._ActionsContainer) -> None:
     add("--encoding", metavar="NAME", help="encoding of the file, such as latin-1 or utf-16, if the file is not UTF-8")
 
 
-def open_records(names: list[str], options: argparse.Namespace) -> AttentionRecords:
-    """Return the records of the files that `names` stand for; raise AttnvizError where they cannot be read."""
+def open_records(names: list[str], options: argparse.Namespace, *, attributions: bool = False) -> AttentionRecords:
+    """Return the records of the files that `names` stand for; raise AttnvizError where they cannot be read.
+
+    With `attributions`, the model in a folder also computes those.
+    """
     from attnviz.corpora.addresses import local_file, source_files
     from attnviz.importing.huggingface_model import is_model_folder
     from attnviz.importing.reading import is_part, read_attention
@@ -125,7 +129,7 @@ def open_records(names: list[str], options: argparse.Namespace) -> AttentionReco
         "encoding": options.encoding,
     }
     if len(names) == 1 and is_model_folder(names[0]):
-        return read_attention(names[0], **reading)
+        return read_attention(names[0], **reading, attributions=attributions)
     with tempfile.TemporaryDirectory() as folder:
         files = dict[Path, str]()
         for number, name in enumerate(source_files(names, is_part)):
@@ -163,25 +167,36 @@ def run(options: argparse.Namespace) -> None:
     if options.table is not None:
         write_table(records, options.table, options.gold)
         if not ending:
+            _print_blank(sum(map(records.is_blank, range(len(records)))), len(records))
             return
     draws = ending in _DRAWN and not (ending == "csv" and _has_links(records))
     chosen = _chosen(records, options, draws=draws)
-    print_remarks(chosen)
+    filled = [record for record in chosen if record is not None]
+    print_remarks(filled)
+    if not options.unescape:
+        numbered = enumerate(chosen, options.sentence or 1)
+        report_escapes(
+            ((number, f"{one.source_text} {one.translation}") for number, one in numbered if one is not None), "Pair"
+        )
+    _print_blank(len(chosen) - len(filled), len(chosen))
     if not ending:
         _print(records, chosen)
     elif draws:
-        save(chosen[0], options.output)
+        save(filled[0], options.output)
     else:
         try:
             options.output.write_bytes(attention_file_content(chosen, ending))
         except OSError as error:
             raise AttnvizError(f"The file {options.output} cannot be written: {error.strerror}.") from error
         if ending == "pharaoh":
-            _print_empty(chosen)
+            _print_empty(filled)
 
 
-def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> None:
-    """Write the measures of every pair to a .csv or .parquet file; raise AttnvizError where that fails."""
+def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> int:
+    """Write the measures of every pair to a .csv or .parquet file, and return the number of its rows.
+
+    Raise AttnvizError where that fails.
+    """
     from pyarrow import csv, parquet
 
     from attnviz.corpora.attention_table import attention_table, plain_columns
@@ -198,6 +213,8 @@ def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> Non
                 parquet.write_table(table, temporary, compression="zstd")
     except OSError as error:
         raise AttnvizError(f"The file {path} cannot be written: {error.strerror}.") from error
+    rows: int = table.num_rows
+    return rows
 
 
 def print_format(records: AttentionRecords, name: str = "") -> None:
@@ -231,8 +248,8 @@ def _has_links(records: AttentionRecords) -> bool:
     return all(pair.links is not None for pair in records.pairs)
 
 
-def _chosen(records: AttentionRecords, options: argparse.Namespace, *, draws: bool) -> list[Attention]:
-    """Return the chosen records: that of --sentence, the first where a picture is drawn, or all."""
+def _chosen(records: AttentionRecords, options: argparse.Namespace, *, draws: bool) -> list[Attention | None]:
+    """Return the chosen records: that of --sentence, the first for a picture, or all, with None for blank pairs."""
     if options.sentence is not None:
         records.sentence(options.sentence)
         return [records[options.sentence - 1]]
@@ -241,17 +258,24 @@ def _chosen(records: AttentionRecords, options: argparse.Namespace, *, draws: bo
             shown = f"The figure shows sentence pair 1 of {len(records)}; choose another pair with --sentence."
             print(shown, file=sys.stderr)
         return [records[0]]
-    return list(records)
+    return [records.filled(index) for index in range(len(records))]
 
 
-def _print(records: AttentionRecords, chosen: list[Attention]) -> None:
+def _print(records: AttentionRecords, chosen: list[Attention | None]) -> None:
     """Print sentences and links of the first pairs."""
     from attnviz.analysis.pharaoh import links_text
 
     for record in chosen[:_SHOWN]:
-        print("\t".join((record.source_text, record.translation, links_text(record))))
+        parts = ("", "", "") if record is None else (record.source_text, record.translation, links_text(record))
+        print("\t".join(parts))
     if len(chosen) > _SHOWN:
         print(f"… and {len(chosen) - _SHOWN} more of the {len(records)} sentence pairs", file=sys.stderr)
+
+
+def _print_blank(count: int, pairs: int) -> None:
+    """Print how many pairs are blank lines."""
+    if count:
+        print(f"{count} of {pairs} pairs have a blank line as source or target, and no links.", file=sys.stderr)
 
 
 def _print_empty(records: list[Attention]) -> None:

@@ -201,8 +201,7 @@ def _of_attention(options: argparse.Namespace) -> None:
         raise AttnvizError(f"A table ends in .parquet or .csv, so {options.output} was not written.")
     records = open_records(options.files, options)
     print_format(records)
-    write_table(records, options.output, options.gold)
-    print(f"{options.output}: {len(records)} rows")
+    print(f"{options.output}: {write_table(records, options.output, options.gold)} rows")
 
 
 def _own_translations(table: Path) -> int:

@@ -48,6 +48,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="rank the heads of a file with the attention of every layer and head, or of the folder of a Hugging Face "
         "model, and print the alignment_heads for its config",
     )
+    add(
+        "--by",
+        choices=("aer", "mutual", "erased"),
+        help="with --heads: rank heads by the error rate (the default), by links that are the largest of both words, "
+        "or by erasure, the fall of a word's probability without a source word, which the model in a folder computes",
+    )
     add("--samples", type=positive, default=1000, help="number of resampled corpora for the bootstrap interval")
     add(
         "-o",
@@ -67,12 +73,14 @@ def run(options: argparse.Namespace) -> None:
 
     if options.output is not None and options.output.suffix not in (".csv", ".json"):
         raise AttnvizError(f"The name of the file {options.output} must end in .csv or .json.")
-    links = open_records(options.files, options)
+    if options.by and not options.heads:
+        raise AttnvizError("--by ranks heads. Add --heads.")
+    links = open_records(options.files, options, attributions=options.by == "erased")
     gold = read_attention(options.gold, format=options.gold_format, encoding=options.encoding)
     print_format(links, " ".join(options.files))
     print_format(gold, str(options.gold))
     if options.heads:
-        _rank_heads(links, gold, options.output)
+        _rank_heads(links, gold, options)
         return
     scored = score(links, gold, samples=options.samples)
     for remark in scored.remarks:
@@ -91,12 +99,12 @@ def run(options: argparse.Namespace) -> None:
         _write(options.output, error)
 
 
-def _rank_heads(links: AttentionRecords, gold: AttentionRecords, output: Path | None) -> None:
-    """Print the heads with the lowest error, and those whose mean aligns best; write them to `output`."""
+def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: argparse.Namespace) -> None:
+    """Print the heads in the order of the measure, and those whose mean aligns best; write them to a file."""
     from attnviz.evaluation.head_finder import find_heads, head_rows
     from attnviz.evaluation.tables import markdown_table
 
-    found = find_heads(links, gold)
+    found, output = find_heads(links, gold, by=options.by), options.output
     columns = ["rank", "layer", "head", "AER", "precision", "recall", "F1", "mutual", "erased"]
     print(markdown_table(columns, list(head_rows(found, _PRINTED)), 1))
     print(f"\nLayers and heads count from 0. alignment_heads: {json.dumps(found.alignment_heads)}")

@@ -157,6 +157,30 @@ def plain_text(tokens: str) -> str:
     return detokenise(tokens.split())
 
 
+def add_unescape_option(command: argparse.ArgumentParser) -> None:
+    """Add the option for text that Moses' tokenizer has escaped."""
+    command.add_argument(
+        "--unescape",
+        action="store_true",
+        help="decode the escape sequences of Moses' tokenizer, such as &apos; and @-@, before the model reads the text",
+    )
+
+
+def report_escapes(lines: Iterable[tuple[int, str]], unit: str = "Line") -> bool:
+    """Print the number of the first line that Moses' tokenizer has escaped; return whether there is one."""
+    from attnviz.importing.unescaping import is_escaped
+
+    for number, text in lines:
+        if is_escaped(text.split()):
+            print(
+                f"{unit} {number} has escape sequences of Moses' tokenizer, such as &apos; or @-@. Add --unescape to "
+                "decode them.",
+                file=sys.stderr,
+            )
+            return True
+    return False
+
+
 def print_skipped(named: Sequence[tuple[int, str]], count: int, line: str = "Line") -> None:
     """Print number and reason of the first of `count` skipped lines; `line` begins each message."""
     for number, reason in named[:_SHOWN]:

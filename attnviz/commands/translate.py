@@ -19,12 +19,14 @@ from attnviz.commands.shared import (
     T,
     about,
     add_model_options,
+    add_unescape_option,
     input_lines,
     load_translator,
     numbered,
     plain_text,
     positive,
     progress,
+    report_escapes,
 )
 
 _NO_PIECES: dict[str, Any] = {"source_pieces": [], "target_pieces": [], "alignment": []}
@@ -49,6 +51,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="the tokens of a sentence are separated by spaces, as in “I 'm hungry .”, and so are those of the "
         "translation",
     )
+    add_unescape_option(command)
     command.add_argument(
         "--batch-size", type=positive, default=_BLOCK, metavar="N", help="number of sentences translated together"
     )
@@ -64,6 +67,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the translations; raise AttnvizError, with the line number, for text that cannot be translated."""
     if options.text is not None:
+        if not options.unescape:
+            report_escapes([(1, options.text)])
         trace = _translator(options).translate(_plain(options.text, options), beam=options.beam)
         print(_as_json(trace) if options.json else _printed(trace.translation, options))
         return
@@ -76,9 +81,10 @@ def run(options: argparse.Namespace) -> None:
         raise AttnvizError(
             "There is no sentence on standard input. Write one sentence per line, or give the sentence as an argument."
         )
-    translator = _translator(options)
+    translator, reported = _translator(options), options.unescape
     with progress("sentence", hidden=sys.stdout.isatty()) as bar:
         for block in chain([first], blocks):
+            reported = reported or report_escapes(block)
             for line in _translated(translator, block, options):
                 print(line, flush=True)
                 bar.update()
@@ -128,7 +134,8 @@ def _check_block(block: Sequence[tuple[int, str]]) -> None:
 
     if is_csv_sample([text for _, text in block]):
         raise AttnvizError(
-            f"Line {block[0][0]} is a sentence pair: {csv_division()}. translate reads one sentence per line."
+            f"Line {block[0][0]} is a sentence pair: {csv_division()}. translate reads one sentence per line. "
+            "Keep only the sentences of the source language."
         )
 
 
@@ -142,11 +149,18 @@ def _check_sentence(number: int, line: str) -> None:
             "column of the sentences: cut -f1 FILE."
         )
     if division := other_division(line):
-        raise AttnvizError(f"Line {number} is a sentence pair: {division}. translate reads one sentence per line.")
+        raise AttnvizError(
+            f"Line {number} is a sentence pair: {division}. translate reads one sentence per line. "
+            "Keep only the sentences of the source language."
+        )
 
 
 def _plain(text: str, options: argparse.Namespace) -> str:
     """Return the text to translate."""
+    if options.unescape:
+        from attnviz.importing.unescaping import unescaped_text
+
+        text = unescaped_text(text)
     return plain_text(text) if options.tokenised else text
 
 

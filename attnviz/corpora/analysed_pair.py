@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.text import EOS, SPECIAL_PIECES, UNK, Tokenizer, join_pieces, word_groups
+from attnviz.text import BOS, EOS, SPECIAL_PIECES, UNK, Tokenizer, join_pieces, word_groups
 from attnviz.trace import Words
 
 
@@ -68,10 +68,12 @@ def merged(
 def pieces_of(tokenizer: Tokenizer, ids: list[int], text: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the pieces of a sentence, `</s>` last, and the same with the typed characters in place of each `<unk>`.
 
+    A leading `<s>`, which some imported models read, is left out: it is no word of the sentence.
     Both are equal where the `text` is None.
     """
     count = ids.index(EOS) if EOS in ids else len(ids)  # padding may follow, and some models do not read </s>
-    pieces = (*tokenizer.pieces(ids[:count]), SPECIAL_PIECES[EOS])
+    first = int(ids[:1] == [BOS])
+    pieces = (*tokenizer.pieces(ids[first:count]), SPECIAL_PIECES[EOS])
     if text is None or UNK not in ids:
         return pieces, pieces
-    return pieces, (*tokenizer.sentence_surfaces(text)[:count], SPECIAL_PIECES[EOS])
+    return pieces, (*tokenizer.sentence_surfaces(text)[first:count], SPECIAL_PIECES[EOS])

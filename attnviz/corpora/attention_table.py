@@ -18,6 +18,7 @@ from attnviz.corpora.columns import ATTENTION_SCHEMA
 from attnviz.corpora.row import alignment_counts, least_coverage, remarks_of
 from attnviz.corpora.table_parts import TableMetadata, with_metadata
 from attnviz.importing.records import AttentionRecords
+from attnviz.languages import gettext
 from attnviz.trace import Attention
 
 
@@ -33,12 +34,19 @@ def attention_table(
     `file` the file of the pair if there are several. `scores` are those of each record's links against gold links
     (`alignment_error(...).sentences`), `agreements` compare them with those of another file
     (`link_agreement(...).pairs`). Entropy and shares are of rows with attention; a row of zeros is counted as
-    unlinked. `advance` gets the number of pairs after each.
+    unlinked. Pairs of a file that are blank lines are skipped. `advance` gets the number of pairs after each.
     """
-    rows, digest = list[dict[str, Any]](), hashlib.sha256()
-    place = records.place if isinstance(records, AttentionRecords) else lambda _: ("", 0)
-    for index, record in enumerate(records):
-        row = _row(index + 1, record) | {"record": record.to_json(), "file": Path(place(index)[0]).name or None}
+    rows, digest, blank = list[dict[str, Any]](), hashlib.sha256(), list[tuple[int, str]]()
+    file = records if isinstance(records, AttentionRecords) else None
+    for index in range(len(records)):
+        record = file.filled(index) if file else records[index]
+        if record is None:
+            blank.append((index + 1, gettext("it is blank")))
+            continue
+        row = _row(index + 1, record) | {
+            "record": record.to_json(),
+            "file": Path(file.place(index)[0]).name or None if file else None,
+        }
         if index < len(scores):  # a file may lack the last pairs
             row["aer_before"] = scores[index].aer
         if index < len(agreements):
@@ -47,7 +55,7 @@ def attention_table(
         rows.append(row)
         digest.update(record.fingerprint.encode())
         advance(len(rows))
-    metadata = TableMetadata(digest.hexdigest(), "", {}, len(rows), len(rows), 0, [])
+    metadata = TableMetadata(digest.hexdigest(), "", {}, len(records), len(rows), len(blank), blank)
     return with_metadata(pa.Table.from_pylist(rows, ATTENTION_SCHEMA), metadata)
 
 

@@ -49,7 +49,8 @@ def table_metadata(table: Path) -> TableMetadata | None:
 
 
 def with_metadata(table: Any, metadata: TableMetadata) -> Any:
-    """Return a table (pyarrow.Table) with `metadata`."""
+    """Return a table (pyarrow.Table) with `metadata`, which names at most the first thousand skipped lines."""
+    metadata = dataclasses.replace(metadata, named=metadata.named[:_MOST_NAMED])
     return table.replace_schema_metadata(_encoded(metadata))
 
 

@@ -59,11 +59,12 @@ class Likelihood:
 def with_end(alignment: NDArray[np.float32], source: Sequence[int]) -> NDArray[np.float32]:
     """Return an alignment (Ty, Tx) of `source` ids whose last column is `</s>`: 0 where the model does not read it.
 
-    Columns of padding, which the attention of some imported models reaches, are left out.
+    Columns of padding, which the attention of some imported models reaches, and of a leading `<s>` are left out.
     """
+    first = int(bool(source) and source[0] == BOS)
     if EOS in source:
-        return alignment[:, : source.index(EOS) + 1]
-    return np.pad(alignment, ((0, 0), (0, 1)))
+        return alignment[:, first : source.index(EOS) + 1]
+    return np.pad(alignment[:, first:], ((0, 0), (0, 1)))
 
 
 @torch.inference_mode()
@@ -85,9 +86,7 @@ def force_pairs(
                 tokenizer.source.surfaces(pairs[place][0]),
                 tokenizer.surfaces(pairs[place][1]),
                 likelihoods[row],
-                with_end(alignments[row, : len(targets[row]), : len(sources[row])], sources[row])[
-                    :, tokenizer.source.marks_before :
-                ],
+                with_end(alignments[row, : len(targets[row]), : len(sources[row])], sources[row]),
             )
         if progress:
             progress(len(places))

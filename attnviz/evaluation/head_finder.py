@@ -110,7 +110,7 @@ def find_heads(records: Any, gold: Any = None, *, by: Criterion | None = None) -
     ranked = list(zip(table["layer"].tolist(), table["head"].tolist(), strict=True))
     sets = [ranked[:count] for count in range(1, min(_MOST, len(ranked)) + 1)]
     sign = 1 if chosen == "aer" else -1
-    best = min(sets, key=lambda heads: sign * measures.of(heads)[chosen])
+    best = min(sets, key=lambda heads: sign * measures.of(heads, [chosen])[chosen])
     return FoundHeads(table, chosen, [list(head) for head in best])
 
 
@@ -153,17 +153,21 @@ class _Measures:
         has_erasure = all(getattr(record, "erased", np.zeros(0)).size for record in self.records)
         return [*(["aer"] if self.scorer else []), *(["erased"] if has_erasure else []), "mutual"]  # type: ignore[list-item]
 
-    def of(self, heads: Sequence[Head]) -> Mapping[str, float]:
-        """Return every measure of the mean weights of `heads`, by the column of the table."""
-        matrices = list(self._matrices(heads))
+    def of(self, heads: Sequence[Head], criteria: Sequence[Criterion] = CRITERIA) -> Mapping[str, float]:
+        """Return the measures of the mean weights of `heads`, by the column of the table; others are nan.
+
+        Those of the `criteria` are computed, "aer" with precision, recall and F1.
+        """
         found: dict[str, float] = dict.fromkeys(_COLUMNS[2:], float("nan"))
-        if self.scorer:
+        matrices = list(self._matrices(heads)) if {"aer", "mutual"} & {*criteria} else []
+        if self.scorer and "aer" in criteria:
             score = self.scorer.score(matrices)
             rates = {"aer": score.aer, "precision": score.precision, "recall": score.recall, "f1": score.f1}
             found |= {name: np.nan if rate is None else rate for name, rate in rates.items()}
-        count = sum(len(links(matrix)) for matrix in matrices)
-        found["mutual"] = sum(len(mutual_links(matrix)) for matrix in matrices if matrix.size) / max(count, 1)
-        if "erased" in self.criteria:
+        if "mutual" in criteria:
+            count = sum(len(links(matrix)) for matrix in matrices)
+            found["mutual"] = sum(len(mutual_links(matrix)) for matrix in matrices if matrix.size) / max(count, 1)
+        if "erased" in criteria and "erased" in self.criteria:
             found["erased"] = self._agreement(heads)
         return found
 

@@ -21,8 +21,8 @@ from attnviz.trace.attention_builder import attention
 
 LINK_ENDINGS = ("pharaoh", "naacl", "json", "csv")
 """Extensions of the files in which word links are saved; all keep which links are only possible."""
-ENDINGS = (*LINK_ENDINGS, "parquet")
-"""Extensions of files with more than one record."""
+ENDINGS = (*LINK_ENDINGS, "parquet", "npz")
+"""Extensions of files of records; .npz holds one record, the others several."""
 _LINKS = pa.list_(pa.struct([("j", pa.int16()), ("i", pa.int16())]))
 SCHEMA = pa.schema(
     [
@@ -32,6 +32,7 @@ SCHEMA = pa.schema(
         ("source_pieces", pa.list_(pa.string())),
         ("target_pieces", pa.list_(pa.string())),
         ("alignment", pa.list_(pa.list_(pa.float32()))),
+        ("head_weights", pa.list_(pa.list_(pa.list_(pa.list_(pa.float32()))))),
         ("links", _LINKS),
         ("possible", _LINKS),
         ("remarks", pa.list_(pa.string())),
@@ -40,29 +41,34 @@ SCHEMA = pa.schema(
 """Schema of the table; links are between pieces, 0-based, `j` of the source and `i` of the target."""
 
 
-def attention_file_content(records: Sequence[Attention], ending: str) -> bytes:
+def attention_file_content(records: Sequence[Attention | None], ending: str) -> bytes:
     """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError for another.
 
-    .pharaoh, .naacl and .csv hold the links between words (`analysis.pharaoh.word_links`).
+    .json, .parquet and .npz hold the weights of every layer and head. .pharaoh, .naacl and .csv hold the links between
+    words (`analysis.pharaoh.word_links`). A blank pair, None, is a blank line in .pharaoh and is left out elsewhere;
+    the numbers of other pairs count it.
     """
+    numbered = [(number, record) for number, record in enumerate(records, 1) if record is not None]
     if ending == "json":
-        return "".join(record.to_json() + "\n" for record in records).encode("utf-8")
+        return "".join(record.to_json() + "\n" for _, record in numbered).encode("utf-8")
     if ending == "pharaoh":
-        return "".join(links_text(record) + "\n" for record in records).encode("utf-8")
+        return "".join((links_text(one) if one is not None else "") + "\n" for one in records).encode("utf-8")
     if ending == "naacl":
-        return "".join(_naacl(records)).encode("utf-8")
+        return "".join(_naacl(numbered)).encode("utf-8")
     if ending == "csv":
-        return "\n".join(map(_link_table, records)).encode("utf-8-sig")
+        return "\n".join(_link_table(record) for _, record in numbered).encode("utf-8-sig")
+    if ending == "npz" and len(numbered) == 1:
+        return _arrays(numbered[0][1])
     if ending != "parquet":
         raise AttnvizError(
             gettext(
                 "A .{ending} file holds one sentence pair. Choose the pair with --sentence, or write another "
                 "format: {endings}.",
                 ending=ending,
-                endings=", ".join(f".{one}" for one in ENDINGS),
+                endings=", ".join(f".{one}" for one in ENDINGS if one != "npz"),
             )
         )
-    rows = [_row(number, record) for number, record in enumerate(records, 1)]
+    rows = [_row(number, record) for number, record in numbered]
     sink = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(rows, SCHEMA), sink)
     return sink.getvalue()
@@ -85,9 +91,9 @@ def linked_record(words: Words, gold: GoldLinks, origin: str = "") -> Attention:
     )
 
 
-def _naacl(records: Sequence[Attention]) -> Iterator[str]:
+def _naacl(numbered: Sequence[tuple[int, Attention]]) -> Iterator[str]:
     """Yield the lines `pair source target S|P`, counted from 1; a pair without links has its first word linked to 0."""
-    for number, record in enumerate(records, 1):
+    for number, record in numbered:
         links = word_links(record)
         if not links:
             yield f"{number} 0 1 S\n"
@@ -107,6 +113,15 @@ def _link_table(record: Attention) -> str:
     return without_isolates(file.getvalue())
 
 
+def _arrays(record: Attention) -> bytes:
+    """Return the tokens of a record and the weights of all its heads, (L, H, Ty, Tx) or (Ty, Tx), as NumPy arrays."""
+    sink, matrix = io.BytesIO(), record.head_weights if record.head_weights.size else record.alignment
+    np.savez_compressed(
+        sink, source=np.array(record.source_pieces), target=np.array(record.target_pieces), matrix=matrix
+    )
+    return sink.getvalue()
+
+
 def _row(number: int, record: Attention) -> dict[str, object]:
     return {
         "number": number,
@@ -115,6 +130,7 @@ def _row(number: int, record: Attention) -> dict[str, object]:
         "source_pieces": record.source_pieces,
         "target_pieces": record.target_pieces,
         "alignment": record.alignment.tolist(),
+        "head_weights": record.head_weights.tolist() if record.head_weights.size else None,
         "links": [{"j": j, "i": i} for j, i in record.links],
         "possible": [{"j": j, "i": i} for j, i in record.possible],
         "remarks": record.remarks,

@@ -61,7 +61,9 @@ def from_huggingface(
     return from_fields(fields).seen_by(layer, head)
 
 
-def sentences_of_model(name: Any, texts: Sequence[Any], targets: Sequence[Any] | None) -> Sentences:
+def sentences_of_model(
+    name: Any, texts: Sequence[Any], targets: Sequence[Any] | None, *, attributions: bool = False
+) -> Sentences:
     """Return sentence pairs whose attention the model in a folder computes on access.
 
     `targets` of None are generated.
@@ -71,7 +73,7 @@ def sentences_of_model(name: Any, texts: Sequence[Any], targets: Sequence[Any] |
     @lru_cache(maxsize=32)  # scoring reads a pair several times
     def read(index: int) -> SentencePair:
         text, target = (_plain(side[index]) if side else None for side in (texts, targets))
-        return SentencePair(_fields(language_model, text or "", target, None, 1))
+        return SentencePair(_fields(language_model, text or "", target, None, 1, attributions=attributions))
 
     return Sentences(range(len(texts)), read, gettext("model {model}", model=language_model.name))
 

@@ -190,7 +190,13 @@ def opened(model: Any, tokenizer: Any = None) -> LanguageModel:
     if isinstance(model, (str, os.PathLike)):
         model = _loaded_model(str(model))
     if not (hasattr(model, "config") and hasattr(model, "set_attn_implementation")):
-        raise AttnvizError(gettext("{name} is not a model of Hugging Face’s transformers.", name=type(model).__name__))
+        raise AttnvizError(
+            gettext(
+                "{name} is not a model of Hugging Face’s transformers. Give a model, its folder or its name on the "
+                "hub. Tensors of attention are read by attnviz.read_attention.",
+                name=type(model).__name__,
+            )
+        )
     _check_reads_text(type(model))
     if tokenizer is None:
         tokenizer = _loaded_tokenizer(model)

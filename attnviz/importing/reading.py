@@ -37,6 +37,7 @@ def read_attention(
     transpose: bool = False,
     unescape: bool = False,
     encoding: str | None = None,
+    attributions: bool = False,
 ) -> AttentionRecords:
     """Return the attention or alignment in a file of another program, one record for each sentence pair.
 
@@ -50,14 +51,15 @@ def read_attention(
     lists. `layer` and `head`, from 0, choose among several matrices of a pair; without them a record shows their mean.
     An array with dimensions (layers, heads, Ty, Tx) is kept whole, so that `record.seen_by` can choose others.
     `normalise` scales rows to sum to 1; `transpose` transposes matrices whose rows are source tokens; `unescape`
-    undoes the escapes of Moses' tokenizer; `encoding` applies to all text files, by default UTF-8.
+    undoes the escapes of Moses' tokenizer; `encoding` applies to all text files, by default UTF-8. With `attributions`,
+    the model in a folder also computes `gradient` and `erased`, as `from_huggingface` does.
     Raise AttnvizError where the file cannot be read or its format is unknown: the message says what the file resembles,
     what is missing and how to get it.
     """
     sides = [_side(value, encoding) for value in (source, target)]
     options = Options(HeadChoice(layer, head), normalise, transpose, unescape)
     if is_model_folder(path):
-        return _records_of_model(path, sides, options)
+        return _records_of_model(path, sides, options, attributions=attributions)
     if (paths := _paths(path)) is None:
         count = len(next((side for side in sides if side is not None), ())) or None
         pairs = tensors.sentences_in(path, count)
@@ -76,7 +78,9 @@ def read_attention(
         return records_of(open_content(paths[0], encoding), sides, format, options)
 
 
-def _records_of_model(folder: Any, sides: Sequence[Side | None], options: Options) -> AttentionRecords:
+def _records_of_model(
+    folder: Any, sides: Sequence[Side | None], options: Options, *, attributions: bool
+) -> AttentionRecords:
     """Return the attention that a model of Hugging Face in `folder` computes for the given sentences."""
     source, target = sides
     if source is None:
@@ -91,7 +95,7 @@ def _records_of_model(folder: Any, sides: Sequence[Side | None], options: Option
                 targets=len(target),
             )
         )
-    pairs = sentences_of_model(folder, source, target)
+    pairs = sentences_of_model(folder, source, target, attributions=attributions)
     reason = gettext("The folder has a model of Hugging Face’s transformers, which was run on the sentences.")
     return AttentionRecords("huggingface", pairs.title, reason, pairs, None, None, options)
 

@@ -97,6 +97,13 @@ class AttentionRecords(Sequence[Attention]):
     ) -> Attention:
         """Return the record of the pair at 0-based `index`; `source` and `target` replace all other tokens."""
         pair, typed = self._pair(index), bool(source or target)
+        if not typed and [] in self.tokens(index):
+            raise AttnvizError(
+                gettext(
+                    "The source or the target is a blank line, so there is nothing to show. Give both sentences, or "
+                    "leave the pair out."
+                )
+            )
         source = source or self._given_tokens(self.source, index, pair)
         target = target or self._given_tokens(self.target, index, pair)
         options = self.options
@@ -120,15 +127,23 @@ class AttentionRecords(Sequence[Attention]):
             message = gettext("Pair {number}: {error}", number=place + 1, error=str(error))
             raise AttnvizError(f"{name}: {message}" if name else message) from error
 
-    def tokens(self, index: int) -> tuple[list[str] | None, list[str] | None]:
-        """Return the source and target tokens of the pair at 0-based `index`, None where unknown."""
+    def is_blank(self, index: int) -> bool:
+        """Return whether the pair at 0-based `index` has a blank line as source or target, and no links or weights."""
         pair = self._pair(index)
-        sides = (
-            self._given_tokens(side, index, pair) or pair.fields.get(name)
-            for side, name in ((self.source, "source"), (self.target, "target"))
-        )
-        source, target = (None if side is None else split_tokens(side) for side in sides)
-        return source, target
+        return pair.links is not None and not pair.links.all and [] in self.tokens(index)
+
+    def filled(self, index: int) -> Attention | None:
+        """Return the record of the pair at 0-based `index`; None where it is blank."""
+        return None if self.is_blank(index) else self._record(index)
+
+    def tokens(self, index: int) -> tuple[list[str] | None, list[str] | None]:
+        """Return the source and target tokens of the pair at 0-based `index`: [] for a blank line, None if unknown."""
+        pair, sides = self._pair(index), list[list[str] | None]()
+        for side, name in ((self.source, "source"), (self.target, "target")):
+            given = self._given_tokens(side, index, pair)
+            tokens = given or pair.fields.get(name, given)
+            sides.append(split_tokens(tokens) if isinstance(tokens, (str, list, tuple)) else None)
+        return sides[0], sides[1]
 
     @cached_property
     def counting(self) -> Counting:

@@ -175,12 +175,21 @@ class SentencePair:
         else:
             message = gettext("The file has no target tokens. Give the target tokens, separated by spaces.")
         if len(shape) != 2:
-            return message
+            return f"{message} {_several_matrices_text(shape)}" if len(shape) > 2 else message
         size = gettext(
             "The matrix has {rows} for the target tokens and {columns} for the source tokens.",
             **matrix_size_texts(shape[0], shape[1]),
         )
         return f"{message} {size}"
+
+
+def _several_matrices_text(shape: tuple[int, ...]) -> str:
+    """Return the sentences that say how an array of several matrices is divided among sentences."""
+    return gettext(
+        "The array has shape {shape}; its last two dimensions are target and source tokens. If another dimension "
+        "counts sentences, give the tokens of all of them, one sentence per line.",
+        shape=" × ".join(map(str, shape)),
+    )
 
 
 def _mean(array: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -30,7 +30,12 @@ def is_escaped(tokens: Iterable[str]) -> bool:
     return any(_ESCAPE.search(token) or _HYPHEN.fullmatch(token) for token in tokens)
 
 
-def unescaped(tokens: Sequence[str]) -> list[str]:
-    """Return `tokens` without escapes; `@-@` becomes a hyphen with joiner marks, as in `￭-￭`."""
+def unescaped(tokens: Sequence[str], joiner: str = JOINER) -> list[str]:
+    """Return `tokens` without escapes; `@-@` becomes a hyphen between two of `joiner`, as in `￭-￭`."""
     plain = [_ESCAPE.sub(lambda escape: _ESCAPES[escape[0]], token) for token in tokens]
-    return [_HYPHEN.sub(rf"{JOINER}\1{JOINER}", token) if _HYPHEN.fullmatch(token) else token for token in plain]
+    return [_HYPHEN.sub(rf"{joiner}\1{joiner}", token) if _HYPHEN.fullmatch(token) else token for token in plain]
+
+
+def unescaped_text(text: str) -> str:
+    """Return a text of tokens separated by spaces without escapes; `@-@` joins the words beside it."""
+    return " ".join(unescaped(text.split())).replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")

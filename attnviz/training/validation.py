@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import sacrebleu
 import torch
+from tqdm import tqdm
 
 from attnviz.errors import AttnvizError
 from attnviz.network import Trainable
@@ -86,7 +88,12 @@ class Measurement:
 def validation_pairs(config: TrainingConfig) -> list[Pair]:
     """Return the pairs of all validation files within `max_words`; raise AttnvizError where there are none."""
     paths = [parse_weighted(entry)[0] for entry in config.validation]
-    pairs = [pair for path in paths for pair in read_pairs(path, skip_malformed=config.skip_malformed).pairs]
+    pairs = list[Pair]()
+    for path in paths:
+        read = read_pairs(path, skip_malformed=config.skip_malformed)
+        pairs += read.pairs
+        if read.skipped:
+            tqdm.write(f"{path}: {len(read.skipped)} lines skipped", file=sys.stderr)
     pairs = [pair for pair in pairs if max(len(side.split()) for side in pair) <= config.max_words]
     if not pairs:
         raise AttnvizError(f"No validation pair has at most {config.max_words} words on both sides. Raise max_words.")

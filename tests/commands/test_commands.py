@@ -145,6 +145,26 @@ def test_translate_tokenised_text_in_batches(run, translator: Translator) -> Non
     assert blank == ""
 
 
+@pytest.mark.parametrize("tokenised", [(), ("--tokenised",)])
+def test_escapes_of_moses_are_reported_and_decoded(run, tokenised: tuple[str, ...]) -> None:
+    given, plainly = "a man &apos;s well @-@ known dog &amp; cat", "a man 's well-known dog & cat"
+    _, expected, errors = run("translate", *tokenised, given=f"A dog .\n{plainly}\n")
+    assert errors == ""
+    assert run("translate", *tokenised, "--unescape", given=f"A dog .\n{given}\n") == (0, expected, "")
+    code, _, errors = run("translate", *tokenised, given=f"A dog .\n{given}\n")
+    assert code == 0
+    assert errors.startswith("Line 2 ")
+    assert "--unescape" in errors
+    _, linked, errors = run("align", *tokenised, "--words", "--unescape", given=f"{given}\tun chien\n")
+    assert errors == ""
+    assert linked.partition("\t")[0] == (
+        given.replace("&apos;", "'").replace("&amp;", "&").replace("@", "")
+        if tokenised
+        else plainly.replace("'s", "' s")
+    )
+    assert run("align", *tokenised, given=f"{given}\tun chien\n")[2].startswith("Line 1 ")
+
+
 def test_translate_refuses_invalid_utf_8(run) -> None:
     code, out, errors = run("translate", "--json", given=b"A dog.\nA \xff\xfe dog.\n")
     assert code == 2

@@ -13,6 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 import attnviz
 from attnviz import Attention, AttnvizError, alignment_error, attention, find_heads, read_attention
 from attnviz.commands.program import main
+from attnviz.evaluation import head_finder
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
@@ -160,3 +161,12 @@ def test_the_command_ranks_the_heads_of_a_file(
 
 def test_the_name_is_public() -> None:
     assert "find_heads" in dir(attnviz)
+
+
+def test_only_the_ranking_measure_is_computed_for_sets_of_heads(
+    records: list[Attention], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted, original = list[object](), head_finder.mutual_links
+    monkeypatch.setattr(head_finder, "mutual_links", lambda matrix: counted.append(matrix) or original(matrix))
+    found = find_heads(records, GOLD, by="aer")
+    assert len(counted) == len(found.table) * len(records)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
-from attnviz import read_attention
+from attnviz import AttnvizError, attention, read_attention
 from attnviz.analysis.gold import GoldLinks
 from attnviz.commands.program import main
 from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
@@ -77,3 +79,20 @@ def test_command_converts_links_between_the_formats(tmp_path: Path) -> None:
     assert [record.links for record in read_attention(tmp_path / "b.csv")] == [
         record.links for record in read_attention(tmp_path / "b.json")
     ]
+
+
+def test_every_head_is_written_and_read_back(tmp_path: Path) -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 2, 3)).astype(np.float32)
+    record = attention("a b@@ c </s>", "x y </s>", weights)
+    for ending in ("npz", "json"):
+        path = tmp_path / f"made.{ending}"
+        path.write_bytes(attention_file_content([record.seen_by(1, 0)], ending))
+        (found,) = read_attention(path)
+        assert np.array_equal(found.head_weights, record.head_weights)
+        assert (found.source_pieces, found.target_pieces) == (record.source_pieces, record.target_pieces)
+        assert found.words().source == record.words().source
+    table = parquet.read_table(io.BytesIO(attention_file_content([record, attention("a", "b", [[1]])], "parquet")))
+    assert np.array_equal(np.array(table["head_weights"][0].as_py(), np.float32), record.head_weights)
+    assert table["head_weights"][1].as_py() is None
+    with pytest.raises(AttnvizError):
+        attention_file_content([record, record], "npz")

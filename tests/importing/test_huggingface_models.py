@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -245,6 +246,9 @@ def test_the_head_that_a_model_learned_to_align_with_is_found(tmp_path: Path) ->
     loaded = transformers.GenerationConfig.from_pretrained(tmp_path / "model")
     assert loaded.alignment_heads == by_gold.alignment_heads
     assert loaded.decoder_start_token_id == 0
+    erasure = ["--by", "erased", "-o", str(tmp_path / "erased.json")]
+    assert main(["score", *given, *targets, "--gold", str(tmp_path / "gold"), "--heads", *erasure]) == 0
+    assert json.loads((tmp_path / "erased.json").read_text())["alignment_heads"] == by_gold.alignment_heads
     assert main(["attention", *given, "--layer", "1", "--head", "1", "-o", str(tmp_path / "all.json")]) == 0
     written = read_attention(tmp_path / "all.json")
     assert written[0].heads == Heads(0, 0)

@@ -20,6 +20,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
@@ -214,6 +215,27 @@ def test_imported_model_works_in_every_command(tmp_path: Path, capsys: pytest.Ca
     assert main(["align", *model, "--after", str(pairs)]) == 2
     assert main(["figure", *model, TUTORIAL[0], "--picture", "maxout", "-o", str(tmp_path / "x.csv")]) == 2
     assert "imported" in capsys.readouterr().err
+
+
+def test_start_mark_of_a_source_is_no_word_of_a_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seq2seq.write_checkpoint(tmp_path)
+    made, pairs = tmp_path / "made", tmp_path / "pairs.tsv"
+    source, target = "ein mann schläft .", "a man sleeps ."
+    pairs.write_text(f"{source}\t{target}\n", encoding="utf-8")
+    assert main(["import", str(tmp_path), "-o", str(made)]) == 0
+    trace = Translator.load(made, device="cpu").translate(source, target=target)
+    assert trace.source_pieces[0] == "<s>"
+    assert main(["corpus", "--model", str(made), "-o", str(tmp_path / "made.parquet"), str(pairs)]) == 0
+    (row,) = parquet.read_table(tmp_path / "made.parquet").to_pylist()
+    assert (row["source_words"], row["source_length"], row["length_ratio"]) == (source.split(), 4, 1)
+    assert np.allclose(row["coverage"], trace.alignment[:, 1:-1].sum(axis=0), atol=1e-5)
+    assert max(link["j"] for link in row["links_before"]) < 4
+    capsys.readouterr()
+    assert main(["align", "--words", "--model", str(made), str(pairs)]) == 0
+    links = " ".join(f"{j - 1}-{i}" for i, j in enumerate(trace.alignment[:-1].argmax(axis=1)) if 0 < j < 5)
+    printed = capsys.readouterr().out.rstrip("\n").split("\t")
+    assert printed[:2] == [source, target]
+    assert {*links.split()} <= {*printed[2].split()}
 
 
 def test_typed_text_is_split_into_known_words(tmp_path: Path) -> None:

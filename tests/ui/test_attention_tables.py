@@ -141,3 +141,8 @@ def test_pair_of_a_server_table_opens_its_stored_attention(
     name, records, number, _, _ = opened
     assert (name, number, len(records)) == ("links.parquet", 1, 1)
     assert records[0].links == jobs.read_bytes(PAIRS.encode())[1].links
+
+
+def test_blank_lines_of_an_attention_file_are_named(corpus: Run, snapshot: SnapshotAssertion) -> None:
+    app = give(corpus(), 1, "links.txt", "a b ||| c d ||| 0-0 1-1\n ||| |||\ne ||| f ||| 0-0\n")
+    assert panel_texts(app, "corpus_said", "corpus_skipped") == snapshot

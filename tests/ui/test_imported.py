@@ -9,13 +9,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.program import main
+from attnviz.ui.toolbar.input_advice import is_french
 from attnviz.wording.diagram import no_diagram_reason
 from attnviz.wording.seq2seq_stages import no_logit_attribution
-from tests.importing import d2l_book, fairseq_lstm, joey_nmt, opennmt_py, seq2seq
+from tests.importing import d2l_book, fairseq_lstm, joey_nmt, opennmt_py, pytorch_2017, seq2seq
 from tests.ui.opening import open_page
-from tests.ui.shown_payloads import all_payloads, badge, shown_equations, texts
+from tests.ui.shown_payloads import all_payloads, badge, panel_texts, shown_equations, steps_of, texts
 
 SENTENCES = {
     "tutorial": "ein mann schläft im park .",
@@ -62,3 +64,18 @@ def test_imported_translator_is_shown_and_verified(imported: Path, name: str) ->
     equations = " ".join(shown_equations(app))
     assert (r"\tanh(W_t" in equations) is (name in TANH)
     assert (r"\tanh m_" in equations) is (name in LSTM)
+
+
+def test_imported_translator_gets_no_advice_about_english(models_folder: Path, tmp_path: Path) -> None:
+    pytorch_2017.write_model(tmp_path, pytorch_2017.Kind())
+    assert main(["import", str(tmp_path), "-o", str(models_folder / "french")]) == 0
+    app = open_page(model="french", sentence="il est fatigue .")
+    assert steps_of(app)
+    assert is_french("il est fatigue .")
+    assert panel_texts(app, "advice") == []
+
+
+@pytest.mark.usefixtures("imported")
+def test_sentence_that_an_imported_translator_does_not_know(snapshot: SnapshotAssertion) -> None:
+    app = open_page(model="d2l", sentence="xyzzy")
+    assert panel_texts(app, "problem") == snapshot

@@ -19,7 +19,14 @@ TWO = f"Two dogs play. {SECOND}"
 
 
 @pytest.mark.parametrize(
-    "text", [TWO, "THE GREEN HOUSE IS OLD.", "Le chat est sur la table.", "See https://example.org/a for details."]
+    "text",
+    [
+        TWO,
+        "THE GREEN HOUSE IS OLD.",
+        "Le chat est sur la table.",
+        "See https://example.org/a for details.",
+        "It &apos;s a well @-@ known house .",
+    ],
 )
 @pytest.mark.usefixtures("each_language")
 def test_each_kind_of_unsuitable_text_gets_its_advice(text: str, snapshot: SnapshotAssertion) -> None:

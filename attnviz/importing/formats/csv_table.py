@@ -164,7 +164,12 @@ def _read(table: _Table) -> SentencePair:
 
 
 def near_miss_message(content: Content) -> str | None:
-    """Return the message for a table that does not hold weights; None for other content."""
+    """Return the message for a table that does not hold weights, or for numbers alone; None for other content."""
+    if content.filled and all(is_number(group) for _, line in content.filled for group in line.split()):
+        return gettext(
+            "The file has only numbers, and not the same count in every line. Give a matrix with rows of equal length. "
+            "If the numbers are the probabilities of links, write each after its link, as in 0-0:0.9."
+        )
     for delimiter in (",", "\t", ";"):
         blocks = _blocks(content.text, delimiter, quoted=True)
         if not blocks or len(blocks[0]) < 2 or len(blocks[0][0]) < 3:

@@ -9,6 +9,9 @@ from attnviz.importing.link_text import are_links, read_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
+_BLANK = ["", "", ""]
+"""Fields of a blank pair."""
+
 
 def detect(content: Content) -> str | None:
     """Return why every line is a source, a target and links; None otherwise."""
@@ -20,6 +23,8 @@ def detect(content: Content) -> str | None:
 
 def _fits(fields: list[str]) -> bool:
     """Return whether the fields of a line are a source, a target, links and perhaps a score."""
+    if fields == _BLANK:
+        return True
     if len(fields) not in (3, 4) or not fields[0] or not fields[1] or (len(fields) == 4 and not is_number(fields[3])):
         return False
     if not fields[2]:
@@ -39,7 +44,7 @@ def read(content: Content) -> Sentences:
 
 def _line(item: tuple[int, str]) -> SentencePair:
     number, line = item
-    fields = fields_of(line)
+    fields = fields_of(line) if line.strip() else _BLANK
     if len(fields) not in (3, 4):
         raise damaged_line(number, line)
     try:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import (
     BAR,
+    NUMBER,
     Format,
     are_weights,
     damaged_line,
@@ -28,6 +28,8 @@ from attnviz.languages import gettext
 _SCORE = re.compile(r"-?[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|-?(?:inf|nan)")
 """First field of `marian-scorer` output: a number by `std::to_string`, with six decimals."""
 _FEATURES = re.compile(r"(?:^|\s)[A-Za-z_][\w.]*= ")
+_N_BEST = re.compile(rf"\s*[0-9]{{1,9}} \|\|\| .* \|\|\| {NUMBER}\s*")
+"""A line of an n-best list: sentence number, translation and score."""
 
 
 class _Line(NamedTuple):
@@ -46,9 +48,11 @@ def detect(content: Content) -> str | None:
     if not lines or None in lines:
         return None
     parsed = [line for line in lines if line]
+    if not any(line.alignment for line in parsed):
+        return None
     if {line.pair is None for line in parsed} == {True, False}:
         return None
-    if all(_SCORE.fullmatch(line.target or "") for line in parsed):
+    if all(_SCORE.fullmatch(line.target or "") for line in parsed if line.alignment):
         return gettext("Every line has a score, ||| and an alignment, as marian-scorer prints them.")
     if parsed[0].pair is not None:
         return gettext("The file is an n-best list, with an alignment after each translation.")
@@ -58,6 +62,8 @@ def detect(content: Content) -> str | None:
 def _parsed(number: int, line: str) -> _Line | None:
     """Return the parts of a line; None where it has no alignment."""
     parts = fields_of(line)
+    if len(parts) == 2 and not parts[1]:
+        return _Line(number, parts[0], "", None)
     for column in (1, 2):
         if column >= len(parts) or not (are_links(parts[column]) or are_weights(parts[column])):
             continue
@@ -99,9 +105,7 @@ def _raise_damaged(number: int, line: str) -> _Line:
 
 
 def _line(line: _Line) -> SentencePair:
-    if not line.alignment:
-        raise AttnvizError(gettext("Line {number} is blank: it has no translation.", number=line.number))
-    if are_links(line.alignment):
+    if not line.alignment or are_links(line.alignment):
         return linked(read_links(line.alignment), target=line.target, line=line.pair)
     fields = {"matrix": matrix_of_groups(line.alignment), "origin": "Marian"}
     if line.target is not None:
@@ -133,18 +137,23 @@ def _targets_first(lines: list[_Line]) -> bool:
 
 def near_miss_message(content: Content) -> str | None:
     """Return the message for lines with `|||` but without alignments; None for other content."""
-    wrong = [(number, line) for number, line in content.filled if _parsed(number, line) is None]
-    if not content.filled or not all(BAR in line for _, line in content.filled) or not wrong:
+    lines = [(_parsed(number, line), number, line) for number, line in content.filled]
+    aligned = sum(bool(parsed and parsed.alignment) for parsed, _, _ in lines)
+    if not lines or (2 * aligned < len(lines) and not all(BAR in line for _, _, line in lines)):
         return None
-    number, line = wrong[0]
-    if len(wrong) < len(content.filled):
+    if aligned:
+        wrong = [(number, line) for parsed, number, line in lines if not parsed]
+        if not wrong:
+            return None
+        number, line = wrong[0]
         return gettext(
             "The file looks like lines of the form “translation ||| alignment”, but line {number} has no "
             "alignment: “{line}”.",
             number=number,
             line=line.strip()[:60],
         )
-    if _FEATURES.search(line):
+    line = content.filled[0][1]
+    if _FEATURES.search(line) or _N_BEST.fullmatch(line):
         return gettext(
             "The file looks like an n-best list without alignments. Run moses with "
             "-print-alignment-info-in-n-best, or marian-decoder with --n-best --alignment soft."

@@ -68,12 +68,10 @@ def sentences(content: Content, count: int | None) -> Sentences:
             value = torch.load(io.BytesIO(content.data), map_location="cpu", weights_only=True)
     # Damaged pickles raise nearly any exception, also those of the pickle module, which must not be imported here.
     except Exception as error:
-        reason = str(error).split("\n")[0][:120]
         raise AttnvizError(
             gettext(
-                "This PyTorch file is damaged, or holds other things than tensors, numbers and strings "
-                "({error}). Save a tensor, a tuple of tensors, or a dict with source, target and matrix.",
-                error=reason,
+                "This PyTorch file is damaged, or holds other things than tensors, numbers and strings. Save a tensor, "
+                "a tuple of tensors, or a dict with source, target and matrix."
             )
         ) from error
     return sentences_in(value, count)

@@ -21,6 +21,7 @@ from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.attention_table import attention_table
 from attnviz.corpora.lines import ENDINGS, extensions_text, readable
+from attnviz.corpora.table_parts import table_metadata
 from attnviz.evaluation.link_agreement import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.evaluation.scoring import Scored, score
 from attnviz.importing.file_content import content_of
@@ -284,6 +285,9 @@ def _measure_attention(name: str, files: Files, gold: File | None, other: File |
     scores = () if scored is None else scored.error.sentences
     table = attention_table(records, scores, advance, () if job.agreement is None else job.agreement.pairs)
     parquet.write_table(table, job.table, compression="zstd")
+    if (metadata := table_metadata(job.table)) and metadata.skipped:
+        job.skipped = tuple(metadata.named[:_MAX_REASONS])
+        job.report_progress(Progress(len(records), len(records), metadata.skipped, before=0))
     job.records, job.scored = records, scored
 
 

@@ -8,6 +8,8 @@ from functools import partial
 
 import streamlit as st
 
+from attnviz.evaluation.alignment import detokenise
+from attnviz.importing.unescaping import is_escaped, unescaped_text
 from attnviz.languages import gettext
 from attnviz.text import normalise
 from attnviz.ui.page_state import inputs
@@ -56,6 +58,14 @@ class Advice:
 def advice(text: str) -> Advice | None:
     """Return what to do about `text`, or None if nothing speaks against its being one English sentence."""
     text = normalise(text)
+    if is_escaped(text.split()):
+        return Advice(
+            gettext(
+                "This text has escape sequences of Moses’ tokenizer, such as &apos; or @-@. The model reads them "
+                "letter by letter."
+            ),
+            ((gettext("Translate without them"), detokenise(unescaped_text(text).split())),),
+        )
     if _ADDRESS.search(text):
         rest = " ".join(_ADDRESS.sub(" ", text).split())
         return Advice(

@@ -82,7 +82,7 @@ def shown_translation(request: Request | None, *, back: bool, steps: bool = Fals
             view = replace(view, compared=opened.compared)
         if requested_trace and request:
             _notice(requested_trace, request.target or "")
-            if not request.target:
+            if not request.target and not requested_trace.imported:  # no one knows what an imported model reads
                 draw_advice(request.text)
     return ShownTranslation(view, requested_trace is not None)
 
@@ -150,6 +150,11 @@ def _requested_trace(request: Request) -> Trace | None:
     if is_all_unknown(trace):
         _problem(
             gettext(
+                "The model knows no word of this sentence and reads all of it as <unk>, so a translation would mean "
+                "nothing. Write words that the model has learned."
+            )
+            if trace.imported
+            else gettext(
                 "The model knows no part of this sentence and reads all of it as <unk>, so a translation would "
                 "mean nothing. Write an English sentence in Latin letters."
             )

@@ -1,0 +1,147 @@
+"""Every command that reads text refuses damaged files with the line and what to do, and reports the lines it skips."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz.commands.program import main
+from attnviz.corpora.table_parts import table_metadata
+from attnviz.text import Tokenizer
+from attnviz.training.preparation import DATA
+from tests.conftest import SENTENCES
+from tests.snapshots import plain
+
+COMMANDS = ("train", "evaluate", "align", "corpus", "translate")
+PAIR = "A dog runs.\tUn chien court.\n"
+Run = Callable[..., tuple[int, str, str]]
+every_command = pytest.mark.parametrize("command", COMMANDS)
+
+
+@pytest.fixture
+def run(tmp_path: Path, model_folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return a function that runs a command on the content of a file: exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    Path("tokenizer.model").write_bytes(Tokenizer.train(SENTENCES, 150).model)
+    sizes = (
+        f"--{name}-size={size}"
+        for name, size in zip(("hidden", "embedding", "alignment", "maxout"), [8] * 4, strict=True)
+    )
+    own = {
+        "train": [
+            *("--data", "pairs.tsv", "--validation", "good.tsv", "--output", "run", "--tokenizer", "tokenizer.model"),
+            *(*sizes, "--updates", "2", "--validate-every", "2"),
+        ],
+        "evaluate": ["pairs.tsv", "--model", str(model_folder), "--json"],
+        "align": ["pairs.tsv", "--model", str(model_folder)],
+        "corpus": ["pairs.tsv", "--model", str(model_folder), "-o", "table.parquet"],
+        "translate": ["--model", str(model_folder)],
+    }
+
+    def run_command(command: str, content: bytes, *further: str) -> tuple[int, str, str]:
+        Path("pairs.tsv").write_bytes(content)
+        Path("good.tsv").write_text(PAIR * 20, encoding="utf-8")
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        code = main([command, *own[command], "--device", "cpu", *further])
+        captured = capfd.readouterr()
+        return code, captured.out, re.sub(r"\r[^\r\n]*\n?", "", captured.err)
+
+    return run_command
+
+
+def _content(command: str, text: str) -> str:
+    """Return the text that `command` reads for a text of pairs: translate reads the source sentences alone."""
+    if command != "translate":
+        return text
+    return "".join(line.partition("\t")[0] + "\n" for line in text.split("\n")[:-1])
+
+
+def _assert_refused(run: Run, command: str, content: bytes, snapshot: SnapshotAssertion) -> None:
+    code, output, errors = run(command, content)
+    assert (code, output) == (2, "")
+    assert "Traceback" not in errors
+    assert plain(errors.splitlines()[-1], Path.cwd()) == snapshot
+    assert not Path("table.parquet").exists()
+
+
+ENCODINGS = {
+    "Latin-1": ("iso-8859-1", "Un \u00e9t\u00e9.\tA summer.\n"),
+    "Windows-1252": ("cp1252", "L\u2019\u00e9t\u00e9 \u2026\tThe summer.\n"),
+    "UTF-16": ("utf-16", PAIR),
+    "UTF-16 without a mark": ("utf-16-le", PAIR),
+    "Shift JIS": ("shift_jis", "\u72ac\u304c\u8d70\u308b\u3002\tA dog runs.\n"),
+    "NUL": ("utf-8", "A dog\0 runs.\tUn chien court.\n"),
+}
+
+
+@every_command
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_text_in_another_encoding_is_refused(run: Run, command: str, name: str, snapshot: SnapshotAssertion) -> None:
+    encoding, text = ENCODINGS[name]
+    _assert_refused(run, command, _content(command, text * 4).encode(encoding), snapshot)
+
+
+FORMS = {
+    "three columns": "A dog.\tUn chien.\t0.7\n",
+    "links": "A dog.\tUn chien.\t0-0 1-1\n",
+    "bars": "A dog ||| Un chien\n",
+    "bars and links": "A dog ||| Un chien ||| 0-0 1-1\n",
+    "CSV": '"A dog, asleep.","Un chien qui dort."\n',
+    "semicolons": "A dog.;Un chien.\n",
+    "a table in CSV": "source,target\nA dog.,Un chien.\nA cat.,Un chat.\nA house.,Une maison.\n",
+}
+
+
+@every_command
+@pytest.mark.parametrize("name", FORMS)
+def test_text_of_another_form_is_refused(run: Run, command: str, name: str, snapshot: SnapshotAssertion) -> None:
+    _assert_refused(run, command, (FORMS[name] * 4).encode(), snapshot)
+
+
+FEW = PAIR * 60 + "A cat.\tUn chat.\t0.5\n" + PAIR * 39
+MALFORMED = FEW + "A house.\t \n"
+
+
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one != "translate"])
+def test_more_than_one_malformed_line_in_a_hundred_needs_the_option(
+    run: Run, command: str, snapshot: SnapshotAssertion
+) -> None:
+    _assert_refused(run, command, MALFORMED.encode(), snapshot)
+    for content, options, numbers in ((MALFORMED, ["--skip-malformed"], [61, 101]), (FEW, [], [61])):
+        code, output, errors = run(command, content.encode(), *options)
+        assert code == 0, errors
+        assert _skipped(command, output) == numbers
+
+
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one != "translate"])
+def test_header_is_skipped_and_reported(run: Run, command: str) -> None:
+    code, output, errors = run(command, f"source\ttarget\n{PAIR * 20}".encode())
+    assert code == 0, errors
+    assert _skipped(command, output) == [1]
+
+
+def _skipped(command: str, output: str) -> list[int]:
+    """Return the numbers of the skipped lines in the result of a command."""
+    if command == "align":  # a blank line stands for each
+        return [number for number, line in enumerate(output.split("\n")[:-1], 1) if not line]
+    if command == "evaluate":
+        return [line["line"] for line in json.loads(output)["skipped"]]
+    if command == "corpus":
+        assert parquet.read_table("table.parquet").num_rows
+        found = table_metadata(Path("table.parquet"))
+        assert found is not None
+        Path("table.parquet").unlink()
+        return [number for number, _ in found.named]
+    (report,) = json.loads((Path("run") / DATA).read_text(encoding="utf-8"))
+    assert report["skipped"] == len(report["first_skipped"])
+    shutil.rmtree("run")
+    return [line["number"] for line in report["first_skipped"]]
