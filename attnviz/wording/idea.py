@@ -99,7 +99,7 @@ def _attention_stage(trace: Recurrent, step: int) -> tuple[str, str]:
             "Every English piece gets the same share, {share}: no piece is looked at more than the others.", share=share
         )
         return sentence, gettext("every piece gets {share}", share=share)
-    outcome = gettext("{name} gets {share} of the attention", name=capitalised(best), share=share)
+    outcome = gettext("{name} gets {share}", name=capitalised(best), share=share)
     if len(order) == 1:
         return attention_sentence(trace, step), outcome
     if interventions := interventions_text(trace, step):
@@ -134,8 +134,8 @@ def _mixture_stage(trace: Recurrent, step: int) -> tuple[str, str]:
         )
     share = percent(min(float(sums[needed - 1]), 1))
     if needed == 1:
-        return sentence, gettext("One piece makes up {share} of the mixture", share=share)
-    return sentence, gettext("{count} pieces make up {share} of the mixture", share=share, count=needed)
+        return sentence, gettext("One piece makes up {share}", share=share)
+    return sentence, gettext("{count} pieces make up {share}", share=share, count=needed)
 
 
 def _fixed_vector_stage(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  the same for all steps
