@@ -19,6 +19,11 @@ def decimal(value: float, places: int = 2) -> str:
     return format_number(value, f".{places}f")
 
 
+def shown_difference(larger: float, smaller: float, places: int = 2) -> float:
+    """Return the difference of two numbers as shown with that many decimal places, so that it agrees with them."""
+    return round(round(larger, places) - round(smaller, places), places)
+
+
 def significant(value: float, digits: int = 2) -> str:
     """Return `value` to that many significant digits, without trailing zeros."""
     return "∞" if value == math.inf else format_number(value, f".{digits}g")
