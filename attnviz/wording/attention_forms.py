@@ -130,8 +130,8 @@ def _product_text(_: FormSources) -> str:
     return gettext(
         "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word. Another matrix "
         "makes a key k from each English word. The energy is now called score: the dot product of q and k. Without a "
-        "recurrent state, training can compute all queries at once. This head was trained with the division of the next "
-        "form; here it is left out."
+        "recurrent state, training can compute all queries at once. This head was trained with the division of the "
+        "next form; here it is left out."
     )
 
 

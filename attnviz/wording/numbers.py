@@ -6,6 +6,7 @@ Machine-readable files (CSV, JSON, TikZ) do not use this module.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from attnviz.languages import format_number, format_share, gettext
 
@@ -19,9 +20,10 @@ def decimal(value: float, places: int = 2) -> str:
     return format_number(value, f".{places}f")
 
 
-def shown_difference(larger: float, smaller: float, places: int = 2) -> float:
+def shown_difference(values: Iterable[float], places: int = 2) -> float:
     """Return the difference of two numbers as shown with that many decimal places, so that it agrees with them."""
-    return round(round(larger, places) - round(smaller, places), places)
+    larger, smaller = (round(float(value), places) for value in values)
+    return round(larger - smaller, places)
 
 
 def significant(value: float, digits: int = 2) -> str:

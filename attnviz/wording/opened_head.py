@@ -107,7 +107,7 @@ def _softmax_sentence(opened: OpenHead, row: int) -> str:
     first = quoted_name(opened.source_pieces[order[0]])
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all of the weight.")
-    lead = shown_difference(*(float(opened.scores[row, j]) for j in order[:2]))
+    lead = shown_difference(opened.scores[row, order[:2]])
     return gettext(
         "{first} scores {lead} more than {second}. So {first} gets {share} of the weight, {times} as much as {second}.",
         first=first,

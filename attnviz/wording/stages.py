@@ -138,7 +138,7 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
             own=percent(original_share),
         )
         return sentence, outcome
-    lead = shown_difference(*(float(trace.energies[step, j]) for j in order[:2]))
+    lead = shown_difference(trace.energies[step, order[:2]])
     sentence = gettext(
         "The exponential turns a difference into a ratio. The energy of {first} is {lead:.2f} above that of "
         "{second}, so its weight is {times} as large. All weights add up to 1.",

@@ -189,7 +189,7 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     if len(order) == 1:
         return (start, gettext("There is only one piece, so it gets all the attention."))
     best, second = int(order[0]), int(order[1])
-    lead = shown_difference(float(e[best]), float(e[second]))
+    lead = shown_difference((e[best], e[second]))
     ratio = gettext(
         "The number for {best} is {high}, that for {second} {low}. The difference is {apart}, so the share of {best} "
         "is exp({apart}) = {times} as large: {share} against {less}.",

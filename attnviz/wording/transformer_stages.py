@@ -90,7 +90,7 @@ def _softmax_stage(opened: OpenHead, step: int) -> tuple[str, str]:
     outcome += word_share_text(trace, step, order[0])
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all of the weight."), outcome
-    lead = shown_difference(*(float(scores[j]) for j in order[:2]))
+    lead = shown_difference(scores[order[:2]])
     sentence = gettext(
         "The exponential turns a difference into a ratio: the score of {first} is {lead:.2f} above that of "
         "{second}, so its weight is {times} as large. All weights add up to 1.",
