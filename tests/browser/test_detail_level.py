@@ -454,3 +454,13 @@ def test_toolbar_boxes_contain_search_links_and_files(open_page: Opener) -> None
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()
     expect(page.get_by_role("button", name="Whole trace, JSON")).to_be_visible()
     expect(page.locator("input[type=file]")).to_have_count(1)
+
+
+def test_phone_shows_the_new_french_below_the_choice_of_the_context(open_page: Opener) -> None:
+    page = open_page(f"?depth=idea&lang=fr&sentence={quote(DEFAULT_SENTENCE)}", width=390, height=844)
+    wait_until_idle(page)
+    choice = page.locator(".st-key-context_choice")
+    choice.locator("[role=radio]").nth(2).click()
+    outcome = page.locator(".st-key-context_outcome")
+    expect(outcome.locator("ins").first).to_be_visible()
+    expect(outcome.locator("ins").first).to_be_in_viewport()
