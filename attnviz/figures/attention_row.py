@@ -83,7 +83,7 @@ def attention_row_figure(
 
 def attention_row_table(form: AttentionForm, step: int, pieces: Sequence[str]) -> pd.DataFrame:
     """Return the scores and weights of 0-based `step`, a row for each source piece."""
-    columns = {} if form.scores is None else {gettext("score e"): form.scores[step]}
+    columns = {} if form.scores is None else {gettext("energy (score) e"): form.scores[step]}
     frame = {gettext("piece"): [piece_name(piece) for piece in pieces]} | columns | _rows(form, step)
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(pieces) + 1, name=gettext("position")))
 

@@ -39,7 +39,7 @@ def without_scale(spec: Spec) -> Spec:
     (bars, *_), layout = spec["data"], spec["layout"]
     layout["xaxis"] |= {
         "showticklabels": False,
-        "title": layout["xaxis"]["title"] | {"text": gettext("would help now")},
+        "title": layout["xaxis"]["title"] | {"text": gettext("fit")},
     }
     return {"data": [bars | {"hovertemplate": "%{customdata}<extra></extra>"}], "layout": layout}
 
@@ -53,8 +53,8 @@ def fit_alt(trace: AttentionMatrix, step: int) -> str:
     """Return the text alternative of the bars at 0-based `step`."""
     best = weight_order(trace, step)[0]
     return gettext(
-        "How much each of {count} English pieces would help to choose the piece of step {step}. The longest bar "
-        "is that of piece {number}, {name}.",
+        "How well each of {count} English pieces fits at step {step}. The longest bar is that of piece {number}, "
+        "{name}.",
         count=len(trace.source_pieces),
         step=step + 1,
         number=best + 1,

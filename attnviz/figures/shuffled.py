@@ -21,6 +21,8 @@ _PLOT = (300, 330)
 """Width and height in pixels of the plot on a narrow page, for which labels are placed without overlap."""
 _LETTER, _LINE = 6.5, 15
 """Pixels of a letter and of a line of a label."""
+_GAP = 6
+"""Pixels of the space before a label, which keeps it off the ring around the current step."""
 
 
 def shuffled_figure(
@@ -117,13 +119,13 @@ def _point_labels(shuffled: Shuffled, names: list[str]) -> list[str]:
     texts = [""] * len(names)
     label_extents: list[tuple[float, float, float]] = []
     for i in np.argsort(-distances.min(axis=1), kind="stable").tolist():
-        left, right = x[i] + 8, x[i] + 12 + _LETTER * len(names[i])
+        left, right = x[i] + 8, x[i] + 12 + _GAP + _LETTER * len(names[i])
         overlaps_label = any(
             left < end and start < right and abs(y[i] - height) < _LINE for start, end, height in label_extents
         )
-        covers_point = np.any((x > left - 4) & (x < right) & (np.abs(y - y[i]) < 9) & (np.arange(len(x)) != i))
+        covers_point = np.any((x > left - 4) & (x < right) & (np.abs(y - y[i]) < 13) & (np.arange(len(x)) != i))
         if right < _PLOT[0] + 60 and not overlaps_label and not covers_point:
-            texts[i] = literal(names[i])
+            texts[i] = f"\u2002{literal(names[i])}"
             label_extents.append((left, right, y[i]))
     return texts
 

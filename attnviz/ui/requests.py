@@ -29,8 +29,8 @@ def outbox() -> Any:
     """Return the state of the browser: its tab and its unacknowledged requests."""
     payload = {
         "offline": gettext(
-            "No connection to the server. You can still move to another step; your other requests are sent when "
-            "the connection is back."
+            "No connection to the server. You can still go to another step or stage. Other pages, translations and "
+            "changes wait until the connection is back."
         )
     }
     return component("outbox", isolate=False)(

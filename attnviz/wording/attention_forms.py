@@ -106,7 +106,7 @@ def form_text(form: Form, sources: FormSources) -> str:
 
 def _additive_text(_: FormSources) -> str:
     return gettext(
-        "A small network gives each English word a score e (Bahdanau et al. 2014). It adds two lists of numbers, "
+        "A small network gives each English word an energy e (Bahdanau et al. 2014). It adds two lists of numbers, "
         "made from the decoder state s and the word’s annotation h. Then it applies tanh and adds up the results "
         "with learned weights v."
     )
@@ -119,7 +119,7 @@ def _general_text(sources: FormSources) -> str:
     )
     return gettext(
         "The small network is gone (Luong et al. 2015). A learned matrix P makes the annotation h as long as the "
-        "state s. The score is the sum of their products, number by number. That takes {general} multiplications "
+        "state s. The energy is the sum of their products, number by number. That takes {general} multiplications "
         "for this sentence instead of {additive}.",
         general=thousands(general),
         additive=thousands(additive),
@@ -129,9 +129,9 @@ def _general_text(sources: FormSources) -> str:
 def _product_text(_: FormSources) -> str:
     return gettext(
         "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word. Another matrix "
-        "makes a key k from each English word; the score is the dot product of q and k. Without a recurrent state, "
-        "training can compute all queries at once. This head was trained with the division of the next form; here "
-        "it is left out."
+        "makes a key k from each English word. The energy is now called score: the dot product of q and k. Without a "
+        "recurrent state, training can compute all queries at once. This head was trained with the division of the "
+        "next form; here it is left out."
     )
 
 
@@ -166,8 +166,8 @@ def step_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
     name, share = quoted_name(pieces[best]), percent(float(now.weights[step, best]))
     if form == "additive" and now.scores is not None:
         return gettext(
-            "The largest score is that of {name}: {score}. The softmax turns all scores into weights, which add up to "
-            "{whole}. The weight of {name} is {share}.",
+            "The largest energy is that of {name}: {score}. The softmax turns all energies into weights, which add "
+            "up to {whole}. The weight of {name} is {share}.",
             name=name,
             score=decimal(float(now.scores[step, best])),
             whole=percent(1.0),

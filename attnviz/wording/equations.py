@@ -135,10 +135,10 @@ def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equ
 
 def softmax_equation(trace: AttentionMatrix, note: str, last: str = "") -> Equation:
     """Return the template of a softmax of numbers named ⟦symbol⟧, over the source pieces up to `last`."""
-    denominator = rf"\sum_{{k=1}}^{{{last or len(trace.source_pieces)}}} e^{{⟦symbol⟧_{{⟦i⟧,k}}}}"
+    denominator = rf"\sum_{{k=1}}^{{{last or len(trace.source_pieces)}}} \exp(⟦symbol⟧_{{⟦i⟧,k}})"
     lines = (
-        rf"\alpha_{{⟦i⟧,⟦j⟧}} &= \frac{{e^{{⟦symbol⟧_{{⟦i⟧,⟦j⟧}}}}}}{{{denominator}}}",
-        r"&= \frac{e^{⟦exponent⟧}}{⟦exponentials⟧}",
+        rf"\alpha_{{⟦i⟧,⟦j⟧}} &= \frac{{\exp(⟦symbol⟧_{{⟦i⟧,⟦j⟧}})}}{{{denominator}}}",
+        r"&= \frac{\exp(⟦exponent⟧)}{⟦exponentials⟧}",
         r"&= ⟦weight⟧",
     )
     return Equation(2, aligned(*lines), note)
@@ -217,7 +217,7 @@ def attention_texts(trace: Recurrent, step: int, colours: Palette) -> Texts:
 
 def exponentials(energies: NDArray[np.floating]) -> str:
     """Return the largest terms of the sum of exponentials of `energies`, (Tx,)."""
-    shown = [rf"e^{{{number(float(energies[k]))}}}" for k in np.argsort(-energies, kind="stable")[:_MOST_TERMS]]
+    shown = [rf"\exp({number(float(energies[k]))})" for k in np.argsort(-energies, kind="stable")[:_MOST_TERMS]]
     return " + ".join(shown + ([r"\cdots"] if len(energies) > _MOST_TERMS else []))
 
 

@@ -72,7 +72,7 @@ def attention_sentence(trace: AttentionMatrix, step: int) -> str:
         return gettext("There is only one piece to look at: it gets all the attention.")
     names = [quoted_name(trace.source_pieces[j]) for j in order[:2]]
     return gettext(
-        "The translator’s attention always adds up to 100 %. A piece that would help more than the others gets a "
+        "The translator’s attention always adds up to 100 %. A piece that fits better than the others gets a "
         "much larger share: {name} gets {share}, {next} gets {less}.",
         name=names[0],
         share=percent(float(alpha[order[0]])),
@@ -85,10 +85,10 @@ def _energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     best = quoted_name(trace.source_pieces[int(trace.energies[step].argmax())])
     sentence = gettext(
         "Before it writes, the translator compares its current state with each English piece. The longer the bar "
-        "of a piece, the more this piece would help now. {name} would help most.",
+        "of a piece, the better this piece fits the state. {name} fits best.",
         name=capitalised(best),
     )
-    return sentence, gettext("{name} would help most", name=capitalised(best))
+    return sentence, gettext("{name} fits best", name=capitalised(best))
 
 
 def _attention_stage(trace: Recurrent, step: int) -> tuple[str, str]:
@@ -99,7 +99,7 @@ def _attention_stage(trace: Recurrent, step: int) -> tuple[str, str]:
             "Every English piece gets the same share, {share}: no piece is looked at more than the others.", share=share
         )
         return sentence, gettext("every piece gets {share}", share=share)
-    outcome = gettext("{name} gets {share} of the attention", name=capitalised(best), share=share)
+    outcome = gettext("{name} gets {share}", name=capitalised(best), share=share)
     if len(order) == 1:
         return attention_sentence(trace, step), outcome
     if interventions := interventions_text(trace, step):
@@ -134,8 +134,8 @@ def _mixture_stage(trace: Recurrent, step: int) -> tuple[str, str]:
         )
     share = percent(min(float(sums[needed - 1]), 1))
     if needed == 1:
-        return sentence, gettext("One piece makes up {share} of the mixture", share=share)
-    return sentence, gettext("{count} pieces make up {share} of the mixture", share=share, count=needed)
+        return sentence, gettext("One piece makes up {share}", share=share)
+    return sentence, gettext("{count} pieces make up {share}", share=share, count=needed)
 
 
 def _fixed_vector_stage(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  the same for all steps

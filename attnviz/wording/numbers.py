@@ -6,6 +6,7 @@ Machine-readable files (CSV, JSON, TikZ) do not use this module.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from attnviz.languages import format_number, format_share, gettext
 
@@ -17,6 +18,12 @@ NO_BREAK = "\u00a0"
 def decimal(value: float, places: int = 2) -> str:
     """Return `value` with that many decimal places."""
     return format_number(value, f".{places}f")
+
+
+def shown_difference(values: Iterable[float], places: int = 2) -> float:
+    """Return the difference of two numbers as shown with that many decimal places, so that it agrees with them."""
+    larger, smaller = (round(float(value), places) for value in values)
+    return round(larger - smaller, places)
 
 
 def significant(value: float, digits: int = 2) -> str:

@@ -9,7 +9,7 @@ from attnviz.analysis.measures import weight_order
 from attnviz.languages import gettext
 from attnviz.trace.parts import Kind
 from attnviz.wording.labels import quoted_name, subscript
-from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.numbers import decimal, percent, shown_difference
 from attnviz.wording.stages import times
 
 STAGES = (1, 2, 3, 4)
@@ -107,7 +107,7 @@ def _softmax_sentence(opened: OpenHead, row: int) -> str:
     first = quoted_name(opened.source_pieces[order[0]])
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all of the weight.")
-    lead = float(opened.scores[row, order[0]] - opened.scores[row, order[1]])
+    lead = shown_difference(opened.scores[row, order[:2]])
     return gettext(
         "{first} scores {lead} more than {second}. So {first} gets {share} of the weight, {times} as much as {second}.",
         first=first,

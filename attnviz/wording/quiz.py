@@ -22,12 +22,12 @@ def opening(tour: TourData, questions: Sequence[Question]) -> str:
         )
     if len(questions) == 1:
         return gettext(
-            "Which English word did the model look at most for this word? Tap it. The pictures are hidden until "
+            "Which English word did the translator look at most for this word? Tap it. The pictures are hidden until "
             "you have answered."
         )
     return gettext(
-        "Here are {count} French words of different kinds. For each, tap the English word that the model looked "
-        "at most. The pictures are hidden until you have answered.",
+        "Here are {count} French words of different kinds. For each, tap the English word that the translator "
+        "looked at most. The pictures are hidden until you have answered.",
         count=len(questions),
     )
 
@@ -75,16 +75,16 @@ def quiz_labels(tour: TourData) -> dict[str, str]:
     """Return the texts of the quiz, with placeholders that the browser fills."""
     heads = not tour.record.attends_once
     return {
-        "ask": gettext("Word {k} of {n}: where did the model look most for {word}?"),
+        "ask": gettext("Word {k} of {n}: where did the translator look most for “{word}”?"),
         "english": gettext("English words to choose from"),
         "right": gettext("Right."),
         "wrong": gettext("Not this word: {word} got {share} of the attention."),
         "shades": gettext(
-            "The greener a word, the more the model looked at it. The underlined word has the largest posterior "
+            "The greener a word, the more the translator looked at it. The underlined word has the largest posterior "
             "attention."
         )
         if tour.after is not None
-        else gettext("The greener a word, the more the model looked at it."),
+        else gettext("The greener a word, the more the translator looked at it."),
         "next": gettext("Next word"),
         "end": gettext("What did I score?"),
         "score": gettext("Correct answers, judged by the mean attention of the heads: {hits} of {n}.")

@@ -18,7 +18,7 @@ from attnviz.trace import Aligned, Record, Recurrent, Trace
 from attnviz.trace.interventions import forced_words
 from attnviz.wording.interventions import interventions_text
 from attnviz.wording.labels import quoted_name, subscript
-from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.numbers import decimal, percent, shown_difference
 from attnviz.wording.scorers import texts_of
 from attnviz.wording.weight_names import word_share_text
 
@@ -138,7 +138,7 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
             own=percent(original_share),
         )
         return sentence, outcome
-    lead = float(trace.energies[step, order[0]] - trace.energies[step, order[1]])
+    lead = shown_difference(trace.energies[step, order[:2]])
     sentence = gettext(
         "The exponential turns a difference into a ratio. The energy of {first} is {lead:.2f} above that of "
         "{second}, so its weight is {times} as large. All weights add up to 1.",

@@ -10,7 +10,7 @@ from attnviz.analysis.heads import open_head
 from attnviz.analysis.illustrative_words import WordAttention
 from attnviz.languages import gettext
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.numbers import decimal, fine_percent, percent
+from attnviz.wording.numbers import decimal, fine_percent, percent, shown_difference
 from attnviz.wording.scorers import texts_of
 from attnviz.wording.stages import times, was_forced
 from attnviz.wording.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured
@@ -183,20 +183,21 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     e, alpha = tour.energies.astype(np.float64), tour.opened.alignment[tour.word.step]
     order = np.argsort(-e, kind="stable")
     start = gettext(
-        "Softmax turns the numbers of the previous stop into shares that add up to 100 %. It raises e ≈ {e} to "
-        "each number, then divides each result by the total.",
-        e=decimal(np.e),
+        "Softmax turns the numbers of the previous stop into shares that add up to 100 %. It takes the exponential, "
+        "exp, of each number, then divides each result by the total."
     )
     if len(order) == 1:
         return (start, gettext("There is only one piece, so it gets all the attention."))
     best, second = int(order[0]), int(order[1])
-    lead = float(e[best] - e[second])
+    lead = shown_difference((e[best], e[second]))
     ratio = gettext(
-        "The number for {best} is {apart} above that for {second}, so the share of {best} is {times} as large: "
-        "{share} against {less}.",
+        "The number for {best} is {high}, that for {second} {low}. The difference is {apart}, so the share of {best} "
+        "is exp({apart}) = {times} as large: {share} against {less}.",
         best=tour.piece(best),
         second=tour.piece(second),
-        apart=decimal(lead, 2),
+        high=decimal(float(e[best])),
+        low=decimal(float(e[second])),
+        apart=decimal(lead),
         times=times(float(np.exp(lead))),
         share=fine_percent(float(alpha[best])),
         less=fine_percent(float(alpha[second])),

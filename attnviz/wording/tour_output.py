@@ -46,8 +46,11 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
         )
     else:
         mixed = gettext(
-            "For another word, {word}, the translator looks at several English words. It multiplies every "
-            "annotation by its share and adds up the products: {parts}. The sum is a mixture, not a copy of one word.",
+            "For {first}, one English word gets {most} of the attention, so a mixture hardly shows. For another "
+            "word, {word}, several words share the attention. The translator multiplies every annotation by its share "
+            "and adds up the products: {parts}. The sum is a mixture, not a copy of one word.",
+            first=tour.written(tour.word.step),
+            most=percent(float(tour.opened.alignment[tour.word.step].max())),
             word=tour.written(step),
             parts=_mixture_text(tour),
         )
@@ -77,6 +80,8 @@ def written_word_sentences(tour: TourData) -> tuple[str, ...]:
         "the {count} pieces that it knows.",
         count=thousands(int(record.config["vocabulary_size"])),
     )
+    if record.attends and not record.has_heads and tour.mixed_step != step:
+        start = f"{gettext('Back to {word}.', word=tour.written(step))} {start}"
     values = {"word": tour.written(step), "share": percent(float(record.probabilities[step]))}
     if len(record.top_pieces[step]) < 2:
         return start, f"{gettext('{word} has {share}.', **values)} {_next_word_sentence(tour)}".strip()

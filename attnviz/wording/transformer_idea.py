@@ -49,10 +49,8 @@ def added_name(block: str, layer: int) -> str:
 
 def _score_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
     best = capitalised(quoted_name(opened.source_pieces[int(opened.scores[step].argmax())]))
-    outcome = gettext("{name} would help most", name=best)
-    rest = gettext(
-        "The longer the bar of a piece, the more this piece would help now. {name} would help most.", name=best
-    )
+    outcome = gettext("{name} fits best", name=best)
+    rest = gettext("The longer the bar of a piece, the better this piece fits. {name} fits best.", name=best)
     count = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
     if count == 1:
         return rest, outcome

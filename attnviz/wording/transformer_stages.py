@@ -10,7 +10,7 @@ from attnviz.languages import gettext
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import Heads
 from attnviz.wording.labels import quoted_name, subscript
-from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.numbers import decimal, percent, shown_difference
 from attnviz.wording.stages import Stage, capitalised, context_shares, times, word_choice_texts
 from attnviz.wording.weight_names import word_share_text
 
@@ -90,7 +90,7 @@ def _softmax_stage(opened: OpenHead, step: int) -> tuple[str, str]:
     outcome += word_share_text(trace, step, order[0])
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all of the weight."), outcome
-    lead = float(scores[order[0]] - scores[order[1]])
+    lead = shown_difference(scores[order[:2]])
     sentence = gettext(
         "The exponential turns a difference into a ratio: the score of {first} is {lead:.2f} above that of "
         "{second}, so its weight is {times} as large. All weights add up to 1.",

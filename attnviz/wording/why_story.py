@@ -49,7 +49,17 @@ def growth() -> TextSection:
                 "decoder gets of the sentence differs. The page Translate usually shows a larger model. Move the "
                 "slider: the models then translate only the first words."
             ),
+            additive_and_general(),
         ),
+    )
+
+
+def additive_and_general() -> str:
+    """Return how the energies of the two recurrent kinds of attention differ."""
+    return gettext(
+        "Additive attention adds the state and the annotation, each multiplied by a matrix, then applies tanh and a "
+        "weighted sum. General attention multiplies state and annotation number by number, after one matrix, and adds "
+        "up the products."
     )
 
 

@@ -85,9 +85,10 @@ def test_main_parts_fit_in_the_first_window(open_page: Opener, lang: str) -> Non
         assert rows["y"] + 2 * rows["height"] / 19 <= size["height"], "the top of the heatmap, of 19 rows"
 
 
+@pytest.mark.parametrize("lang", ["en", "fr"])
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
-def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int, height: int) -> None:
-    page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
+def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int, height: int, lang: str) -> None:
+    page = open_page(f"?depth=idea&lang={lang}&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
     wait_until_idle(page)
     diagram = page.locator(".st-key-diagram .drawing")
     page.wait_for_function(
@@ -99,6 +100,7 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
         ".st-key-heatmap .chart",
         ".st-key-facts",
         ".st-key-diagram .drawing",
+        ".st-key-context_choice",
     ):
         box = page.locator(name).first.bounding_box()
         assert box, name
@@ -452,3 +454,13 @@ def test_toolbar_boxes_contain_search_links_and_files(open_page: Opener) -> None
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()
     expect(page.get_by_role("button", name="Whole trace, JSON")).to_be_visible()
     expect(page.locator("input[type=file]")).to_have_count(1)
+
+
+def test_phone_shows_the_new_french_below_the_choice_of_the_context(open_page: Opener) -> None:
+    page = open_page(f"?depth=idea&lang=fr&sentence={quote(DEFAULT_SENTENCE)}", width=390, height=844)
+    wait_until_idle(page)
+    choice = page.locator(".st-key-context_choice")
+    choice.locator("[role=radio]").nth(2).click()
+    outcome = page.locator(".st-key-context_outcome")
+    expect(outcome.locator("ins").first).to_be_visible()
+    expect(outcome.locator("ins").first).to_be_in_viewport()

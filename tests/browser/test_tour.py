@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.contrast import faint
 from tests.browser.settled import settled
 from tests.browser.test_page import query
@@ -259,3 +261,10 @@ def test_tour_is_offered_once_to_a_new_visitor(open_page: Opener, address: str) 
     settled(page, ".st-key-heatmap")
     expect(page.locator(".st-key-tour_offer")).to_have_count(0)
     expect(page.locator(CARD)).to_be_hidden()
+
+
+def test_back_leaves_the_last_stop_of_a_link_to_a_stop_that_idea_lacks(open_page: Opener) -> None:
+    page = open_page(f"?depth=idea&tour=8&sentence={quote(DEFAULT_SENTENCE)}")
+    expect(page.locator(".tour .card")).to_be_visible()
+    page.locator(".tour .back").click()
+    wait_for_stop(page, 6)

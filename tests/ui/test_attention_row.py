@@ -168,7 +168,7 @@ def test_row_is_saved_in_every_form(folder: Path) -> None:
         np.testing.assert_allclose(picture.numbers.iloc[:, -1], weights[step], atol=2e-6)
         assert len(heads) == (4 if name == "heads" else 0)
         if scores is not None:
-            np.testing.assert_allclose(picture.numbers["score e"], scores[step], atol=1e-5)
+            np.testing.assert_allclose(picture.numbers["energy (score) e"], scores[step], atol=1e-5)
         texts = [note.text for note in picture.figure.layout.annotations]
         assert texts[-len(weights[step]) :] == [f"{round(100 * w)}\u00a0%" for w in weights[step]]
 

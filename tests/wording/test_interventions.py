@@ -90,7 +90,7 @@ def test_softmax_equation_holds_after_an_intervention(changed: Trace) -> None:
     equation = equations(trace, STEP)[1]
     assert r"\tilde{e}" in equation.latex
     assert equation.note != equations(dataclasses.replace(trace, interventions=()), STEP)[1].note
-    terms = re.findall(r"e\^\{(-?\d+(?:\.\d+)?|-\\infty)\}", equation.latex)
+    terms = re.findall(r"\\exp\((-?\d+(?:\.\d+)?|-\\infty)\)", equation.latex)
     powers = np.exp([-np.inf if term == r"-\infty" else float(term) for term in terms])
     # Above the line is the piece of the largest weight; the terms below it compare as the largest weights do.
     assert powers[0] == powers[1]

@@ -6,10 +6,12 @@ import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
+import pandas as pd
 import pyarrow.csv
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from attnviz import AttnvizError
 from attnviz.importing.records import AttentionRecords
@@ -29,7 +31,7 @@ from attnviz.ui.text_sections import text_section
 from attnviz.wording.compared_links import agreement_sentences
 from attnviz.wording.corpus import measure_names, preset_caption, preset_names
 from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import decimal
+from attnviz.wording.numbers import decimal, significant
 from attnviz.wording.why_story import TextSection
 
 _LAST_TABLE, _UPLOAD_ERROR = "corpus_before", "corpus_refused"
@@ -418,7 +420,7 @@ def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[st
     columns = list(dict.fromkeys(["number", *file, "source", "target", *axes_and_order, *known]))
     with st.container(key="corpus_list"):
         event = st.dataframe(
-            shown.select(columns),
+            _in_the_language(shown.select(columns).to_pandas(), list(names)),
             hide_index=True,
             on_select="rerun",
             selection_mode="single-row",
@@ -454,7 +456,19 @@ def _columns(names: dict[str, str]) -> dict[str, Any]:
         "source": st.column_config.TextColumn(gettext("English"), width="medium"),
         "target": st.column_config.TextColumn(gettext("French"), width="medium"),
     }
-    return texts | {name: st.column_config.NumberColumn(label, format="%.3g") for name, label in names.items()}
+    return texts | {name: st.column_config.NumberColumn(label) for name, label in names.items()}
+
+
+def _in_the_language(rows: pd.DataFrame, measures: list[str]) -> Styler:
+    """Return `rows` with the numbers of `measures` written as in the language of the page.
+
+    Streamlit's own formats write a point in every language, or follow the language of the browser.
+    """
+    return rows.style.format({name: _written for name in measures if name in rows}, na_rep="")
+
+
+def _written(value: object) -> str:
+    return significant(float(cast("float", value)), 3)
 
 
 def _choose_part(count: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
+from html import escape
 
 import streamlit as st
 
@@ -17,7 +18,7 @@ from attnviz.figures.attribution_methods import attributions_figure
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext
-from attnviz.trace import WhatIf
+from attnviz.trace import Trace, WhatIf
 from attnviz.trace.changes import Change, FreezeContext, SetTemperature
 from attnviz.ui.components.chart import chart, inline_chart, steady_payload
 from attnviz.ui.components.findings import findings_panel, inline_findings
@@ -49,6 +50,7 @@ from attnviz.ui.step.what_changed import what_changed
 from attnviz.ui.style import theme_name
 from attnviz.ui.view import DetailLevel, View
 from attnviz.wording.imported_attention import missing_values_reason, side_names
+from attnviz.wording.what_if import words_with_changes
 
 CHANGES: dict[str, Change] = {"first": FreezeContext(0), "mean": SetTemperature(math.inf)}
 """The changes that give all steps one vector, by choice: that of the first step, or the mean of the annotations."""
@@ -122,7 +124,7 @@ def context_choice(view: View) -> None:
     names = {
         "each": gettext("a new mixture at each step"),
         "first": gettext("always that of step 1"),
-        "mean": gettext("always the mean of all words"),
+        "mean": gettext("always the mean of the words"),
     }
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("context_choice")):
         st.html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
@@ -134,6 +136,20 @@ def context_choice(view: View) -> None:
             then=partial(_choose, view, key),
             label_visibility="collapsed",
         )
+    if view.parent is not None and st.session_state[key] != "each":
+        with st.container(key=view.key("context_outcome")):
+            st.html(_outcome_html(view.trace, view.parent))
+
+
+def _outcome_html(trace: Trace, parent: Trace) -> str:
+    """Return the translation with one vector for all steps, with the words marked that differ from `parent`."""
+    tags = {"same": "span", "other": "ins", "gone": "del"}
+    words = "".join(
+        f"{' ' if word.space else ''}<{tags[word.kind]}>{escape(word.text)}</{tags[word.kind]}>"
+        for word in words_with_changes(trace, parent)
+    )
+    name = gettext("The decoder then writes")
+    return f'<div class="compared"><p><span class="name">{name}</span><span lang="fr">{words}</span></p></div>'
 
 
 def _current(view: View) -> str:

@@ -45,7 +45,7 @@ def tour_stops_payload(request: PayloadRequest, *, posterior: bool) -> dict[str,
     return {
         "identity": request.trace.fingerprint,
         "language": language(),
-        "words": tour_words(),
+        "words": tour_words(request.trace),
         "stops": [*stops, _quiz_payload(data) | {"number": len(stops) + 1}],
     }
 
@@ -58,7 +58,7 @@ def tour_data(trace: Record, *, posterior: bool = True) -> TourData:
     return TourData(trace, None if posterior_weights is None else trace.words().merged(posterior_weights))
 
 
-def tour_words() -> dict[str, str]:
+def tour_words(trace: Record) -> dict[str, str]:
     """Return the texts on the card that are the same at every stop."""
     return {
         "count": gettext("Stop {n} of {count}"),
@@ -75,8 +75,8 @@ def tour_words() -> dict[str, str]:
         "own": gettext("← → choose a word, Enter confirms it, Esc closes the tour."),
         "astray": gettext("Show this word again"),
         "reset": gettext("As it was"),
-        "fit": gettext("how well it fits"),
-        "share": gettext("share of attention"),
+        "fit": gettext("Fit (score)") if trace.has_heads else gettext("Fit (energy)"),
+        "share": gettext("Share (attention weight)"),
         "before": gettext("before the word"),
         "after": gettext("after the word"),
     }

@@ -21,6 +21,7 @@ from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.detail_level import detail_level_switch
 from attnviz.ui.toolbar.downloads import WIDTH
+from attnviz.wording.why_story import additive_and_general
 
 _EXAMPLES = "examples"
 _EXAMPLES_WIDTH = 620
@@ -192,6 +193,8 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
             "small transformer has no recurrence, only attention. The attention of these small models was not "
             "guided."
         )
+        + " "
+        + additive_and_general()
         if all_shipped
         else "",
     )

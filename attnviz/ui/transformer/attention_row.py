@@ -90,7 +90,7 @@ def row_payload(forms: Mapping[Form, AttentionForm], sources: FormSources, theme
         "words": {
             "french": gettext("French"),
             "english": gettext("English"),
-            "score": gettext("score e"),
+            "score": gettext("energy (score) e"),
             "weight": gettext("weight α"),
             "head": gettext("head {n}"),
             "mean": gettext("mean"),

@@ -102,7 +102,7 @@ function horizontalPlan(payload, available, measure) {
     compact,
     gutter,
     width,
-    height: decoder.titles[4][1] + (compact ? 22 : 38),
+    height: decoder.titles[4][1] + (compact ? 19 : 38),
     columns: adjacentColumns(widths, first),
     first,
     last: first + sum,
@@ -143,8 +143,8 @@ function compactRows(top, attends) {
     energy: [top + 80, top + 108],
     energyNumber: top + 120,
     weight: top + 138,
-    ribbons: [top + 144, top + 194],
-    context: [top + 195, top + 213],
+    ribbons: [top + 144, top + 186],
+    context: [top + 187, top + 205],
   };
 }
 

@@ -27,7 +27,7 @@ function laneElement(lane) {
     source.append(
       ...lane.source.flatMap((
         { text, space },
-      ) => [...(space ? [" "] : []), element("span", text === "</s>" ? "word end" : "word", text)]),
+      ) => [beforeWord(text, space), element("span", text === "</s>" ? "word end" : "word", text)]),
     );
     node.append(source);
   }
@@ -38,12 +38,23 @@ function laneElement(lane) {
   }
   const target = element("p", "target");
   target.lang = "fr";
-  target.append(...lane.parts.map((part) => element("span", part === " </s>" ? "part end" : "part", part)));
+  target.append(
+    ...lane.parts.map((part) =>
+      element("span", part === " </s>" ? "part end" : "part", part.replace(" </s>", "\u00a0</s>"))
+    ),
+  );
   if (versions) target.append(...exchanged(lane.versions.map(({ words }) => joined(words))));
   node.append(target);
   if (!versions) node.append(note);
   return node;
 }
+
+/**
+ * What stands between two words: the end mark and what follows without a space do not begin a line.
+ * @param {string} text
+ * @param {boolean} space
+ */
+const beforeWord = (text, space) => text === "</s>" ? "\u00a0" : space ? " " : "\u2060";
 
 /**
  * An element for texts that are exchanged, and a hidden one for each, which take the room of the highest: nothing moves.

@@ -9,6 +9,7 @@ import { find } from "../shared.js";
  */
 export function adjacentStops(stops, here) {
   const existing = stops.filter(({ missing }) => !missing).map(({ number }) => number);
+  here = Math.min(here, existing.at(-1) ?? here); // a link may name a stop that this level of detail does not have
   return { before: existing.findLast((one) => one < here) ?? null, after: existing.find((one) => one > here) ?? null };
 }
 
