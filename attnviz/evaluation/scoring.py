@@ -198,9 +198,8 @@ def _record_links(record: Aligned) -> Links:
         return Links(frozenset(record.sure) | frozenset(record.possible), frozenset(record.possible))
     words = record.words()
     target, source = linkable_size(record)
-    if isinstance(record, Attention) and record.links:
-        by_word = {(int(record.source_word_of[j]), int(record.target_word_of[i])) for j, i in record.links}
-        inside = frozenset((j, i) for j, i in by_word if j < source and i < target)
+    if isinstance(record, Attention) and words.links:
+        inside = frozenset((j, i) for j, i in words.links if j < source and i < target)
         return Links(inside, frozenset(record.possible) & inside)
     between = np.asarray(words.alignment, dtype=np.float64)[:target, :source]
     return Links(frozenset(largest_links(between)) if between.size else frozenset())
