@@ -238,7 +238,7 @@ def _records_side(records: AttentionRecords) -> Side:
     bases = (records.pairs.base,) if records.pairs.base is not None else _bases(records, pairs)
     if known and len(bases) == 1:
         pairs = [_between_words(links, bases[0], side) for links, side in zip(pairs, sides, strict=True)]
-        sides = [(_words(source), _words(target)) for source, target in sides]
+        sides = [(joined_words(source), joined_words(target)) for source, target in sides]
         bases, counted = (0,), bases[0]
     return Side(pairs, bases, sides, grows, counted)
 
@@ -254,7 +254,7 @@ def _bases(records: AttentionRecords, pairs: Sequence[Links]) -> tuple[int, ...]
     return (counting.base,) if counting.remark == "counted-from-1" else (0, 1)
 
 
-def _words(tokens: Sequence[str] | None) -> list[str] | None:
+def joined_words(tokens: Sequence[str] | None) -> list[str] | None:
     """Return the words that tokens form by their subword marks."""
     if tokens is None:
         return None

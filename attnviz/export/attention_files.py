@@ -40,17 +40,18 @@ SCHEMA = pa.schema(
 """Schema of the table; links are between pieces, 0-based, `j` of the source and `i` of the target."""
 
 
-def attention_file_content(records: Sequence[Attention], ending: str) -> bytes:
+def attention_file_content(records: Sequence[Attention], ending: str, first: int = 1) -> bytes:
     """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError for another.
 
-    .pharaoh, .naacl and .csv hold the links between words (`analysis.pharaoh.word_links`).
+    `first` is the number of the first record, which a .naacl file has. .pharaoh, .naacl and .csv hold the links between
+    words (`analysis.pharaoh.word_links`).
     """
     if ending == "json":
         return "".join(record.to_json() + "\n" for record in records).encode("utf-8")
     if ending == "pharaoh":
         return "".join(links_text(record) + "\n" for record in records).encode("utf-8")
     if ending == "naacl":
-        return "".join(_naacl(records)).encode("utf-8")
+        return "".join(_naacl(records, first)).encode("utf-8")
     if ending == "csv":
         return "\n".join(map(_link_table, records)).encode("utf-8-sig")
     if ending != "parquet":
@@ -85,9 +86,9 @@ def linked_record(words: Words, gold: GoldLinks, origin: str = "") -> Attention:
     )
 
 
-def _naacl(records: Sequence[Attention]) -> Iterator[str]:
+def _naacl(records: Sequence[Attention], first: int) -> Iterator[str]:
     """Yield the lines `pair source target S|P`, counted from 1; a pair without links has its first word linked to 0."""
-    for number, record in enumerate(records, 1):
+    for number, record in enumerate(records, first):
         links = word_links(record)
         if not links:
             yield f"{number} 0 1 S\n"

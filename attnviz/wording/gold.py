@@ -122,8 +122,8 @@ def removed_links_message() -> str:
     return gettext("The links marked by hand belonged to the previous sentence and were removed.")
 
 
-def drawing_texts() -> dict[str, str]:
-    """Return the texts of the mode in which links are drawn on the heatmap."""
+def drawing_texts(number: int, count: int) -> dict[str, str]:
+    """Return the texts of the mode in which links are drawn on the heatmap, for pair `number` of a file of `count`."""
     return {
         "help": gettext(
             "Click a cell to link its two words. A second click makes the link only possible; a third click removes it."
@@ -142,7 +142,10 @@ def drawing_texts() -> dict[str, str]:
         ),
         "most": gettext("No more than {most} links can be drawn."),
         "undo": gettext("Undo"),
-        "save": gettext("Save the links:"),
+        "save": gettext("Save the links:")
+        if count == 1
+        else gettext("Save the links of pair {number}:", number=number),
+        "save-all": gettext("Save the links of all {count} pairs:", count=count),
     }
 
 

@@ -97,7 +97,7 @@ class Job:
         """The attention of another program, for a table of it."""
         self.scored: Scored | None = None
         """The score of its links against gold links."""
-        self.other_name = ""
+        self.gold_name = self.other_name = ""
         self.other: AttentionRecords | None = None
         """The attention of the program that it is compared with."""
         self.agreement: LinkAgreement | None = None
@@ -284,7 +284,7 @@ def _measure_attention(name: str, files: Files, gold: File | None, other: File |
     scores = () if scored is None else scored.error.sentences
     table = attention_table(records, scores, advance, () if job.agreement is None else job.agreement.pairs)
     parquet.write_table(table, job.table, compression="zstd")
-    job.records, job.scored = records, scored
+    job.records, job.scored, job.gold_name = records, scored, gold[0] if gold else ""
 
 
 def job_of(identity: str | None) -> Job | None:

@@ -14,6 +14,7 @@ from attnviz.languages import gettext, language
 from attnviz.trace import Words
 from attnviz.ui.components.findings import findings_at
 from attnviz.ui.fields import text_box
+from attnviz.ui.file_uploader import uploader
 from attnviz.ui.page_state.gold import (
     TEXT,
     gold_of,
@@ -23,6 +24,7 @@ from attnviz.ui.page_state.gold import (
     set_links,
 )
 from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.popover import popover
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
@@ -35,6 +37,8 @@ from attnviz.wording.gold import (
     missed_link_sentence,
 )
 
+MOST_MEGABYTES = 16
+"""Largest size of a file of links, in megabytes."""
 SHOWN_LINKS = 6
 """Number of links shown before "more"."""
 
@@ -42,7 +46,8 @@ SHOWN_LINKS = 6
 def gold_box(view: View) -> None:
     """Draw the box in which links are entered."""
     session, key = st.session_state, view.key(TEXT)
-    with st.popover(gettext("Links marked by hand"), type="tertiary", key=view.key("gold_box")):
+    box = view.key("gold_box")
+    with popover(gettext("Links marked by hand"), type="tertiary", key=box):
         st.html(f'<p class="reading">{escape(links_help())}</p>')
         for name, side in zip((gettext("Source"), gettext("Target")), linkable_words(view.trace.words()), strict=True):
             st.html(f'<p class="reading"><b>{escape(name)}</b> {_numbered(side)}</p>')
@@ -60,6 +65,9 @@ def gold_box(view: View) -> None:
             request_button(gettext("Take them off"), partial(remove_links, session, view), key=view.key("gold_off"))
         if problem := problem_of(session, view):
             st.container(key=view.key("gold_problem_within")).text(problem)
+        if view.open_gold:
+            label = gettext("Or open a file of links, in any format")
+            uploader(label, partial(view.open_gold, view), key=box, megabytes=MOST_MEGABYTES)
 
 
 def _numbered(words: tuple[str, ...]) -> str:

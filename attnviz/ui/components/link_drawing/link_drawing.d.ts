@@ -23,7 +23,8 @@ interface LinkDrawingPayload extends PayloadAddress {
   targetWords: number[];
   /** The largest number of links. */
   most: number;
-  files: { label: string; at: string; file: string }[];
+  /** The files of this pair, then those of all pairs of its file, if there are several. */
+  files: { label: string; at: string; file: string }[][];
   words: Words;
 }
 

@@ -3,10 +3,12 @@
 
 import { lastAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
+import { saveFile } from "../saved_file.js";
 import {
   element,
   fill,
   find,
+  findAll,
   number,
   onMessages,
   onStop,
@@ -20,9 +22,21 @@ import { viewRoot } from "../view.js";
 import { isUndoKey, openCells } from "./cells.js";
 import { advanced, linksText, nameOf, pairsOf, readLinks, scoreOf } from "./links.js";
 
-/** Earlier links of each translation, which Undo restores. @type {Map<string, DrawnLinks[]>} */
+/** The links of each pair, the current ones last; Undo restores those before. @type {Map<string, DrawnLinks[]>} */
 const histories = new Map();
 const LONGEST_HISTORY = 1000;
+
+/**
+ * Makes other links the current ones of a pair.
+ * @param {LinkDrawingState} state
+ * @param {DrawnLinks} links
+ */
+function remember(state, links) {
+  const history = historyOf(state), last = history.at(-1);
+  if (last && linksText(last) === linksText(links)) return;
+  history.push(links);
+  if (history.length > LONGEST_HISTORY) history.shift();
+}
 
 /** @param {LinkDrawingState} state */
 function historyOf({ data }) {
@@ -56,10 +70,9 @@ function advance(root, state, link) {
     write(find(root, ".where output"), fill(words.most, { most }));
     return;
   }
-  const history = historyOf(state);
-  history.push(state.links);
-  if (history.length > LONGEST_HISTORY) history.shift();
-  change(root, state, advanced(state.links, link));
+  const links = advanced(state.links, link);
+  remember(state, links);
+  change(root, state, links);
 }
 
 /**
@@ -67,8 +80,10 @@ function advance(root, state, link) {
  * @param {LinkDrawingState} state
  */
 function undo(root, state) {
-  const before = historyOf(state).pop();
-  if (before) change(root, state, before);
+  const history = historyOf(state);
+  if (history.length < 2) return;
+  history.pop();
+  change(root, state, history[history.length - 1]);
 }
 
 /**
@@ -111,7 +126,7 @@ function show(root, state) {
     }
     : null;
   write(find(root, ".rate"), values ? fill(words.score, values) : "");
-  find(root, ".undo", HTMLButtonElement).disabled = !historyOf(state).length;
+  find(root, ".undo", HTMLButtonElement).disabled = historyOf(state).length < 2;
   find(root, ".files").hidden = !links.size;
   describe(root, state);
   state.cells.place();
@@ -134,19 +149,25 @@ function marksOf({ links, fetched }) {
  * @param {LinkDrawingState} state
  */
 function writeFiles(root, state) {
-  const anchors = state.data.files.map(({ label, at, file }, index) => {
-    const anchor = element("a", "", label);
-    anchor.href = new URL(at, document.baseURI).href;
-    anchor.download = file;
-    anchor.onclick = (event) => {
-      if (isStored(state)) return;
-      event.preventDefault();
-      state.saving = index;
-    };
-    return anchor;
+  /** @type {HTMLAnchorElement[]} */
+  const anchors = [];
+  findAll(root, ".files").forEach((box, place) => {
+    const files = state.data.files[place] ?? [], [label] = box.children;
+    const own = files.map(({ label: format, at, file }) => {
+      const anchor = element("a", "", format), index = anchors.length;
+      anchor.href = new URL(at, document.baseURI).href;
+      anchor.download = file;
+      anchor.onclick = (event) => {
+        event.preventDefault();
+        if (isStored(state)) saveFile(anchor, (problem) => write(find(root, ".problem"), problem));
+        else state.saving = index;
+      };
+      anchors.push(anchor);
+      return anchor;
+    });
+    box.replaceChildren(label, ...own.flatMap((anchor) => [" ", anchor]));
+    box.hidden = !files.length;
   });
-  const [label] = find(root, ".files").children;
-  find(root, ".files").replaceChildren(label, ...anchors.flatMap((anchor) => [" ", anchor]));
   if (state.saving === null || !isStored(state)) return;
   const saved = anchors[state.saving];
   state.saving = null;
@@ -166,9 +187,9 @@ const isStored = ({ data, links }) => data.links === linksText(links);
 function read(state) {
   const { data } = state;
   if (state.read === data.links || state.asked > lastAcknowledged() && !isStored(state)) return;
-  if (state.read !== undefined && !isStored(state)) historyOf(state).push(state.links);
   state.read = data.links;
   state.links = readLinks(data.links);
+  remember(state, state.links);
 }
 
 /**
@@ -207,9 +228,9 @@ export default function ({ data, parentElement }) {
   const root = find(parentElement, ".link-drawing");
   /** @type {LinkDrawingState} */
   const state = states.get(root) ?? start(root, data);
-  if (state.data.identity !== data.identity) { // another translation: its own links, and no undoing of the former ones
+  if (state.data.identity !== data.identity) { // another pair: its own links, and no undoing of the former ones
     Object.assign(state, { read: undefined, asked: 0, saving: null, pointed: undefined });
-    write(find(root, ".where output"), "");
+    for (const text of findAll(root, ".where output, .problem")) write(text, "");
   }
   state.data = data;
   setLanguage(data.language);
