@@ -266,8 +266,8 @@ def test_links_of_another_segmentation_lead_to_their_cells() -> None:
     other = attention("I don't sleep </s>", "je ne dors pas </s>", np.eye(5, 4)[[0, 2, 2, 1, 3]])
     app = upload(open_page(depth="numbers"), "mine.json", record.to_json().encode())
     links, _ = mounted_comparison(compare_with(app, "other.json", other.to_json().encode()))
-    shown = [(one["text"].split(" links ")[1], one.get("step"), one["source"]) for one in links["findings"]]
-    assert shown == [("“ne” to “don't” (1-1).", 1, None), ("“ne” to “sleep” (2-1).", 1, 3)]
+    shown = [(one["text"].split(" has ")[1], one.get("step"), one["source"]) for one in links["findings"]]
+    assert shown == [("“don't” → “ne” (1-1).", 1, None), ("“sleep” → “ne” (2-1).", 1, 3)]
 
 
 def of_heads() -> bytes:

@@ -48,7 +48,7 @@ def gold_box(view: View) -> None:
     session, key = st.session_state, view.key(TEXT)
     box = view.key("gold_box")
     with popover(gettext("Links marked by hand"), type="tertiary", key=box):
-        st.html(f'<p class="reading">{escape(links_help())}</p>')
+        st.html(f'<p class="reading">{escape(links_help(of_file=not view.trace.translated))}</p>')
         for name, side in zip((gettext("Source"), gettext("Target")), linkable_words(view.trace.words()), strict=True):
             st.html(f'<p class="reading"><b>{escape(name)}</b> {_numbered(side)}</p>')
         links = gold_of(session, view)
@@ -115,14 +115,17 @@ def _cached_payload(
 ) -> dict[str, Any]:
     """Return the payload of the errors; the unused arguments complete the cache key."""
     posterior = None if face == "before" else posterior_of(_trace)
-    return gold_payload(_trace.words(), _gold, face, None if posterior is None else _trace.words().merged(posterior))
+    shares = None if posterior is None else _trace.words().merged(posterior)
+    return gold_payload(_trace.words(), _gold, face, shares, of_file=not _trace.translated)
 
 
-def gold_payload(words: Words, gold: GoldLinks, face: Face, posterior: Any = None) -> dict[str, Any]:
+def gold_payload(
+    words: Words, gold: GoldLinks, face: Face, posterior: Any = None, *, of_file: bool = False
+) -> dict[str, Any]:
     """Return the payload: the error rate of the links of `words`, and each missed or false link with its cell.
 
     The links are compared with `gold`. `posterior`, (target words, source words), is the posterior attention; if both
-    kinds are shown, the listed links are those of the posterior.
+    kinds are shown, the listed links are those of the posterior. With `of_file`, another program made the links.
     """
     errors_by_face: dict[Face, LinkErrors] = {}
     if face != "after":
@@ -130,8 +133,8 @@ def gold_payload(words: Words, gold: GoldLinks, face: Face, posterior: Any = Non
     if face != "before":
         errors_by_face["after"] = link_errors(words, gold, posterior)
     errors = errors_by_face["before" if face == "before" else "after"]
-    listed = [(missed_link_sentence(words, errors, link), "missed", link) for link in errors.missed]
-    listed += [(false_link_sentence(words, link), "false", link) for link in errors.false]
+    listed = [(missed_link_sentence(words, errors, link, of_file=of_file), "missed", link) for link in errors.missed]
+    listed += [(false_link_sentence(words, link, of_file=of_file), "false", link) for link in errors.false]
     entries = [
         {
             "text": text,
@@ -143,7 +146,7 @@ def gold_payload(words: Words, gold: GoldLinks, face: Face, posterior: Any = Non
         for text, kind, (j, i) in listed
     ]
     return {
-        "summary": gold_summary(gold, errors_by_face),
+        "summary": gold_summary(gold, errors_by_face, of_file=of_file),
         "findings": entries,
         "steps": [],
         "atOnce": SHOWN_LINKS,

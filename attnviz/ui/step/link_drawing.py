@@ -46,7 +46,7 @@ def draws_links(view: View) -> bool:
 
 
 def link_drawing_switch(view: View) -> None:
-    """Draw the switch of the mode."""
+    """Draw the switch of the mode, which stands beside the title of the heatmap."""
     switch(
         gettext("Draw links"),
         key=view.key(DRAW),
@@ -74,15 +74,19 @@ def link_drawing(view: View) -> None:
         "most": MOST_LINKS,
         "at": register_payload(view, "links_of_attention", "", partial(_links_of_attention, view), "options"),
         "files": _files(view, words, gold),
-        "words": drawing_texts(view.file.number if view.file else 1, view.file.count if view.file else 1),
+        "words": drawing_texts(*_place(view), of_file=not view.trace.translated),
     }
     component("link_drawing", isolate=False)(key=view.key("link_drawing_bar"), data=payload)
 
 
+def _place(view: View) -> tuple[int, int]:
+    """Return the number of the pair in its file, and the number of pairs."""
+    return (view.file.number, view.file.count) if view.file else (1, 1)
+
+
 def _files(view: View, words: Words, gold: GoldLinks) -> list[list[dict[str, str]]]:
     """Return the files of this pair and, where the view shows one of several pairs of a file, those of all pairs."""
-    number = view.file.number if view.file else 1
-    makers = [("", gold.text(), partial(_pair_content, words, gold, number), file_name(view.trace, "links"))]
+    makers = [("", gold.text(), partial(_pair_content, words, gold, _place(view)[0]), file_name(view.trace, "links"))]
     if view.file and 1 < view.file.count <= MOST_SAVED:
         drawn = links_of_pairs(st.session_state)
         name = f"{view.file.key(0)} {sorted((pair, links.text()) for pair, links in drawn.items())}"

@@ -34,7 +34,7 @@ from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import Request
 from attnviz.ui.toolbar.detail_level import page_detail_level, page_level_address
 from attnviz.ui.toolbar.input_advice import draw_advice
-from attnviz.ui.view import MAIN, View
+from attnviz.ui.view import MAIN, View, shows
 from attnviz.wording.file_headings import search_name
 from attnviz.wording.imported_attention import made_by, remark_sentences
 from attnviz.wording.learning import guidance_text
@@ -230,7 +230,9 @@ def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
             leave = partial(opened_file.close_gold, st.session_state)
             request_button(gettext("Close this file of links"), leave, key="gold_close")
     sentences = [format_sentence(choice.file)] if choice else []
-    if remarks := [*sentences, *remark_sentences(trace)]:
+    hint = gettext("At the level Numbers you can draw links on the heatmap, or open a file of links marked by hand.")
+    hints = [] if shows(page_detail_level(), "numbers") else [hint]
+    if remarks := [*sentences, *remark_sentences(trace), *hints]:
         st.text(" ".join(remarks))
 
 

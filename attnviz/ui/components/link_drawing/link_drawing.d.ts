@@ -64,6 +64,8 @@ interface LinkDrawingState extends FetchingState<AttentionLinks> {
   /** The index of the file to save once the server has all links. */
   saving: number | null;
   cells: LinkCells;
+  /** The line with the score. */
+  score: HTMLElement;
   /** The cell described last. */
   pointed?: { link: LinkPair; number: string };
 }

@@ -108,7 +108,9 @@ function show(root, state) {
   const { rates, wrong } = scoreOf(attention?.links ?? [], links);
   const sure = [...links.values()].filter((kind) => kind === "sure").length;
   const counts = { sure, possible: links.size - sure, false: links.size ? wrong.length : 0 };
-  find(root, ".counts").replaceChildren(
+  const line = viewRoot(root).querySelector(".drawn-score"); // above the heatmap, in view while links are drawn
+  if (line && !line.contains(state.score)) line.replaceChildren(state.score);
+  find(state.score, ".counts").replaceChildren(
     ...Object.entries(counts).flatMap(([kind, count]) => {
       const mark = element("span", `mark ${kind}`);
       mark.setAttribute("aria-hidden", "true");
@@ -125,7 +127,7 @@ function show(root, state) {
       recall: percent(rates.recall),
     }
     : null;
-  write(find(root, ".rate"), values ? fill(words.score, values) : "");
+  write(find(state.score, ".rate"), values ? fill(words.score, values) : "");
   find(root, ".undo", HTMLButtonElement).disabled = historyOf(state).length < 2;
   find(root, ".files").hidden = !links.size;
   describe(root, state);
@@ -198,7 +200,8 @@ function read(state) {
  * @returns {LinkDrawingState}
  */
 function start(root, data) {
-  const state = /** @type {LinkDrawingState} */ ({ data, links: new Map(), asked: 0, saving: null });
+  const score = find(root, ".score");
+  const state = /** @type {LinkDrawingState} */ ({ data, links: new Map(), asked: 0, saving: null, score });
   const container = viewRoot(root).querySelector(`.st-key-${data.heatmap}`);
   if (!container) throw new Error("there is no heatmap");
   state.cells = openCells(container, {
