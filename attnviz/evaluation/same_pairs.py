@@ -79,7 +79,7 @@ def _letters(words: Sequence[str]) -> str:
     return "".join(words).casefold()
 
 
-def lacking_sides(
+def missing_sides(
     records: AttentionRecords, place: int, sides: Sequence[Sequence[str] | None]
 ) -> list[Sequence[str] | None]:
     """Return those of `sides`, source and target tokens, that the pair at index `place` of a file lacks."""
@@ -98,9 +98,9 @@ def gold_of_pair(records: AttentionRecords, number: int, count: int, shown: Alig
         return None
     words, pieces = linkable_words(shown.words()), (shown.source_pieces, shown.target_pieces)
     try:
-        record = records.attention(place, *lacking_sides(records, place, words))
+        record = records.attention(place, *missing_sides(records, place, words))
     except CountingError:
-        record = records.attention(place, *lacking_sides(records, place, pieces))
+        record = records.attention(place, *missing_sides(records, place, pieces))
     check_same_pair(record, shown)
     marked = dataclasses.replace(record, links=()) if record.sure or record.possible else record
     (pair,) = matched_sides([marked], [shown], [])[0].pairs

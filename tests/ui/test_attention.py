@@ -307,6 +307,8 @@ def test_self_attention_is_named_on_the_page(kind: str, snapshot: SnapshotAssert
     weights = np.tril(np.ones((2, 2, size, size))) if kind == "decoder" else np.ones((2, 2, size, size))
     record = attention(SOURCE, SOURCE, weights, normalise=True, kind=kind, gradient=np.eye(size), erased=np.eye(size))
     upload(app, "self.json", record.to_json().encode())
-    assert [html for html in panel_texts(app, "alignment", "room") if "section" in html] == snapshot
+    assert [
+        html for html in panel_texts(app, "alignment", "room") if "section" in html or "self-attention" in html
+    ] == snapshot
     assert steps_of(app) == size
     assert list(all_payloads(app))

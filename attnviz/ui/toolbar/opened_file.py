@@ -17,7 +17,7 @@ from attnviz.evaluation.same_pairs import (
     check_same_pair,
     gold_of_pair,
     has_no_place,
-    lacking_sides,
+    missing_sides,
     pair_place,
     pair_with_words_of,
 )
@@ -210,7 +210,7 @@ def _compared(choice: Choice, shown: Attention) -> tuple[Compared | None, str]:
             raise AttnvizError(_other_pair_message(records, choice))
         record = records.attention(
             place,
-            *lacking_sides(records, place, typed),
+            *missing_sides(records, place, typed),
             normalise=choice.normalise,
             unescape=choice.unescape,
         )
