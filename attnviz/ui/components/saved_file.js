@@ -13,7 +13,10 @@ export async function saveFile(link, report) {
   const answer = await fetch(href);
   if (answer.status === REFUSED) return report(await answer.text());
   if (!answer.ok) throw new Error(`${href}: ${answer.status}`);
-  const saved = Object.assign(document.createElement("a"), { href: URL.createObjectURL(await answer.blob()), download });
+  const saved = Object.assign(document.createElement("a"), {
+    href: URL.createObjectURL(await answer.blob()),
+    download,
+  });
   link.after(saved); // in the same place: a click elsewhere would close the box
   saved.click();
   saved.remove();
