@@ -45,7 +45,7 @@ class LinkErrors:
     """The links of an alignment compared with gold links; links are sorted by target word."""
 
     found: tuple[Link, ...]
-    """For each target word, the link to the source word with its largest share."""
+    """The links of a file; of weights, for each target word, the link to the source word with its largest share."""
     missed: tuple[Link, ...]
     """Sure links that were not found."""
     false: tuple[Link, ...]
@@ -53,7 +53,7 @@ class LinkErrors:
     rate: ErrorRate | None
     """Error rate of the found links; None where there is nothing to compare."""
     mutual: ErrorRate | None
-    """Error rate of the found links that are also the largest share of their source word."""
+    """Error rate of the found links that are also the largest share of their source word; None for those of a file."""
 
 
 def linkable_words(words: Words) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -156,20 +156,26 @@ def stored_links(trace: Aligned) -> GoldLinks:
 def link_errors(words: Words, gold: GoldLinks, shares: NDArray[np.floating] | None = None) -> LinkErrors:
     """Return the errors of the links of `words` against `gold`, whose links must be in range.
 
-    As in `attnviz evaluate`, each target word except `</s>` is linked to the source word of its largest share.
-    `shares`, (N, M), target by source words, replace the alignment, for posterior attention.
+    Words from a file of links have the links of the file. Otherwise, as in `attnviz evaluate`, each target word except
+    `</s>` is linked to the source word of its largest share. `shares`, (N, M), target by source words, replace the
+    alignment, for posterior attention.
     """
     source, target = map(len, linkable_words(words))
+    if words.links and shares is None:
+        return _errors_of({(j, i) for j, i in words.links if j < source and i < target}, gold, None)
     word_weights = np.asarray(words.alignment if shares is None else shares, dtype=np.float64)[:target, :source]
     if not word_weights.size:
         return LinkErrors((), (), (), None, None)
-    found, mutual = links(word_weights), mutual_links(word_weights)
+    return _errors_of(set(links(word_weights)), gold, _rate(mutual_links(word_weights), gold))
+
+
+def _errors_of(found: set[Link], gold: GoldLinks, mutual: ErrorRate | None) -> LinkErrors:
     return LinkErrors(
-        found=_in_order(set(found)),
-        missed=_in_order(gold.sure - set(found)),
-        false=_in_order(set(found) - gold.sure - gold.possible),
-        rate=_rate(found, gold),
-        mutual=_rate(mutual, gold),
+        found=_in_order(found),
+        missed=_in_order(gold.sure - found),
+        false=_in_order(found - gold.sure - gold.possible),
+        rate=_rate([*found], gold),
+        mutual=mutual,
     )
 
 

@@ -31,12 +31,11 @@ def links_text(record: Aligned, threshold: float | None = None) -> str:
 def word_links(record: Aligned, threshold: float | None = None) -> list[tuple[int, int, bool]]:
     """Return the links of `links_text`: source word, target word (0-based), and whether it is only a possible link."""
     words = record.words()
-    if not isinstance(record, Attention) or not record.links:
+    if not isinstance(record, Attention) or not words.links:
         return [(j, i, False) for j, i in _strongest_links(words, threshold)]
     ends = [len(side) - (side[-1] == "</s>") for side in (words.source, words.target)]
-    linked = {(int(record.source_word_of[j]), int(record.target_word_of[i])) for j, i in record.links}
     possible = {*record.possible} - {*record.sure}
-    return sorted((j, i, (j, i) in possible) for j, i in linked if j < ends[0] and i < ends[1])
+    return [(j, i, (j, i) in possible) for j, i in words.links if j < ends[0] and i < ends[1]]
 
 
 def _strongest_links(words: Words, threshold: float | None) -> list[tuple[int, int]]:

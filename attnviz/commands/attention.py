@@ -185,7 +185,7 @@ def run(options: argparse.Namespace) -> None:
         save(filled[0], options.output)
     else:
         try:
-            options.output.write_bytes(attention_file_content(chosen, ending))
+            options.output.write_bytes(attention_file_content(chosen, ending, options.sentence or 1))
         except OSError as error:
             raise AttnvizError(f"The file {options.output} cannot be written: {error.strerror}.") from error
         if ending == "pharaoh":

@@ -12,8 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from attnviz.analysis.link_scores import LinkScore
-from attnviz.analysis.measures import coverage, entropy, links
+from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.pair_agreement import PairAgreement
+from attnviz.analysis.pharaoh import word_links
 from attnviz.corpora.columns import ATTENTION_SCHEMA
 from attnviz.corpora.row import alignment_counts, least_coverage, remarks_of
 from attnviz.corpora.table_parts import TableMetadata, with_metadata
@@ -88,7 +89,7 @@ def _row(number: int, record: Attention) -> dict[str, Any]:
         "coverage": covered.astype(np.float32),
         "least_coverage": least_coverage(covered, source),
         "end_share": float(attending[:, len(source)].mean()) if _has_end(source, attending) else None,
-        "links_before": [{"i": i, "j": j, "weight": float(inner[i, j])} for j, i in links(inner)],
+        "links_before": [{"i": i, "j": j, "weight": float(inner[i, j])} for j, i, _ in word_links(record)],
         **alignment_counts(inner, source, target),
         **remarks_of(record),
     }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from attnviz.analysis.pair_agreement import PairAgreement, error_between
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.scoring import Side, best_turn, different_words, matched_sides, moved_links
+from attnviz.evaluation.scoring import Side, best_turn, different_words, joined_words, matched_sides, moved_links
+from attnviz.importing.index_base import CountingError
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 
@@ -88,13 +90,27 @@ def _remarks_on_words(first: Side, other: Side) -> list[str]:
     ]
 
 
-def with_tokens_of(records: AttentionRecords, other: AttentionRecords) -> AttentionRecords:
-    """Return `records` with the tokens of `other` on each side where their file has none."""
+def with_tokens_of(records: AttentionRecords, other: AttentionRecords, *, by_words: bool = False) -> AttentionRecords:
+    """Return `records` with the tokens of `other` on each side where their file has none.
+
+    With `by_words`, take the words that these tokens form, if the links fit them.
+    """
+    if by_words:
+        made = _with_sides_of(records, other, joined_words)
+        with suppress(CountingError):
+            if made.counting:
+                return made
+    return _with_sides_of(records, other, lambda tokens: tokens)
+
+
+def _with_sides_of(
+    records: AttentionRecords, other: AttentionRecords, change: Callable[[list[str] | None], list[str] | None]
+) -> AttentionRecords:
     if len(records) != len(other) or any(pair.line not in (None, index) for index, pair in enumerate(records.pairs)):
         return records
     given = dict[str, Sequence[list[str] | None]]()
     for side, name in enumerate(("source", "target")):
         own, theirs = ([one.tokens(index)[side] for index in range(len(one))] for one in (records, other))
         if None in own and None not in theirs:
-            given[name] = theirs
+            given[name] = [change(tokens) for tokens in theirs]
     return dataclasses.replace(records, **given) if given else records  # type: ignore[arg-type]

@@ -198,9 +198,8 @@ def _record_links(record: Aligned) -> Links:
         return Links(frozenset(record.sure) | frozenset(record.possible), frozenset(record.possible))
     words = record.words()
     target, source = linkable_size(record)
-    if isinstance(record, Attention) and record.links:
-        by_word = {(int(record.source_word_of[j]), int(record.target_word_of[i])) for j, i in record.links}
-        inside = frozenset((j, i) for j, i in by_word if j < source and i < target)
+    if isinstance(record, Attention) and words.links:
+        inside = frozenset((j, i) for j, i in words.links if j < source and i < target)
         return Links(inside, frozenset(record.possible) & inside)
     between = np.asarray(words.alignment, dtype=np.float64)[:target, :source]
     return Links(frozenset(largest_links(between)) if between.size else frozenset())
@@ -239,7 +238,7 @@ def _records_side(records: AttentionRecords) -> Side:
     bases = (records.pairs.base,) if records.pairs.base is not None else _bases(records, pairs)
     if known and len(bases) == 1:
         pairs = [_between_words(links, bases[0], side) for links, side in zip(pairs, sides, strict=True)]
-        sides = [(_words(source), _words(target)) for source, target in sides]
+        sides = [(joined_words(source), joined_words(target)) for source, target in sides]
         bases, counted = (0,), bases[0]
     return Side(pairs, bases, sides, grows, counted)
 
@@ -255,7 +254,7 @@ def _bases(records: AttentionRecords, pairs: Sequence[Links]) -> tuple[int, ...]
     return (counting.base,) if counting.remark == "counted-from-1" else (0, 1)
 
 
-def _words(tokens: Sequence[str] | None) -> list[str] | None:
+def joined_words(tokens: Sequence[str] | None) -> list[str] | None:
     """Return the words that tokens form by their subword marks."""
     if tokens is None:
         return None

@@ -41,14 +41,14 @@ SCHEMA = pa.schema(
 """Schema of the table; links are between pieces, 0-based, `j` of the source and `i` of the target."""
 
 
-def attention_file_content(records: Sequence[Attention | None], ending: str) -> bytes:
+def attention_file_content(records: Sequence[Attention | None], ending: str, first: int = 1) -> bytes:
     """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError for another.
 
-    .json, .parquet and .npz hold the weights of every layer and head. .pharaoh, .naacl and .csv hold the links between
-    words (`analysis.pharaoh.word_links`). A blank pair, None, is a blank line in .pharaoh and is left out elsewhere;
-    the numbers of other pairs count it.
+    `first` is the number of the first record, which a .naacl file has. .json, .parquet and .npz hold the weights of
+    every layer and head. .pharaoh, .naacl and .csv hold the links between words (`analysis.pharaoh.word_links`). A
+    blank pair, None, is a blank line in .pharaoh and is left out elsewhere; the numbers of other pairs count it.
     """
-    numbered = [(number, record) for number, record in enumerate(records, 1) if record is not None]
+    numbered = [(number, record) for number, record in enumerate(records, first) if record is not None]
     if ending == "json":
         return "".join(record.to_json() + "\n" for _, record in numbered).encode("utf-8")
     if ending == "pharaoh":

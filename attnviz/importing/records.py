@@ -186,10 +186,10 @@ class AttentionRecords(Sequence[Attention]):
 
 def format_sentence(records: AttentionRecords) -> str:
     """Return a sentence that names the format of the records, the reason, and the number of pairs."""
+    name, title = records.format, records.title
     sentence = gettext(
-        "Format {format}, {title}. {reason} Sentence pairs: {count}.",
-        format=records.format,
-        title=records.title,
+        "Format {format}. {reason} Sentence pairs: {count}.",
+        format=title if name.casefold() in title.casefold() else f"{name}, {title}",
         reason=records.reason,
         count=len(records),
     )

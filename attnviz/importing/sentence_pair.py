@@ -291,6 +291,8 @@ class Sentences(Sequence[SentencePair]):
     """Index of the first token by the format; None where it is inferred from all links."""
     remarks: tuple[str, ...] = ()
     """Keys of remarks that hold for every pair."""
+    first: int | None = None
+    """Number of the first pair, from 1, where the file numbers its pairs."""
 
     def __len__(self) -> int:
         """Return the number of pairs."""

@@ -124,6 +124,10 @@ class Aligned(Saved):
         """Return the alignment by words: source words, target words and the (target words, source words) matrix."""
         return self._words
 
+    def _links_between_words(self) -> tuple[tuple[int, int], ...]:
+        """Return the links between words of a record that was made from links; empty where it has weights only."""
+        return ()
+
     @cached_property
     def _words(self) -> Words:
         source, target = self.word_groups()
@@ -133,6 +137,7 @@ class Aligned(Saved):
             alignment=self.alignment,
             source_groups=source,
             target_groups=target,
+            links=self._links_between_words(),
         )
         merged = words.merged(self.alignment)
         merged.setflags(write=False)

@@ -177,6 +177,10 @@ class Attention(HeadViews, Aligned):
         """Return the indices of the pieces of each word, for source and target, from the recorded word numbers."""
         return _groups(self.source_word_of), _groups(self.target_word_of)
 
+    def _links_between_words(self) -> Links:
+        """Return the links of the file between words."""
+        return tuple(sorted({(int(self.source_word_of[j]), int(self.target_word_of[i])) for j, i in self.links}))
+
     def sizes(self) -> dict[str, int]:
         """Return the value of each size symbol in the table of quantities."""
         width = self.states.shape[1] if self.states.ndim == 2 else 0

@@ -29,6 +29,8 @@ class Words:
     source_groups: tuple[tuple[int, ...], ...]
     """For each source word, the indices of its pieces."""
     target_groups: tuple[tuple[int, ...], ...]
+    links: tuple[tuple[int, int], ...] = ()
+    """Links (source word, target word) that a file has, possible ones included; empty for weights."""
 
     def word_at(self, step: int) -> int:
         """Return the target word whose piece is written at `step`; both are 0-based."""

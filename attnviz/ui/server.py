@@ -87,7 +87,7 @@ def _route(name: str, respond: Callable[[Request], Response]) -> Route:
 
 
 def _shared_payload(request: Request) -> Response:
-    """Return a payload of a translation, or 404 where there is none."""
+    """Return a payload of a translation, 404 where there is none, or the sentence that says why it cannot be made."""
     from attnviz.ui.payload_makers import MAKERS
     from attnviz.ui.shared_payloads import UnknownPayloadError, payload
 
@@ -96,17 +96,23 @@ def _shared_payload(request: Request) -> Response:
         packed = payload(MAKERS, parameters["fingerprint"], parameters["name"], request.query_params)
     except UnknownPayloadError:
         return Response(status_code=404)
+    except AttnvizError as error:
+        return _refusal(error)
     return _response(packed, request, "application/json", "no-store")
 
 
 def _session_payload(request: Request) -> Response:
     """Return a payload of a session, or 404; files are sent as attachments, whatever they contain.
 
-    The page of a lesson may run only its own script, in a sandbox without access to the app.
+    Where it cannot be made, return the sentence that says why. The page of a lesson may run only its own script, in a
+    sandbox without access to the app.
     """
     from attnviz.ui.session_payloads import FILE, HTML, payload_content
 
-    content = payload_content(request.path_params["secret"], request.query_params)
+    try:
+        content = payload_content(request.path_params["secret"], request.query_params)
+    except AttnvizError as error:
+        return _refusal(error)
     if content is None:
         return Response(status_code=404)
     packed, media_type = content
@@ -116,6 +122,11 @@ def _session_payload(request: Request) -> Response:
     if media_type == HTML:
         answer.headers["Content-Security-Policy"] = SANDBOX
     return answer
+
+
+def _refusal(error: AttnvizError) -> Response:
+    """Return the message of an error for the visitor; 422 is `REFUSED` in `components/payloads.js`."""
+    return Response(str(error), 422, {"Cache-Control": "no-store"}, "text/plain")
 
 
 def _script(request: Request) -> Response:

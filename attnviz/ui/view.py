@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
+from attnviz.analysis.gold import GoldLinks
 from attnviz.trace import Trace, WhatIfs
 from attnviz.trace.changes import Resolved
 
@@ -52,6 +53,31 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False)
+class FilePair:
+    """The pair of a file of imported attention that a view shows."""
+
+    name: str
+    """Name of the file."""
+    number: int
+    """Number of the pair, from 1."""
+    count: int
+    """Number of pairs in the file."""
+    record: Callable[[int], Any]
+    """Returns the attention of the pair with a number, None where it is a blank line; raises AttnvizError."""
+    gold_name: str = ""
+    """Name of the file of gold links; empty without one."""
+    gold: Callable[[int], GoldLinks | None] = lambda _: None
+    """Returns the links of the pair with a number in that file, between the words of its attention.
+
+    None without a file; raises AttnvizError.
+    """
+
+    def key(self, number: int) -> str:
+        """Return text that differs for each pair, also where pairs have the same words."""
+        return f"{self.name} {self.gold_name} {number}"
+
+
+@dataclass(frozen=True, eq=False)
 class View:
     """A translation that is shown, and the id that makes its keys unique on the page."""
 
@@ -75,6 +101,10 @@ class View:
     """Number of steps; None for those of the decoder."""
     compared: Compared | None = None
     """What imported attention is compared with."""
+    file: FilePair | None = None
+    """The pair of a file that imported attention is."""
+    open_gold: Callable[[View, str, bytes], None] | None = None
+    """Takes the gold links of this view from a file by its name and content; None if the view cannot have any."""
     main: View | None = None
     """The page's own view, if the page draws this one instead: its parameters are in the address, too."""
 

@@ -16,7 +16,7 @@ def agreement_sentences(pairs: Sequence[PairAgreement], names: tuple[str, str]) 
     shared, only_first, only_other = (
         sum(len(getattr(pair, name)) for pair in pairs) for name in ("shared", "only_first", "only_other")
     )
-    sentences = [ngettext("Both files have {count} link.", "Both files have {count} links.", shared)]
+    sentences = [ngettext("The files share {count} link.", "The files share {count} links.", shared)]
     sentences += [
         ngettext("{count} more link is only in {name}.", "{count} more links are only in {name}.", count, name=name)
         for count, name in ((only_first, names[0]), (only_other, names[1]))
@@ -31,7 +31,7 @@ def agreement_sentences(pairs: Sequence[PairAgreement], names: tuple[str, str]) 
 def only_one_sentence(source: str, target: str, link: Link, name: str) -> str:
     """Return the sentence that a link is only in the file `name`."""
     return gettext(
-        "Only {name} links {target} to {source} ({link}).",
+        "Only {name} has {source} → {target} ({link}).",
         name=shorten(name, 40),
         source=quote(shorten(source, 30)),
         target=quote(shorten(target, 30)),

@@ -19,7 +19,7 @@ def mark_names() -> dict[str, str]:
     return {
         "sure": gettext("sure link"),
         "possible": gettext("possible link"),
-        "false": gettext("false link of the model"),
+        "false": gettext("false link"),
     }
 
 
@@ -31,13 +31,33 @@ def link_count_texts(sure: int, possible: int) -> dict[str, str]:
     }
 
 
-def gold_summary(gold: GoldLinks, errors_by_face: Mapping[Face, LinkErrors]) -> str:
-    """Return how the links of each displayed face compare with the gold links."""
+def gold_summary(gold: GoldLinks, errors_by_face: Mapping[Face, LinkErrors], *, of_file: bool = False) -> str:
+    """Return how the links of each displayed face, of a model or `of_file`, compare with the gold links."""
     gold_counts = gettext(
         "This pair of sentences has {sure} and {possible}, marked by hand.",
         **link_count_texts(len(gold.sure), len(gold.possible)),
     )
-    return " ".join((gold_counts, *(_rate_sentence(face, errors) for face, errors in errors_by_face.items())))
+    sentences = (
+        _file_rate_sentence(errors) if of_file else _rate_sentence(face, errors)
+        for face, errors in errors_by_face.items()
+    )
+    return " ".join((gold_counts, *sentences))
+
+
+def _file_rate_sentence(errors: LinkErrors) -> str:
+    if errors.rate is None:
+        return gettext("The file does not link any words.")
+    sentence = ngettext(
+        "The alignment error rate of the file is {aer}. Of its {count} link, {precision} is among the sure or "
+        "possible links. It has {recall} of the sure links.",
+        "The alignment error rate of the file is {aer}. Of its {count} links, {precision} are among the sure or "
+        "possible links. It has {recall} of the sure links.",
+        len(errors.found),
+        aer=decimal(errors.rate.aer),
+        precision=percent(errors.rate.precision),
+        recall=percent(errors.rate.recall),
+    )
+    return f"{sentence} {_mutual_sentence(errors.mutual)}".strip()
 
 
 def _rate_sentence(face: Face, errors: LinkErrors) -> str:
@@ -69,21 +89,27 @@ def _mutual_sentence(rate: ErrorRate | None) -> str:
     )
 
 
-def missed_link_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
-    """Return the message that a sure link was missed, and what its target word is linked to instead."""
+def missed_link_sentence(words: Words, errors: LinkErrors, link: Link, *, of_file: bool = False) -> str:
+    """Return that a sure link was missed, by the model or `of_file`, and what its target word is linked to instead."""
     linked = next((source for source, target in errors.found if target == link[1]), None)
     values = _link_values(words, link)
     if linked is None:
-        return gettext("The model misses {source} → {target} ({link}): it links {target} to nothing.", **values)
-    return gettext(
-        "The model misses {source} → {target} ({link}): it links {target} to {other}.",
-        other=quote(shorten(words.source[linked], 30)),
-        **values,
-    )
+        if of_file:
+            return gettext("The file misses {source} → {target} ({link}): it links nothing to {target}.", **values)
+        return gettext("The model misses {source} → {target} ({link}): it links nothing to {target}.", **values)
+    values["other"] = quote(shorten(words.source[linked], 30))
+    if of_file:
+        return gettext("The file misses {source} → {target} ({link}): it has {other} → {target}.", **values)
+    return gettext("The model misses {source} → {target} ({link}): it has {other} → {target}.", **values)
 
 
-def false_link_sentence(words: Words, link: Link) -> str:
-    """Return the message that a link of the model is no gold link, neither sure nor possible."""
+def false_link_sentence(words: Words, link: Link, *, of_file: bool = False) -> str:
+    """Return that a link of the model or `of_file` is no gold link, neither sure nor possible."""
+    if of_file:
+        return gettext(
+            "The file’s link {source} → {target} ({link}) is false: it is not marked by hand.",
+            **_link_values(words, link),
+        )
     return gettext(
         "The model’s link {source} → {target} ({link}) is false: it is not marked by hand.", **_link_values(words, link)
     )
@@ -99,14 +125,19 @@ def _link_values(words: Words, link: Link) -> dict[str, str]:
     }
 
 
-def links_help() -> str:
-    """Return how links are written, and which words they count."""
-    return gettext(
+def links_help(*, of_file: bool = False) -> str:
+    """Return how links are written, and which words they count: of a translation or `of_file`."""
+    written = gettext(
         "Write links as 0-0 1?2: a source word, a sign, a target word. The sign is - for a sure link and ? for a "
-        "possible link. Words are numbered from 0, as in the two lists below. The words are those of the "
-        "sentence and the translation shown. The model wrote this translation, or you entered it under “Your own "
-        "translation”."
+        "possible link. Words are numbered from 0, as in the two lists below."
     )
+    if of_file:
+        return written
+    words = gettext(
+        "The words are those of the sentence and the translation shown. The model wrote this translation, or you "
+        "entered it under “Your own translation”."
+    )
+    return f"{written} {words}"
 
 
 def hidden_links_message() -> str:
@@ -122,27 +153,31 @@ def removed_links_message() -> str:
     return gettext("The links marked by hand belonged to the previous sentence and were removed.")
 
 
-def drawing_texts() -> dict[str, str]:
-    """Return the texts of the mode in which links are drawn on the heatmap."""
+def drawing_texts(number: int, count: int, *, of_file: bool) -> dict[str, str]:
+    """Return the texts of the mode in which links are drawn on the heatmap, for pair `number` of `count`."""
     return {
         "help": gettext(
-            "Click a cell to link its two words. A second click makes the link only possible; a third click removes it."
+            "Click a cell to link its two words. A second click makes the link only possible; a third click removes "
+            "it. A link is written source → target."
         ),
         "keys": gettext("Arrow keys move, Enter or Space sets the link, Ctrl+Z undoes, and Escape leaves the heatmap."),
         "cells": gettext("Cells for drawing links"),
-        "cell": gettext("{target} ← {source}: {kind}"),
+        "cell": gettext("{source} → {target}: {kind}"),
         "none": gettext("no link"),
         "sure": gettext("sure link"),
         "possible": gettext("possible link"),
         "count-sure": gettext("sure: {count}"),
         "count-possible": gettext("possible: {count}"),
-        "count-false": gettext("false links of the attention: {count}"),
-        "score": gettext(
-            "{face}, against the links you drew: alignment error rate {aer}, precision {precision}, recall {recall}."
-        ),
+        "count-false": gettext("false: {count}"),
+        "score": gettext("Error rate of the file {aer}, precision {precision}, recall {recall}.")
+        if of_file
+        else gettext("{face}: error rate {aer}, precision {precision}, recall {recall}."),
         "most": gettext("No more than {most} links can be drawn."),
         "undo": gettext("Undo"),
-        "save": gettext("Save the links:"),
+        "save": gettext("Save the links:")
+        if count == 1
+        else gettext("Save the links of pair {number}:", number=number),
+        "save-all": gettext("Save the links of all {count} pairs:", count=count),
     }
 
 

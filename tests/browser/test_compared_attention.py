@@ -41,11 +41,11 @@ def test_two_files_become_a_table_whose_rows_open_side_by_side(
     assert box is not None
     page.mouse.click(box["x"] + 12, box["y"] + 38 + 35 + 17)  # the box of the second row
     both = page.locator(".st-key-compared_attention")
-    expect(both).to_contain_text("Only first.txt links “maison” to “green” (1-1).")
+    expect(both).to_contain_text("Only first.txt has “green” → “maison” (1-1).")
     settled(page, ".st-key-compared")
     names = both.locator(".chart").evaluate("(chart) => chart._fullData.map(({ name }) => name)")
     assert names[:3] == ["first", "other", "difference"]
-    both.get_by_role("button", name="Only other.pharaoh links “verte” to “green” (1-2).").click()
+    both.get_by_role("button", name="Only other.pharaoh has “green” → “verte” (1-2).").click()
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of 4"))
     expect(both.locator(".chart-box > p").first).to_contain_text("“verte”. Most attention: first.txt “house” (1.00)")
 
@@ -53,7 +53,7 @@ def test_two_files_become_a_table_whose_rows_open_side_by_side(
     page.locator(".st-key-draw [role=switch], .st-key-draw input").first.click()
     page.locator(".link-cells .cell").focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".link-drawing .rate")).to_contain_text("recall 100")
+    expect(page.locator(".drawn-score .rate")).to_contain_text("recall 100")
     page.locator(".st-key-compare_stop button").click()
     expect(both).to_have_count(0)
     expect(page.locator(".link-cells .mark.sure")).to_have_count(1)

@@ -11,12 +11,12 @@ from playwright.sync_api import Browser, Page, expect
 from attnviz import read_attention
 from tests.browser.conftest import Opener
 from tests.browser.settled import go_to_page, settled, wait_until_still
-from tests.browser.views import open_share
+from tests.browser.views import open_file, open_share
 
 pytestmark = pytest.mark.browser
 
 QUERY = "?sentence=The+green+house+is+large.&target=La+maison+verte+est+grande.&depth=numbers&draw=1"
-GRID, BAR = ".link-cells", ".link-drawing"
+GRID, BAR, RATE = ".link-cells", ".link-drawing", ".drawn-score .rate"
 
 
 def middle_of(page: Page, row: int, column: int) -> tuple[float, float]:
@@ -50,9 +50,9 @@ def test_uploaded_links_are_corrected_by_mouse_and_saved(open_page: Opener, tmp_
     expect(page.locator(GRID)).to_be_visible()
     for row, column in ((0, 0), (1, 2), (2, 1), (3, 3), (3, 3)):
         page.mouse.click(*middle_of(page, row, column))
-    rate = page.locator(f"{BAR} .rate")
+    rate = page.locator(RATE)
     # two of the four links are right: 1 - (1 + 2) / (4 + 3)
-    expect(rate).to_contain_text(re.compile(r"error rate 0\.57, precision 50.%, recall 33.%"))
+    expect(rate).to_contain_text(re.compile(r"rate of the file 0\.57, precision 50.%, recall 33.%"))
     assert marks(page, "sure") == ["0-0", "2-1", "1-2"]
     assert marks(page, "possible") == ["3-3"]
     assert marks(page, "false") == ["1-1", "2-2"]
@@ -82,11 +82,11 @@ def test_links_are_drawn_by_keyboard_and_kept_through_steps_and_pages(open_page:
     cell.focus()
     for key in ("Space", "ArrowDown", "ArrowRight", "ArrowRight", "Enter", "ArrowDown", "ArrowLeft", "Enter", "Enter"):
         page.keyboard.press(key)
-    expect(cell).to_have_attribute("aria-label", "verte ← green: possible link")
-    expect(page.locator(f"{BAR} .where")).to_contain_text("verte ← green: possible link · α =")
+    expect(cell).to_have_attribute("aria-label", "green → verte: possible link")
+    expect(page.locator(f"{BAR} .where")).to_contain_text("green → verte: possible link · α =")
     page.keyboard.press("End")
     page.keyboard.press("PageDown")
-    expect(cell).to_have_attribute("aria-label", ". ← .: no link")  # the end mark has no links
+    expect(cell).to_have_attribute("aria-label", ". → .: no link")  # the end mark has no links
     page.keyboard.press("Enter")
     page.keyboard.press("Control+z")
     assert (marks(page, "sure"), marks(page, "possible")) == (["0-0", "2-1"], ["1-2"])
@@ -105,7 +105,7 @@ def test_links_are_drawn_by_keyboard_and_kept_through_steps_and_pages(open_page:
     page.wait_for_url(re.compile("draw=1"))
     page.reload()
     expect(page.locator(f"{GRID} .mark.possible")).not_to_have_count(0, timeout=60_000)
-    expect(page.locator(f"{BAR} .rate")).to_contain_text("alignment error rate")
+    expect(page.locator(RATE)).to_contain_text("error rate")
 
 
 def test_another_sentence_begins_without_links_and_undo(open_page: Opener) -> None:
@@ -113,13 +113,13 @@ def test_another_sentence_begins_without_links_and_undo(open_page: Opener) -> No
     settled(page, ".st-key-heatmap")
     page.mouse.click(*middle_of(page, 0, 0))
     page.mouse.click(*middle_of(page, 1, 2))
-    expect(page.locator(f"{BAR} .files")).to_be_visible()
+    expect(page.locator(f"{BAR} .files").first).to_be_visible()
     box = page.locator(".st-key-sentence textarea")
     box.fill("A dog sleeps.")
     box.press("Enter")
     expect(page.locator(".player .source")).to_contain_text("sleeps")
     expect(page.locator(f"{GRID} .mark")).to_have_count(0)
-    expect(page.locator(f"{BAR} .files")).to_be_hidden()
+    expect(page.locator(f"{BAR} .files").first).to_be_hidden()
     expect(page.locator(f"{BAR} .undo")).to_be_disabled()
 
 
@@ -133,7 +133,7 @@ def test_links_are_drawn_by_finger_on_a_telephone(chromium: Browser, address: st
             page.touchscreen.tap(*middle_of(page, row, column))
         expect(page.locator(f"{GRID} .mark.sure")).to_have_count(2)
         assert (marks(page, "sure"), marks(page, "possible")) == (["0-0", "3-3"], ["2-1"])
-        expect(page.locator(f"{BAR} .rate")).to_contain_text("recall 100")
+        expect(page.locator(RATE)).to_contain_text("recall 100")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
@@ -145,3 +145,70 @@ def test_module_of_the_mode_is_loaded_with_the_mode(open_page: Opener) -> None:
     page.locator(".st-key-draw [role=switch], .st-key-draw input").first.click()
     expect(page.locator(GRID)).to_be_visible()
     assert page.evaluate(loaded) > 0
+
+
+PAIRS = "the green house\tla maison verte\t0-0 1-1 2-2\na dog sleeps\tun chien dort\t0-0 1-1 2-1\n"
+
+
+def test_links_of_each_pair_of_a_file_are_kept_undone_and_saved_together(open_page: Opener, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    page = open_page("?depth=numbers&draw=1")
+    open_file(page)
+    page.locator("input[type=file]").first.set_input_files(tmp_path / "pairs.tsv")
+    expect(page.locator(".st-key-notice")).to_contain_text("pairs.tsv")
+    page.keyboard.press("Escape")
+    settled(page, ".st-key-look")
+    for row, column in ((0, 0), (1, 2)):
+        page.mouse.click(*middle_of(page, row, column))
+    step = page.get_by_test_id("stNumberInputStepUp")
+    step.click()  # at once: the last edit may still be on its way
+    expect(page.locator(".player .source")).to_contain_text("sleeps")
+    expect(page.locator(f"{GRID} .mark")).to_have_count(0)
+    settled(page, ".st-key-look")
+    page.mouse.click(*middle_of(page, 0, 1))
+    expect(page.locator(f"{GRID} .mark.sure")).to_have_count(1)
+    undo = page.locator(f"{BAR} .undo")
+    for _ in range(2):
+        page.get_by_test_id("stNumberInputStepDown").click()
+        expect(page.locator(f"{GRID} .mark.sure")).to_have_count(2)
+        assert marks(page, "sure") == ["0-0", "2-1"]
+        expect(page.locator(".stApp")).not_to_contain_text("belonged to")
+        step.click()
+        expect(page.locator(f"{GRID} .mark.sure")).to_have_count(1)
+        assert marks(page, "sure") == ["1-0"]
+    go_to_page(page, "Lab")
+    go_to_page(page, "Translate")
+    expect(page.locator(f"{GRID} .mark.sure")).to_have_count(1)
+    settled(page, ".st-key-look")
+    with page.expect_download() as download:
+        page.locator(f"{BAR} .files").nth(1).get_by_text("NAACL").click()
+    assert download.value.path().read_text(encoding="utf-8") == "1 1 1 S\n1 3 2 S\n2 2 1 S\n"
+    with page.expect_download() as download:
+        page.locator(f"{BAR} .files").first.get_by_text("NAACL").click()
+    assert download.value.path().read_text(encoding="utf-8") == "2 2 1 S\n"
+    undo.click()
+    expect(page.locator(f"{GRID} .mark")).to_have_count(0)
+    expect(undo).to_be_disabled()
+    page.get_by_test_id("stNumberInputStepDown").click()
+    expect(page.locator(f"{GRID} .mark.sure")).to_have_count(2)
+    undo.click()
+    expect(page.locator(f"{GRID} .mark.sure")).to_have_count(1)
+    assert marks(page, "sure") == ["0-0"]
+
+
+def test_gold_file_is_opened_beside_the_heatmap_and_pictures_can_be_saved(open_page: Opener, tmp_path: Path) -> None:
+    (tmp_path / "gold.pharaoh").write_text("0-0 2-1 1?2\n", encoding="utf-8")
+    page = open_page(QUERY)
+    settled(page, ".st-key-heatmap")
+    page.locator(".st-key-gold_box button").first.click()
+    page.get_by_test_id("stPopoverBody").locator("input[type=file]").set_input_files(tmp_path / "gold.pharaoh")
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+    expect(page.locator(f"{GRID} .mark.sure")).to_have_count(2)
+    assert marks(page, "possible") == ["1-2"]
+    expect(page.locator(RATE)).to_contain_text("error rate")
+    open_share(page)
+    box = page.get_by_test_id("stPopoverBody")
+    expect(box.locator(".picture").first).to_be_visible()
+    with page.expect_download() as download:
+        box.locator(".picture").first.get_by_role("button", name="CSV").click()
+    assert "grande" in download.value.path().read_text(encoding="utf-8")

@@ -72,6 +72,11 @@ def open_settings(page: Page) -> None:
 
 def open_share(page: Page) -> None:
     """Open the box *More* at the link and the files."""
+    _open_more(page, 2)
+
+
+def open_file(page: Page) -> None:
+    """Open the box *More* at the uploader."""
     _open_more(page, 1)
 
 

@@ -12,8 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from attnviz import AttnvizError, attention, read_attention
-from attnviz.analysis.gold import GoldLinks
+from attnviz import AttnvizError, alignment_error, attention, read_attention
+from attnviz.analysis.gold import GoldLinks, link_errors
+from attnviz.analysis.pharaoh import word_links
 from attnviz.commands.program import main
 from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
 from attnviz.importing.file_content import content_of
@@ -60,6 +61,12 @@ def test_saved_links_are_read_back_equal(ending: str, records: list[Attention]) 
     assert [record.target_pieces for record in read] == [record.target_pieces for record in records]
     marked = [record for record in read if (record.possible if ending == "pharaoh" else record.links)]
     assert all({*record.sure, *record.possible} for record in marked), "they are gold links"
+    assert alignment_error(read, read, samples=0).aer == 0
+    for record, saved in zip(read, records, strict=True):
+        errors = link_errors(record.words(), GoldLinks(frozenset(saved.sure), frozenset(saved.possible)))
+        assert errors.missed == errors.false == ()
+        assert {*errors.found} == {*saved.links}, "a target word may have several links"
+        assert [(j, i) for j, i, _ in word_links(record)] == sorted(saved.links)
 
 
 def test_command_converts_links_between_the_formats(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def _followed(app: AppTest, linked: dict[str, str]) -> AppTest:
 
 
 def upload(app: AppTest, name: str, content: bytes) -> AppTest:
-    """Upload a file in the box *Share and save*, and return the page."""
+    """Upload a file in the box *More*, and return the page."""
     app.get("file_uploader")[0].set_value((name, content, "application/json")).run()
     assert not app.exception
     return app

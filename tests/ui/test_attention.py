@@ -166,7 +166,8 @@ def test_figures_that_need_a_translation_are_not_served(snapshot: SnapshotAssert
 
 def compare_with(app: AppTest, name: str, content: bytes) -> AppTest:
     """Upload a file to compare the open attention with."""
-    app.get("file_uploader")[1].set_value((name, content, "text/plain")).run()
+    boxes = [box for box in app.get("file_uploader") if "another program for the same pairs" in box.label]
+    boxes[-1].set_value((name, content, "text/plain")).run()
     assert not app.exception
     return app
 
@@ -219,7 +220,45 @@ def test_other_sentences_are_not_compared(snapshot: SnapshotAssertion) -> None:
     other = attention("a dog", "un chien", np.eye(2))
     app = upload(open_page(), "mine.json", record.to_json().encode())
     compare_with(app, "other.json", other.to_json().encode())
-    assert panel_texts(app, "compare_told_files") == snapshot
+    assert panel_texts(app, "file_problem") == snapshot
+    assert "below the heatmap" not in texts(app)
+
+
+def test_one_pair_is_compared_with_the_same_pair_of_a_longer_file(snapshot: SnapshotAssertion) -> None:
+    pairs = b"the house\tla maison\t0-0 1-1\na dog sleeps\tun chien dort\t0-0 1-1 2-2\n"
+    one = attention("a dog sleeps", "un chien dort", np.eye(3)[[1, 0, 2]]).to_json().encode()
+    app = compare_with(upload(open_page(depth="numbers"), "one.json", one), "pairs.tsv", pairs)
+    assert mounted_comparison(app)[0]["summary"] == snapshot(name="the longer file second")
+    app = compare_with(upload(open_page(depth="numbers"), "pairs.tsv", pairs), "one.json", one)
+    assert not mounted_comparison(app)
+    assert panel_texts(app, "file_problem") == snapshot(name="another pair is shown")
+    next(box for box in app.number_input if box.key.startswith("attention_number")).set_value(2).run()
+    assert mounted_comparison(app)
+    assert not panel_texts(app, "file_problem")
+    app.button(key="compare_stop").click().run()
+    compare_with(app, "one.pharaoh", b"1-0 0-1 2-2\n")
+    assert mounted_comparison(app), "it takes the words of the pair in view"
+
+
+def test_links_without_words_are_compared_with_typed_words() -> None:
+    app = upload(open_page(depth="numbers"), "first.pharaoh", b"0-0 1-1\n")
+    for side, words in (("source", "the house"), ("target", "la maison")):
+        set_field(app, key_of(app, side), words)
+    app.button(key="attention_open").click().run()
+    assert mounted_comparison(compare_with(app, "other.pharaoh", b"0-0 0-1\n"))
+
+
+def test_shown_file_is_described_after_another_one_was_refused(snapshot: SnapshotAssertion) -> None:
+    app = upload(open_page(depth="numbers"), "first.tsv", b"the house\tla maison\t0-0 1-1\n")
+    notice = panel_texts(app, "notice")
+    for name, content in (("second.pharaoh", b"0-0 9-9\n"), ("third.json", b"{}")):
+        upload(app, name, content)
+        assert panel_texts(app, "notice") == notice
+        assert name in texts(app)
+    app.button(key="attention_cancel").click().run()
+    assert "second.pharaoh" not in texts(app)
+    assert panel_texts(app, "notice") == notice
+    assert notice == snapshot
 
 
 def test_links_of_another_segmentation_lead_to_their_cells() -> None:
@@ -227,8 +266,8 @@ def test_links_of_another_segmentation_lead_to_their_cells() -> None:
     other = attention("I don't sleep </s>", "je ne dors pas </s>", np.eye(5, 4)[[0, 2, 2, 1, 3]])
     app = upload(open_page(depth="numbers"), "mine.json", record.to_json().encode())
     links, _ = mounted_comparison(compare_with(app, "other.json", other.to_json().encode()))
-    shown = [(one["text"].split(" links ")[1], one.get("step"), one["source"]) for one in links["findings"]]
-    assert shown == [("“ne” to “don't” (1-1).", 1, None), ("“ne” to “sleep” (2-1).", 1, 3)]
+    shown = [(one["text"].split(" has ")[1], one.get("step"), one["source"]) for one in links["findings"]]
+    assert shown == [("“don't” → “ne” (1-1).", 1, None), ("“sleep” → “ne” (2-1).", 1, 3)]
 
 
 def of_heads() -> bytes:
@@ -268,6 +307,8 @@ def test_self_attention_is_named_on_the_page(kind: str, snapshot: SnapshotAssert
     weights = np.tril(np.ones((2, 2, size, size))) if kind == "decoder" else np.ones((2, 2, size, size))
     record = attention(SOURCE, SOURCE, weights, normalise=True, kind=kind, gradient=np.eye(size), erased=np.eye(size))
     upload(app, "self.json", record.to_json().encode())
-    assert [html for html in panel_texts(app, "alignment", "room") if "section" in html] == snapshot
+    assert [
+        html for html in panel_texts(app, "alignment", "room") if "section" in html or "self-attention" in html
+    ] == snapshot
     assert steps_of(app) == size
     assert list(all_payloads(app))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import attention
 from attnviz.analysis.gold import GoldLinks, link_errors
@@ -95,13 +96,148 @@ def test_saved_files_are_read_back_equal(page: Run) -> None:
     draw(app, "0-0 2-1 1?2")
     shown = bar(app)
     assert shown is not None
-    assert [one["file"] for one in shown["files"]] == [
+    (files,) = shown["files"]
+    assert [one["file"] for one in files] == [
         f"attnviz-the-green-house-links.{ending}" for ending in ("pharaoh", "naacl", "json", "csv")
     ]
-    for file in shown["files"]:
+    for file in files:
         pair = read_bytes(payload(file["at"]), file["file"]).attention(
             0, " ".join(shown["source"]), " ".join(shown["target"])
         )
         assert set(pair.links) == {(0, 0), (2, 1), (1, 2)}
         assert set(pair.possible) == {(1, 2)}
         assert set(pair.sure) == {(0, 0), (2, 1)}
+
+
+PAIRS = "the house\tla maison\t0-0 1-1\na dog sleeps\tun chien dort\t0-0 1-1 2-1\nthe house\tla maison\t1-0\n"
+"""Three pairs, the first and the last of the same words."""
+
+
+def go_to_pair(app: AppTest, number: int) -> dict[str, Any]:
+    """Show another pair of the file; return the data of the bar."""
+    box = next(box for box in app.number_input if box.key.startswith("attention_number"))
+    box.set_value(number).run()
+    shown = bar(app)
+    assert shown is not None
+    return shown
+
+
+def open_links(app: AppTest, name: str, content: bytes) -> AppTest:
+    """Open a file in the box of the links marked by hand."""
+    app.get("file_uploader")[-1].set_value((name, content, "text/plain")).run()
+    assert not app.exception
+    return app
+
+
+def test_links_are_kept_for_each_pair_of_a_file(page: Run) -> None:
+    app = draw(upload(page(draw="1"), "pairs.tsv", PAIRS.encode()), "0-0 1?1")
+    for number, drawn in ((2, "2-0"), (3, "0-1")):
+        assert go_to_pair(app, number)["links"] == ""
+        assert not panel_texts(app, "gold_problem")
+        draw(app, drawn)
+    identities = []
+    for _ in range(2):
+        for number, drawn in ((1, "0-0 1?1"), (2, "2-0"), (3, "0-1")):
+            shown = go_to_pair(app, number)
+            assert shown["links"] == drawn
+            identities.append(shown["identity"])
+            assert field(app, "gold_text")["value"] == drawn
+            assert address(app)["gold"].endswith(drawn.replace(" ", ".").replace("?", "p"))
+    assert identities[:3] == identities[3:]
+    assert len(set(identities)) == 3, "also of pairs with the same words"
+    app.button(key="back").click().run()
+    upload(app, "pairs.tsv", PAIRS.encode())
+    assert bar(app)["links"] == "0-0 1?1", "the file is opened again"  # type: ignore[index]
+
+
+def test_last_edit_of_a_pair_arrives_after_another_pair_was_chosen(page: Run) -> None:
+    app = upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
+    first = bar(app)
+    assert first is not None
+    go_to_pair(app, 2)
+    draw(app, "1-1", identity=first["identity"])
+    assert bar(app)["links"] == ""  # type: ignore[index]
+    assert go_to_pair(app, 1)["links"] == "1-1"
+    draw(app, "9-9", identity=go_to_pair(app, 2)["identity"])
+    assert panel_texts(app, "gold_problem")
+
+
+def test_all_pairs_are_saved_with_the_own_links_of_those_not_drawn(page: Run) -> None:
+    app = draw(upload(page(draw="1"), "pairs.tsv", PAIRS.encode()), "1?0")
+    shown = go_to_pair(app, 3)
+    _, every = shown["files"]
+    assert [one["file"] for one in every] == [
+        f"attnviz-pairs-links.{ending}" for ending in ("pharaoh", "naacl", "json", "csv")
+    ]
+    saved = {one["label"]: payload(one["at"]) for one in every}
+    assert saved["Pharaoh"] == b"1?0\n0-0 1-1 2-1\n1-0\n"
+    assert saved["NAACL"] == b"1 2 1 P\n2 1 1 S\n2 2 2 S\n2 3 2 S\n3 2 1 S\n"
+    sides = (["the house", "a dog sleeps", "the house"], ["la maison", "un chien dort", "la maison"])
+    for one in every:
+        records = read_bytes(payload(one["at"]), one["file"])
+        expected = [{(1, 0)}, {(0, 0), (1, 1), (2, 1)}, {(1, 0)}]
+        found = [records.attention(n, sides[0][n], sides[1][n]) for n in range(3)]
+        assert [{*record.links} for record in found] == expected
+    draw(app, "0-1")
+    (naacl,) = (one for one in bar(app)["files"][0] if one["label"] == "NAACL")  # type: ignore[index]
+    assert payload(naacl["at"]) == b"3 1 2 S\n", "the number of the pair in its file"
+    (pharaoh,) = (one for one in bar(app)["files"][1] if one["label"] == "Pharaoh")  # type: ignore[index]
+    assert payload(pharaoh["at"]) == b"1?0\n0-0 1-1 2-1\n0-1\n"
+
+
+def test_blank_pair_keeps_its_line_in_the_file_of_all_pairs(page: Run) -> None:
+    app = draw(upload(page(draw="1"), "pairs.txt", b"a b ||| c d ||| 0-0\n ||| ||| \ne f ||| g h ||| 1-1\n"), "0-1")
+    _, every = bar(app)["files"]  # type: ignore[index]
+    saved = {one["label"]: payload(one["at"]) for one in every}
+    assert saved["Pharaoh"] == b"0-1\n\n1-1\n"
+    assert saved["NAACL"] == b"1 1 2 S\n3 2 2 S\n"
+
+
+@pytest.mark.parametrize("ending", ["pharaoh", "naacl", "json", "csv"])
+def test_saved_gold_file_is_opened_line_by_line(page: Run, ending: str) -> None:
+    app = draw(upload(page(draw="1"), "pairs.tsv", PAIRS.encode()), "0-0 0-1 1?1")
+    (every,) = (one for one in bar(app)["files"][1] if one["file"].endswith(ending))  # type: ignore[index]
+    again = upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
+    open_links(again, every["file"], payload(every["at"]))
+    for _ in range(2):
+        for number, links in ((1, "0-0 0-1 1?1"), (2, "0-0 1-1 2-1"), (3, "1-0")):
+            assert go_to_pair(again, number)["links"] == links
+            assert every["file"] in " ".join(panel_texts(again, "notice"))
+    draw(again, "1-1")
+    assert [go_to_pair(again, number)["links"] for number in (2, 3)] == ["0-0 1-1 2-1", "1-1"]
+    again.button(key="gold_close").click().run()
+    assert bar(again)["links"] == ""  # type: ignore[index]
+
+
+def test_links_without_words_are_taken_for_the_pair_in_view(page: Run, snapshot: SnapshotAssertion) -> None:
+    app = upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
+    go_to_pair(app, 2)
+    open_links(app, "one.pharaoh", b"2-0 1?2\n")
+    assert bar(app)["links"] == "2-0 1?2"  # type: ignore[index]
+    open_links(app, "wide.pharaoh", b"2-9\n")
+    assert panel_texts(app, "gold_problem") == snapshot(name="out of range")
+    assert bar(app)["links"] == "2-0 1?2", "the former links stay"  # type: ignore[index]
+    open_links(app, "two.pharaoh", b"0-0\n1-1\n")
+    assert panel_texts(app, "gold_problem") == snapshot(name="other number of pairs")
+    open_links(app, "third.naacl", b"3 1 2 S\n")
+    assert panel_texts(app, "file_problem") == snapshot(name="of another pair")
+    assert go_to_pair(app, 3)["links"] == "0-1"
+
+
+def test_links_of_a_file_are_opened_for_a_translation(page: Run, snapshot: SnapshotAssertion) -> None:
+    app = page(sentence=SOURCE, target=TARGET, draw="1")
+    open_links(app, "one.pharaoh", b"0-0 1?2\n")
+    assert bar(app)["links"] == "0-0 1?2"  # type: ignore[index]
+    assert address(app)["gold"].endswith(".0-0.1p2")
+    open_links(app, "pairs.tsv", PAIRS.encode())
+    assert panel_texts(app, "gold_problem") == snapshot(name="other words")
+    open_links(app, "no.txt", b"nothing here\nat all\n")
+    assert panel_texts(app, "gold_problem") == snapshot(name="no links")
+
+
+def test_downloads_can_be_fetched_while_links_are_marked(page: Run) -> None:
+    app = draw(page(sentence=SOURCE, target=TARGET, draw="1"), "0-0 1?2")
+    (files,) = mounted(app, "picture_files")
+    assert payload(files["at"])["pictures"]
+    for link in mounted(app, "file_link"):
+        assert payload(link["at"])

@@ -21,8 +21,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Message
 
+from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF, BrowserProgram, serif_style
-from attnviz.ui import modules, resources, server, session_payloads
+from attnviz.ui import modules, payload_makers, resources, server, session_payloads
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.pages import translate
 from attnviz.ui.shared_payloads import address, register_trace
@@ -258,3 +259,18 @@ def test_registered_payload_is_served_as_json_or_attachment(monkeypatch: pytest.
     assert session_payloads.register_payload(view, "one", "other", lambda _: 0).split("?")[0] != path
     session.clear()
     assert get(f"/{file.split('?')[0]}")[0] == 404, "the session that held it has ended"
+
+
+def test_payload_that_cannot_be_made_is_answered_with_the_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> bytes:
+        raise AttnvizError("Pair 3 has no tokens: é.")
+
+    monkeypatch.setattr(st, "session_state", {})
+    session_path = session_payloads.register_content("one", "", refuse)
+    trace = register_trace(synthetic.trace())
+    monkeypatch.setitem(payload_makers.MAKERS, "facts", refuse)  # type: ignore[arg-type]
+    shared_path, query = address(trace, "facts", "light", every=True).split("?")
+    for path, parameters in ((session_path, ""), (shared_path, query)):
+        status, headers, body = get(f"/{path}", query=parameters)
+        assert (status, body.decode()) == (422, "Pair 3 has no tokens: é.")
+        assert headers["content-type"].startswith("text/plain")

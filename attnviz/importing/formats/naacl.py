@@ -24,7 +24,8 @@ def detect(content: Content) -> str | None:
     if not matches or None in matches:
         return None
     pairs = [int(match[1]) for match in matches if match]
-    if pairs != sorted(pairs) or pairs[0] not in (0, 1):
+    marked = all(match and match[4] for match in matches)  # no other format has S or P at the end of each line
+    if pairs != sorted(pairs) or (pairs[0] not in (0, 1) and not marked):
         return None
     return gettext("Every line has three numbers: sentence pair, source word and target word.")
 
@@ -61,7 +62,7 @@ def read(content: Content) -> Sentences:
         return _read(identity - first, lines.get(identity, []), annotated, base)
 
     remarks = () if base else ("counted-from-0",)
-    return Sentences(range(first, last + 1), pair, base=base, ends="never", remarks=remarks)
+    return Sentences(range(first, last + 1), pair, base=base, ends="never", remarks=remarks, first=max(first, 1))
 
 
 def _read(index: int, lines: list[re.Match[str]], annotated: bool, base: int) -> SentencePair:

@@ -5,6 +5,7 @@ import { states, whenIdle } from "./shared.js";
 import { filledAddress } from "./state.js";
 import { viewState } from "./view.js";
 
+export const REFUSED = 422; // status of an answer whose text says to the visitor why there is nothing
 const QUIET = 600; // milliseconds without a change, after which payloads of components out of sight are fetched
 
 /**
@@ -102,7 +103,13 @@ async function fetchAndDraw(root, state, draw) {
   markWaiting(root, state.wanted !== undefined);
   while (state.wanted !== undefined) {
     const at = state.wanted;
-    const payload = await fetchJson(at, Boolean(state.inSight), () => state.wanted === at && states.has(root));
+    root.removeAttribute("data-refused");
+    const payload = await fetchJson(
+      at,
+      Boolean(state.inSight),
+      () => state.wanted === at && states.has(root),
+      (reason) => root.setAttribute("data-refused", reason),
+    );
     if (payload) state.fetched = { at, payload };
     if (state.wanted === at) state.wanted = undefined;
   }
@@ -112,19 +119,24 @@ async function fetchAndDraw(root, state, draw) {
 
 /**
  * Fetches JSON from an address below the page; retries as long as it is `wanted` and the server does not answer. For a
- * component that is not `inSight`, the server may compute it later.
+ * component that is not `inSight`, the server may compute it later. `refuse` gets the sentence of a server that refuses.
  * @param {string} at
  * @param {boolean} inSight
  * @param {() => boolean} wanted
+ * @param {(reason: string) => void} [refuse]
  * @returns {Promise<any>}
  */
-export async function fetchJson(at, inSight, wanted) {
+export async function fetchJson(at, inSight, wanted, refuse) {
   for (let tries = 0; tries < 8 && wanted(); tries += 1) {
     try {
       /** @type {HeadersInit} */
       const headers = inSight ? {} : { "attnviz-later": "1" };
       const answer = await fetch(new URL(at, document.baseURI), { headers });
       if (answer.ok) return await answer.json();
+      if (answer.status === REFUSED) {
+        refuse?.(await answer.text());
+        return null;
+      }
     } catch {
       // The server restarts, or the network is down.
     }

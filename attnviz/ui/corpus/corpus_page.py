@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -14,6 +14,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from attnviz import AttnvizError
+from attnviz.analysis.gold import GoldLinks
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 from attnviz.ui.components.loader import component
@@ -58,10 +59,13 @@ class _Uploads:
 
 OpenPair = Callable[[table.Pair], None]
 """Opens a pair in the step view."""
-OpenAttention = Callable[[str, AttentionRecords, int, table.Pair, tuple[str, AttentionRecords] | None], None]
-"""Opens a pair of an attention file by the file's name and the pair's number, from 1, with its gold links.
+OpenAttention = Callable[
+    [str, AttentionRecords, int, tuple[str, AttentionRecords] | None, tuple[str, Sequence[GoldLinks]] | None], None
+]
+"""Opens a pair of an attention file by the file's name and the pair's number, from 1.
 
-The last argument is the name and attention of a file that it is compared with."""
+The last arguments are the name and attention of a file that it is compared with, and the name of a file of gold links
+and those of every pair."""
 
 
 def keep_scroll(container: str, name: str) -> None:
@@ -250,11 +254,8 @@ def _open_row(job: Job, open_pair: OpenPair, open_attention: OpenAttention, row:
     if records is None:
         open_pair(table.pair_of(job.table, number, row["source"], row["target"]))
         return
-    words = table.words_of(job.table, number)
-    gold_links = job.scored.gold if job.scored else ()
-    gold = gold_links[number - 1] if number <= len(gold_links) else None
     other = None if job.other is None else (job.other_name, job.other)
-    open_attention(job.name, records, place, table.Pair(row["source"], row["target"], gold, *words), other)
+    open_attention(job.name, records, place, other, (job.gold_name, job.scored.gold) if job.scored else None)
 
 
 def _score_box(job: Job) -> None:

@@ -98,7 +98,7 @@ class Job:
         """The attention of another program, for a table of it."""
         self.scored: Scored | None = None
         """The score of its links against gold links."""
-        self.other_name = ""
+        self.gold_name = self.other_name = ""
         self.other: AttentionRecords | None = None
         """The attention of the program that it is compared with."""
         self.agreement: LinkAgreement | None = None
@@ -288,7 +288,7 @@ def _measure_attention(name: str, files: Files, gold: File | None, other: File |
     if (metadata := table_metadata(job.table)) and metadata.skipped:
         job.skipped = tuple(metadata.named[:_MAX_REASONS])
         job.report_progress(Progress(len(records), len(records), metadata.skipped, before=0))
-    job.records, job.scored = records, scored
+    job.records, job.scored, job.gold_name = records, scored, gold[0] if gold else ""
 
 
 def job_of(identity: str | None) -> Job | None:

@@ -119,12 +119,6 @@ def pair_of(path: Path, number: int, source: str, target: str) -> Pair:
     return Pair(source, target, GoldLinks(sure, possible - sure), tuple(source_words), tuple(target_words))
 
 
-def words_of(path: Path, number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the source and target words of a row; raise AttnvizError where they cannot be read."""
-    rows = _read(path, ("source_words", "target_words"), filters=[("number", "=", number)]).to_pylist()
-    return (tuple(rows[0]["source_words"]), tuple(rows[0]["target_words"])) if rows else ((), ())
-
-
 def records_of(path: Path, number: int) -> AttentionRecords | None:
     """Return the imported attention in a row of a table; None where a model measured the pair.
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from attnviz.analysis.gold import GoldLinks
 from attnviz.importing.records import AttentionRecords
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -47,13 +50,17 @@ def _open_pair(pair: Pair) -> None:
 
 
 def _open_attention(
-    name: str, records: AttentionRecords, number: int, pair: Pair, other: tuple[str, AttentionRecords] | None
+    name: str,
+    records: AttentionRecords,
+    number: int,
+    other: tuple[str, AttentionRecords] | None,
+    gold: tuple[str, Sequence[GoldLinks]] | None,
 ) -> None:
     """Show a pair of an attention file on the first page, with its gold links and that of the `other` file."""
     _begin_translation()
-    opened_file.choose_attention(st.session_state, opened_file.Choice(name, records, number, other=other))
-    if pair.gold:
-        set_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
+    marked = opened_file.GoldFile.scored(*gold) if gold else None
+    opened = opened_file.Choice(name, records, number, other=other, gold=marked)
+    opened_file.choose_attention(st.session_state, opened)
     go_to("")
     st.rerun()
 

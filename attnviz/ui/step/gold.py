@@ -14,6 +14,7 @@ from attnviz.languages import gettext, language
 from attnviz.trace import Words
 from attnviz.ui.components.findings import findings_at
 from attnviz.ui.fields import text_box
+from attnviz.ui.file_uploader import uploader
 from attnviz.ui.page_state.gold import (
     TEXT,
     gold_of,
@@ -23,6 +24,7 @@ from attnviz.ui.page_state.gold import (
     set_links,
 )
 from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.popover import popover
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
@@ -35,6 +37,8 @@ from attnviz.wording.gold import (
     missed_link_sentence,
 )
 
+MOST_MEGABYTES = 16
+"""Largest size of a file of links, in megabytes."""
 SHOWN_LINKS = 6
 """Number of links shown before "more"."""
 
@@ -42,8 +46,9 @@ SHOWN_LINKS = 6
 def gold_box(view: View) -> None:
     """Draw the box in which links are entered."""
     session, key = st.session_state, view.key(TEXT)
-    with st.popover(gettext("Links marked by hand"), type="tertiary", key=view.key("gold_box")):
-        st.html(f'<p class="reading">{escape(links_help())}</p>')
+    box = view.key("gold_box")
+    with popover(gettext("Links marked by hand"), type="tertiary", key=box):
+        st.html(f'<p class="reading">{escape(links_help(of_file=not view.trace.translated))}</p>')
         for name, side in zip((gettext("Source"), gettext("Target")), linkable_words(view.trace.words()), strict=True):
             st.html(f'<p class="reading"><b>{escape(name)}</b> {_numbered(side)}</p>')
         links = gold_of(session, view)
@@ -60,6 +65,9 @@ def gold_box(view: View) -> None:
             request_button(gettext("Take them off"), partial(remove_links, session, view), key=view.key("gold_off"))
         if problem := problem_of(session, view):
             st.container(key=view.key("gold_problem_within")).text(problem)
+        if view.open_gold:
+            label = gettext("Or open a file of links, in any format")
+            uploader(label, partial(view.open_gold, view), key=box, megabytes=MOST_MEGABYTES)
 
 
 def _numbered(words: tuple[str, ...]) -> str:
@@ -107,14 +115,17 @@ def _cached_payload(
 ) -> dict[str, Any]:
     """Return the payload of the errors; the unused arguments complete the cache key."""
     posterior = None if face == "before" else posterior_of(_trace)
-    return gold_payload(_trace.words(), _gold, face, None if posterior is None else _trace.words().merged(posterior))
+    shares = None if posterior is None else _trace.words().merged(posterior)
+    return gold_payload(_trace.words(), _gold, face, shares, of_file=not _trace.translated)
 
 
-def gold_payload(words: Words, gold: GoldLinks, face: Face, posterior: Any = None) -> dict[str, Any]:
+def gold_payload(
+    words: Words, gold: GoldLinks, face: Face, posterior: Any = None, *, of_file: bool = False
+) -> dict[str, Any]:
     """Return the payload: the error rate of the links of `words`, and each missed or false link with its cell.
 
     The links are compared with `gold`. `posterior`, (target words, source words), is the posterior attention; if both
-    kinds are shown, the listed links are those of the posterior.
+    kinds are shown, the listed links are those of the posterior. With `of_file`, another program made the links.
     """
     errors_by_face: dict[Face, LinkErrors] = {}
     if face != "after":
@@ -122,8 +133,8 @@ def gold_payload(words: Words, gold: GoldLinks, face: Face, posterior: Any = Non
     if face != "before":
         errors_by_face["after"] = link_errors(words, gold, posterior)
     errors = errors_by_face["before" if face == "before" else "after"]
-    listed = [(missed_link_sentence(words, errors, link), "missed", link) for link in errors.missed]
-    listed += [(false_link_sentence(words, link), "false", link) for link in errors.false]
+    listed = [(missed_link_sentence(words, errors, link, of_file=of_file), "missed", link) for link in errors.missed]
+    listed += [(false_link_sentence(words, link, of_file=of_file), "false", link) for link in errors.false]
     entries = [
         {
             "text": text,
@@ -135,7 +146,7 @@ def gold_payload(words: Words, gold: GoldLinks, face: Face, posterior: Any = Non
         for text, kind, (j, i) in listed
     ]
     return {
-        "summary": gold_summary(gold, errors_by_face),
+        "summary": gold_summary(gold, errors_by_face, of_file=of_file),
         "findings": entries,
         "steps": [],
         "atOnce": SHOWN_LINKS,

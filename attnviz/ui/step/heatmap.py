@@ -55,7 +55,13 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
 
     at = register_payload(view, "heatmap", f"{theme} {gold.text() if gold else ''}", make_payload, "options")
     with st.container(key=view.key("alignment"), gap="xsmall"):
-        st.html(f'<h2 class="section">{title}</h2><p class="reading">{_introduction(view)}</p>')
+        with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_title")):
+            st.html(f'<h2 class="section">{title}</h2>', width="content")
+            if attends and view.shows("numbers"):
+                link_drawing_switch(view)
+        st.html(f'<p class="reading">{_introduction(view)}</p>')
+        if draws:  # `link_drawing` below the heatmap writes into it
+            st.html('<div class="drawn-score"></div>')
         if view.shows("numbers"):
             _heads_box(view)
         chart(view, at, "heatmap", sent=make_payload(Selection()))
@@ -161,7 +167,6 @@ def _switches(view: View) -> None:
             ),
         )
         option_select(view, "colours", gettext("Colours"), scale_names(), 260)
-        link_drawing_switch(view)
         gold_box(view)
 
 

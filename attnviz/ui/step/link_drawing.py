@@ -5,28 +5,33 @@ The browser edits the links and sends each edit as the request "links" (`page_st
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from attnviz.analysis.gold import MOST_LINKS, GoldLinks, link_errors, linkable_words
+from attnviz.analysis.gold import MOST_LINKS, GoldLinks, PairLinks, link_errors, linkable_words
+from attnviz.errors import AttnvizError
 from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
 from attnviz.export.files import file_name
 from attnviz.languages import gettext, language
-from attnviz.trace import Words
+from attnviz.trace import Attention, Words
 from attnviz.ui.components.loader import component
 from attnviz.ui.fields import switch
 from attnviz.ui.link import link
-from attnviz.ui.page_state.gold import gold_of
+from attnviz.ui.page_state.gold import drawn_identity, gold_of, links_of_pair, links_of_pairs
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.resources import has_posterior, posterior_of
 from attnviz.ui.session_payloads import register_content, register_payload
-from attnviz.ui.view import View
+from attnviz.ui.view import FilePair, View
 from attnviz.wording.attention_variants import face_names
 from attnviz.wording.gold import drawing_texts, link_file_names
 
+MOST_SAVED = 10_000
+"""Largest number of pairs of a file whose links are saved together; a larger file would keep other visitors waiting."""
 DRAW = "draw"
 """Session state key of the switch, and address parameter."""
 
@@ -41,7 +46,7 @@ def draws_links(view: View) -> bool:
 
 
 def link_drawing_switch(view: View) -> None:
-    """Draw the switch of the mode."""
+    """Draw the switch of the mode, which stands beside the title of the heatmap."""
     switch(
         gettext("Draw links"),
         key=view.key(DRAW),
@@ -59,7 +64,7 @@ def link_drawing(view: View) -> None:
     payload = {
         "language": language(),
         "view": view.id,
-        "identity": view.identity,
+        "identity": drawn_identity(view),
         "heatmap": view.key("alignment"),
         "links": gold.text(),
         "source": source,
@@ -68,22 +73,39 @@ def link_drawing(view: View) -> None:
         "targetWords": _words_of_pieces(words.target_groups),
         "most": MOST_LINKS,
         "at": register_payload(view, "links_of_attention", "", partial(_links_of_attention, view), "options"),
-        "files": [
+        "files": _files(view, words, gold),
+        "words": drawing_texts(*_place(view), of_file=not view.trace.translated),
+    }
+    component("link_drawing", isolate=False)(key=view.key("link_drawing_bar"), data=payload)
+
+
+def _place(view: View) -> tuple[int, int]:
+    """Return the number of the pair in its file, and the number of pairs."""
+    return (view.file.number, view.file.count) if view.file else (1, 1)
+
+
+def _files(view: View, words: Words, gold: GoldLinks) -> list[list[dict[str, str]]]:
+    """Return the files of this pair and, where the view shows one of several pairs of a file, those of all pairs."""
+    makers = [("", gold.text(), partial(_pair_content, words, gold, _place(view)[0]), file_name(view.trace, "links"))]
+    if view.file and 1 < view.file.count <= MOST_SAVED:
+        drawn = links_of_pairs(st.session_state)
+        name = f"{view.file.key(0)} {sorted((pair, links.text()) for pair, links in drawn.items())}"
+        makers.append(
+            ("all_", name, partial(_all_content, view.file, drawn), f"attnviz-{Path(view.file.name).stem}-links")
+        )
+    return [
+        [
             {
                 "label": link_file_names()[ending],
                 "at": register_content(
-                    view.key(f"drawn_{ending}"),
-                    f"{view.identity} {gold.text()}",
-                    partial(_file_content, words, gold, ending),
-                    in_every_language=True,
+                    view.key(f"drawn_{kind}{ending}"), f"{drawn_identity(view)} {name}", partial(make, ending)
                 ),
-                "file": file_name(view.trace, f"links.{ending}"),
+                "file": f"{file}.{ending}",
             }
             for ending in LINK_ENDINGS
-        ],
-        "words": drawing_texts(),
-    }
-    component("link_drawing", isolate=False)(key=view.key("link_drawing_bar"), data=payload)
+        ]
+        for kind, name, make, file in makers
+    ]
 
 
 def _words_of_pieces(groups: tuple[tuple[int, ...], ...]) -> list[int]:
@@ -100,5 +122,18 @@ def _links_of_attention(view: View, selection: Selection) -> dict[str, Any]:
     return {"links": link_errors(words, GoldLinks(), shares).found, "face": face_names()[shown]}
 
 
-def _file_content(words: Words, gold: GoldLinks, ending: str, _: Any) -> bytes:
-    return attention_file_content([linked_record(words, gold)], ending)
+def _pair_content(words: Words, gold: GoldLinks, number: int, ending: str, _: Any) -> bytes:
+    return attention_file_content([linked_record(words, gold)], ending, number)
+
+
+def _all_content(file: FilePair, drawn: Mapping[str, PairLinks], ending: str, _: Any) -> bytes:
+    """Return the links of all pairs of a file: those that the visitor drew, else those that it has."""
+    records = list[Attention | None]()
+    for number in range(1, file.count + 1):
+        try:
+            record = file.record(number)
+            linked = record and linked_record(record.words(), links_of_pair(file, number, record, drawn))
+        except AttnvizError as error:
+            raise AttnvizError(gettext("Pair {number}: {error}", number=number, error=str(error))) from error
+        records.append(linked)
+    return attention_file_content(records, ending)

@@ -12,7 +12,7 @@ from attnviz.importing.unescaping import is_escaped
 from attnviz.languages import gettext
 from attnviz.ui.fields import switch, text_box
 from attnviz.ui.requests import call_in_rerun, request_button
-from attnviz.ui.toolbar.opened_file import Choice, choose_attention, chosen_attention, close
+from attnviz.ui.toolbar.opened_file import Choice, cancel, choose_attention, chosen_attention
 
 _FIELDS = ("number", "source", "target", "normalise", "unescape")
 """Fields of the form."""
@@ -64,7 +64,7 @@ def _token_boxes(choice: Choice) -> None:
     try:
         sentence = choice.file.sentence(choice.number)
     except AttnvizError:  # the form shows this error already
-        request_button(gettext("Cancel"), partial(close, st.session_state), key="attention_cancel")
+        request_button(gettext("Cancel"), partial(cancel, st.session_state), key="attention_cancel")
         return
     labels = {
         "source": gettext("Source tokens, separated by spaces"),
@@ -75,7 +75,7 @@ def _token_boxes(choice: Choice) -> None:
     switch(gettext("Scale every row to add up to 1"), key=_field_key(choice, "normalise"), default=choice.normalise)
     with st.container(horizontal=True):
         request_button(gettext("Open"), partial(_open_sentence, choice), type="primary", key="attention_open")
-        request_button(gettext("Cancel"), partial(close, st.session_state), key="attention_cancel")
+        request_button(gettext("Cancel"), partial(cancel, st.session_state), key="attention_cancel")
 
 
 def _field_key(choice: Choice, name: str) -> str:
@@ -88,7 +88,7 @@ def _open_sentence(choice: Choice) -> None:
     values = {name: st.session_state.get(_field_key(choice, name)) for name in _FIELDS}
     number = int(values["number"] or choice.number)
     if number != choice.number:
-        again = Choice(choice.name, choice.file, number, other=choice.other, opening=choice.opening)
+        again = Choice(choice.name, choice.file, number, other=choice.other, gold=choice.gold, opening=choice.opening)
         choose_attention(st.session_state, again)
         return
     chosen = replace(

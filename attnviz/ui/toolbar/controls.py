@@ -73,7 +73,10 @@ def controls(models: dict[str, Path]) -> Controls:
             popover(gettext("More"), key=opened_file.BOX, type="tertiary"),
             st.container(key="files", width=WIDTH, gap="small"),
         ):
-            settings, share_box = st.tabs([gettext("Settings"), gettext("Share and save")])
+            titles = gettext("Settings"), gettext("Open a file"), gettext("Share and save")
+            settings, open_box, share_box = st.tabs(titles)
+            with open_box:
+                opened_file.uploader()
             with settings:
                 if models:
                     target = own_translation()

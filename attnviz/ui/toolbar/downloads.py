@@ -212,7 +212,8 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
         title, file = (
             (gettext("Heatmap"), "heatmap") if attends else (gettext("A single vector for all steps"), "one-vector")
         )
-        yield Picture(title, heading(trace, options), file, picture(trace, options), table(trace, options))
+        numbers = table(trace, replace(options, gold=None))  # a table has no place for links
+        yield Picture(title, heading(trace, options), file, picture(trace, options), numbers)
     for name, figure in step_figures(subject).items():
         if not figure.summary:
             drawn, numbers = figure.draw(subject), figure.table(subject)

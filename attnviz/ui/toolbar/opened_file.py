@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import streamlit as st
 
 from attnviz import AttnvizError
+from attnviz.analysis.gold import GoldLinks, validated
 from attnviz.evaluation.link_agreement import with_tokens_of
-from attnviz.evaluation.scoring import different_pairs
+from attnviz.evaluation.same_pairs import (
+    check_pair_counts,
+    check_same_pair,
+    gold_of_pair,
+    has_no_place,
+    missing_sides,
+    pair_place,
+    pair_with_words_of,
+)
 from attnviz.importing.reading import read_bytes
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.lessons.reading import MARK
-from attnviz.trace import WhatIfs
+from attnviz.trace import Attention, WhatIfs
 from attnviz.ui.file_uploader import uploader as file_uploader
+from attnviz.ui.page_state.gold import set_problem, take_links
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link
 from attnviz.ui.toolbar.lesson import open_lesson
-from attnviz.ui.view import Compared
+from attnviz.ui.view import Compared, FilePair, View
 
 LARGEST_MEGABYTES = 64
 """Largest size of an uploaded file; the longest sentence that can be translated makes a file of about 30 MB."""
@@ -46,11 +57,35 @@ class OpenedFile:
     problem: str = ""
     compared: Compared | None = None
     """The same pair in another file."""
+    pair: FilePair | None = None
+    """The pair of the file that is shown, where it has attention."""
+    choice: Choice | None = None
+    """The choices that led to this pair: a file that was refused since has others."""
 
     @property
     def trace(self) -> Any:
         """The translation in the file, or its imported attention."""
         return self.what_ifs.first if self.what_ifs else None
+
+
+@dataclass(frozen=True, eq=False)
+class GoldFile:
+    """A file of gold links for the pairs of a file of attention."""
+
+    name: str
+    links: Callable[[int, Attention], GoldLinks | None]
+    """Returns the links of the pair with a number between the words of its attention, None where the file lacks it.
+
+    Raises AttnvizError where they cannot be read.
+    """
+
+    @classmethod
+    def scored(cls, name: str, links: Sequence[GoldLinks]) -> GoldFile:
+        """Return the `links` of all pairs, against which a file was scored."""
+        return cls(
+            name,
+            lambda number, record: validated(links[number - 1], record.words()) if number <= len(links) else None,
+        )
 
 
 @dataclass(frozen=True)
@@ -69,6 +104,8 @@ class Choice:
     """Whether the escapes of Moses' tokenizer are undone."""
     other: tuple[str, AttentionRecords] | None = None
     """Name and attention of a file that it is compared with."""
+    gold: GoldFile | None = None
+    """Gold links of the pairs."""
     problem: str = ""
     """Error message, empty where the file was opened."""
     opening: int = 0
@@ -122,31 +159,82 @@ def attention_in(content: bytes, name: str = "") -> AttentionRecords | None:
 def choose_attention(session: Session, choice: Choice) -> None:
     """Open the chosen sentence of a file; on an error keep the open file, and the form with the message."""
     try:
-        attention = choice.file.attention(
-            choice.number - 1, choice.source, choice.target, normalise=choice.normalise, unescape=choice.unescape
-        )
+        attention = _attention(choice, choice.number)
     except AttnvizError as error:
         session[_CHOICE] = replace(choice, problem=str(error))
         session[_OPENED] = replace(session.get(_OPENED, OpenedFile("", None)), problem="")
         return
-    compared, problem = _compared(choice)
-    session[_OPENED] = OpenedFile(choice.name, WhatIfs(attention), problem, compared)
-    session[_CHOICE] = replace(choice, problem="")
+    compared, problem = _compared(choice, attention)
+    pair = FilePair(choice.name, choice.number, len(choice.file), partial(_filled, choice))
+    if choice.gold:
+        gold = lru_cache(maxsize=8)(partial(_gold_links, choice))
+        pair = replace(pair, gold_name=choice.gold.name, gold=gold)
+        problem = problem or _gold_problem(choice, gold)
+    choice = replace(choice, problem="")
+    session[_OPENED] = OpenedFile(choice.name, WhatIfs(attention), problem, compared, pair, choice)
+    session[_CHOICE] = choice
 
 
-def _compared(choice: Choice) -> tuple[Compared | None, str]:
-    """Return the chosen pair in the other file, or why it cannot be read."""
+def _attention(choice: Choice, number: int) -> Attention:
+    """Return a pair of the file; raise AttnvizError where it cannot be read."""
+    typed = (choice.source, choice.target) if number == choice.number else ("", "")
+    return choice.file.attention(number - 1, *typed, normalise=choice.normalise, unescape=choice.unescape)
+
+
+def _filled(choice: Choice, number: int) -> Attention | None:
+    """Return a pair of the file, None where it is a blank line; raise AttnvizError where it cannot be read."""
+    return None if choice.file.is_blank(number - 1) else _attention(choice, number)
+
+
+def _gold_links(choice: Choice, number: int) -> GoldLinks | None:
+    """Return the links of a pair in the file of gold links; None where that file lacks the pair."""
+    return choice.gold.links(number, _attention(choice, number)) if choice.gold else None
+
+
+def _gold_problem(choice: Choice, gold: Callable[[int], GoldLinks | None]) -> str:
+    """Return why the file of gold links has none for the chosen pair; empty where it has them."""
+    name = choice.gold.name if choice.gold else ""
+    try:
+        if gold(choice.number) is not None:
+            return ""
+    except AttnvizError as error:
+        return f"{name}: {error}"
+    return gettext("{name} has no links for the pair shown.", name=name)
+
+
+def _compared(choice: Choice, shown: Attention) -> tuple[Compared | None, str]:
+    """Return the pair of the other file that is the one `shown`, or why there is none."""
     if choice.other is None:
         return None, ""
     name, records = choice.other
+    tokens = choice.file.tokens(choice.number - 1)
+    typed = [given.split() or own for given, own in zip((choice.source, choice.target), tokens, strict=True)]
     try:
-        records.sentence(choice.number)
-        record = with_tokens_of(records, choice.file).attention(
-            choice.number - 1, normalise=choice.normalise, unescape=choice.unescape
+        place = pair_place(records, choice.number, len(choice.file), shown)
+        if place is None:
+            raise AttnvizError(_other_pair_message(records, choice))
+        record = records.attention(
+            place,
+            *missing_sides(records, place, typed),
+            normalise=choice.normalise,
+            unescape=choice.unescape,
         )
+        check_same_pair(record, shown)
     except AttnvizError as error:
         return None, _not_compared(name, error)
     return Compared((choice.name, name), record), ""
+
+
+def _other_pair_message(records: AttentionRecords, choice: Choice) -> str:
+    """Return which pair of the open file a file of other pairs has, if it has one with tokens."""
+    if len(records) > 1:
+        return gettext("None of its pairs has the words of the pair shown.")
+    if (number := records.pairs.first) is None:
+        place = pair_with_words_of(choice.file, records[0])
+        number = None if place is None else place + 1
+    if number is None:
+        return gettext("Its words are not those of a pair of {name}.", name=choice.name)
+    return gettext("It has the links of pair {number}. Go to that pair.", number=number)
 
 
 def _not_compared(name: str, error: AttnvizError) -> str:
@@ -156,29 +244,70 @@ def _not_compared(name: str, error: AttnvizError) -> str:
 
 def compare_with(session: Session, name: str, content: bytes) -> None:
     """Compare the open attention with that of another file; on an error store the message."""
-    choice, opened = chosen_attention(session), session.get(_OPENED)
-    if choice is None or opened is None:
+    choice = shown_choice(session)
+    if choice is None:
         return
     try:
-        records = attention_in(content, name)
-        if records is None:
-            raise AttnvizError(gettext("Give a file of attention or word links."))
-        if len(records) != len(choice.file):
-            raise different_pairs(len(choice.file), len(records))
+        records = _links_in(content, name)
+        check_pair_counts(records, len(choice.file))
     except AttnvizError as error:
-        session[_OPENED] = replace(opened, problem=_not_compared(name, error))
+        session[_OPENED] = replace(session[_OPENED], problem=_not_compared(name, error))
         return
-    choose_attention(session, replace(choice, other=(name, records)))
+    choose_attention(session, replace(choice, other=(name, with_tokens_of(records, choice.file))))
+
+
+def _links_in(content: bytes, name: str) -> AttentionRecords:
+    """Return the attention or links in the bytes of a file; raise AttnvizError for another file, or a saved trace."""
+    records = attention_in(content, name)
+    if records is None:
+        raise AttnvizError(gettext("Give a file of attention or word links."))
+    return records
+
+
+def open_gold(session: Session, view: View, name: str, content: bytes) -> None:
+    """Mark the links in `content` as gold links: of the file that `view` shows a pair of, else of its words.
+
+    A single pair without words or number is taken as the pair in view. On an error store the message.
+    """
+    choice = shown_choice(session)
+    try:
+        records = _links_in(content, name)
+        if choice is None or view.file is None or has_no_place(records):
+            links = gold_of_pair(records, 1, 1, view.trace)
+            if links is None:
+                raise AttnvizError(gettext("None of its pairs has the words of the pair shown."))
+            take_links(session, view, links)
+            return
+        count = len(choice.file)
+        check_pair_counts(records, count)
+        records = with_tokens_of(records, choice.file, by_words=True)
+    except AttnvizError as error:
+        set_problem(session, view, f"{gettext('{name} was not opened.', name=name)} {error}")
+        return
+    gold = GoldFile(name, lambda number, record: gold_of_pair(records, number, count, record))
+    choose_attention(session, replace(choice, gold=gold))
+
+
+def close_gold(session: Session) -> None:
+    """Show the open attention without the file of gold links."""
+    if choice := shown_choice(session):
+        choose_attention(session, replace(choice, gold=None))
 
 
 def stop_comparing(session: Session) -> None:
     """Show the open attention alone."""
-    if choice := chosen_attention(session):
+    if choice := shown_choice(session):
         choose_attention(session, replace(choice, other=None))
 
 
+def shown_choice(session: Session) -> Choice | None:
+    """Return the choices for the imported attention that is shown; None where there is none."""
+    opened: OpenedFile | None = session.get(_OPENED)
+    return opened.choice if opened else None
+
+
 def chosen_attention(session: Session) -> Choice | None:
-    """Return the choices for the file of imported attention that is open or about to be; None where there is none."""
+    """Return the choices for the file of imported attention that is open, or was refused; None where there is none."""
     choice: Choice | None = session.get(_CHOICE)
     return choice
 
@@ -212,6 +341,14 @@ def current_file(session: Session, request: object) -> OpenedFile | None:
         close(session)
     file: OpenedFile | None = session.get(_OPENED)
     return file
+
+
+def cancel(session: Session) -> None:
+    """Return from a file that was refused to the one that is shown, else to translating."""
+    if (choice := shown_choice(session)) is None:
+        close(session)
+    else:
+        session[_CHOICE] = choice
 
 
 def close(session: Session) -> None:

@@ -1,4 +1,4 @@
-"""Draw the part of the box *More* with the link, downloads, and the file uploader."""
+"""Draw the part of the box *More* with the link and the downloads."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.components.copy_link import copy_link
-from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.downloads import downloads
 from attnviz.ui.view import View
 
 
 def share_and_save(view: View | None) -> None:
-    """Draw the link and the files of `view`, and the uploader.
+    """Draw the link and the files of `view`.
 
     The browser mounts the contents of an open box only, and fetches them then, so that opening it asks nothing of the
     server.
@@ -22,4 +21,3 @@ def share_and_save(view: View | None) -> None:
             st.caption(gettext("The link opens exactly what is shown."))
             copy_link(view)
         downloads(view)
-    opened_file.uploader()

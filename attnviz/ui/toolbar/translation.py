@@ -13,7 +13,6 @@ from attnviz.importing.records import format_sentence
 from attnviz.installed_models import MODELS_VARIABLE
 from attnviz.languages import gettext
 from attnviz.text import SPACE
-from attnviz.trace import Attention
 from attnviz.ui.chrome import go_to
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.file_uploader import uploader
@@ -35,7 +34,7 @@ from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import Request
 from attnviz.ui.toolbar.detail_level import page_detail_level, page_level_address
 from attnviz.ui.toolbar.input_advice import draw_advice
-from attnviz.ui.view import MAIN, View
+from attnviz.ui.view import MAIN, View, shows
 from attnviz.wording.file_headings import search_name
 from attnviz.wording.imported_attention import made_by, remark_sentences
 from attnviz.wording.learning import guidance_text
@@ -74,12 +73,14 @@ def shown_translation(request: Request | None, *, back: bool, steps: bool = Fals
             _problem(opened.problem, key="file_problem")
         file_trace = opened.trace if opened else None
         if file_trace and opened:
-            _file_notice(opened.name, file_trace, back)
+            _file_notice(opened, back)
         requested_trace = None if file_trace or not request else _requested_trace(request)
         original = file_trace or requested_trace or _fallback_trace(request)
         view = _view(original, request if requested_trace else None, opened) if original else None
+        if view:
+            view = replace(view, open_gold=partial(opened_file.open_gold, st.session_state))
         if view and opened and original is file_trace:
-            view = replace(view, compared=opened.compared)
+            view = replace(view, compared=opened.compared, file=opened.pair)
         if requested_trace and request:
             _notice(requested_trace, request.target or "")
             if not request.target and not requested_trace.imported:  # no one knows what an imported model reads
@@ -109,7 +110,7 @@ def open_view(view: View, requested: address.Parameters | None) -> None:
     page_detail_level()
     read_link(session, linked, offered_in(view))
     open_gold(session, view, linked)
-    handle({"links": partial(set_drawn_links, session, view)}, partial(is_drawn_in, view))
+    handle({"links": partial(set_drawn_links, session, view)}, partial(is_drawn_in, session, view))
     if requested is not None:
         session[_ASKED] = requested
     parameters: address.Parameters = session.get(_ASKED, {}) | language_address() | page_level_address()
@@ -187,11 +188,12 @@ def _fallback_trace(request: Request | None) -> Trace | None:
     return trace
 
 
-def _file_notice(name: str, trace: Any, back: bool) -> None:
+def _file_notice(opened: opened_file.OpenedFile, back: bool) -> None:
     """Draw a message that the trace was read from a file, with its model, and the button `back` to translating."""
+    name, trace = opened.name, opened.trace
     with st.container(key="notice"):
         if not trace.translated:
-            _imported_notice(name, trace, back)
+            _imported_notice(opened, back)
             return
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(
@@ -208,15 +210,16 @@ def _file_notice(name: str, trace: Any, back: bool) -> None:
         _unknown_characters(trace)
 
 
-def _imported_notice(name: str, trace: Attention, back: bool) -> None:
+def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
     """Draw a message about imported attention and how it was read, with the button `back` to translating."""
+    name, trace, choice = opened.name, opened.trace, opened.choice
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(gettext("This is {name}: {whose}.", name=name, whose=made_by(trace)), width="content")
         if back:
             _back_button()
-        choice = opened_file.chosen_attention(st.session_state)
         if choice and choice.other:
-            st.text(gettext("Compared with {name}, below the heatmap.", name=choice.other[0]), width="content")
+            if opened.compared:
+                st.text(gettext("Compared with {name}, below the heatmap.", name=choice.other[0]), width="content")
             stop = partial(opened_file.stop_comparing, st.session_state)
             request_button(gettext("Stop comparing"), stop, key="compare_stop")
         elif choice:
@@ -227,8 +230,14 @@ def _imported_notice(name: str, trace: Attention, back: bool) -> None:
                     key="compare_file",
                     megabytes=opened_file.LARGEST_MEGABYTES,
                 )
+        if choice and choice.gold:
+            st.text(gettext("Links marked by hand: {name}.", name=choice.gold.name), width="content")
+            leave = partial(opened_file.close_gold, st.session_state)
+            request_button(gettext("Close this file of links"), leave, key="gold_close")
     sentences = [format_sentence(choice.file)] if choice else []
-    if remarks := [*sentences, *remark_sentences(trace)]:
+    hint = gettext("At the level Numbers you can draw links on the heatmap, or open a file of links marked by hand.")
+    hints = [] if shows(page_detail_level(), "numbers") else [hint]
+    if remarks := [*sentences, *remark_sentences(trace), *hints]:
         st.text(" ".join(remarks))
 
 

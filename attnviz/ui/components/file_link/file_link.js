@@ -1,6 +1,7 @@
 // A download link for the current selection of a view; the server makes the file when it is requested.
 
-import { find } from "../shared.js";
+import { saveFile } from "../saved_file.js";
+import { find, write } from "../shared.js";
 import { filledAddress } from "../state.js";
 
 /** @param {Mounted<{ label: string, at: string, file: string, container: string }>} mounted */
@@ -13,8 +14,10 @@ export default function ({ data, parentElement }) {
     return container ? new URL(filledAddress(container, data.at), document.baseURI).href : "";
   };
   link.href = address();
-  link.onclick = () => {
+  link.onclick = (event) => {
+    event.preventDefault();
     link.href = address();
+    saveFile(link, (problem) => write(find(parentElement, ".problem"), problem));
   };
   link.onkeydown = (event) => {
     if (event.key !== " ") return; // as a button

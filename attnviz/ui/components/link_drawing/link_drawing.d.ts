@@ -23,7 +23,8 @@ interface LinkDrawingPayload extends PayloadAddress {
   targetWords: number[];
   /** The largest number of links. */
   most: number;
-  files: { label: string; at: string; file: string }[];
+  /** The files of this pair, then those of all pairs of its file, if there are several. */
+  files: { label: string; at: string; file: string }[][];
   words: Words;
 }
 
@@ -63,6 +64,8 @@ interface LinkDrawingState extends FetchingState<AttentionLinks> {
   /** The index of the file to save once the server has all links. */
   saving: number | null;
   cells: LinkCells;
+  /** The line with the score. */
+  score: HTMLElement;
   /** The cell described last. */
   pointed?: { link: LinkPair; number: string };
 }

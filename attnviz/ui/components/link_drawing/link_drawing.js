@@ -3,10 +3,12 @@
 
 import { lastAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
+import { saveFile } from "../saved_file.js";
 import {
   element,
   fill,
   find,
+  findAll,
   number,
   onMessages,
   onStop,
@@ -20,9 +22,21 @@ import { viewRoot } from "../view.js";
 import { isUndoKey, openCells } from "./cells.js";
 import { advanced, linksText, nameOf, pairsOf, readLinks, scoreOf } from "./links.js";
 
-/** Earlier links of each translation, which Undo restores. @type {Map<string, DrawnLinks[]>} */
+/** The links of each pair, the current ones last; Undo restores those before. @type {Map<string, DrawnLinks[]>} */
 const histories = new Map();
 const LONGEST_HISTORY = 1000;
+
+/**
+ * Makes other links the current ones of a pair.
+ * @param {LinkDrawingState} state
+ * @param {DrawnLinks} links
+ */
+function remember(state, links) {
+  const history = historyOf(state), last = history.at(-1);
+  if (last && linksText(last) === linksText(links)) return;
+  history.push(links);
+  if (history.length > LONGEST_HISTORY) history.shift();
+}
 
 /** @param {LinkDrawingState} state */
 function historyOf({ data }) {
@@ -56,10 +70,9 @@ function advance(root, state, link) {
     write(find(root, ".where output"), fill(words.most, { most }));
     return;
   }
-  const history = historyOf(state);
-  history.push(state.links);
-  if (history.length > LONGEST_HISTORY) history.shift();
-  change(root, state, advanced(state.links, link));
+  const links = advanced(state.links, link);
+  remember(state, links);
+  change(root, state, links);
 }
 
 /**
@@ -67,8 +80,10 @@ function advance(root, state, link) {
  * @param {LinkDrawingState} state
  */
 function undo(root, state) {
-  const before = historyOf(state).pop();
-  if (before) change(root, state, before);
+  const history = historyOf(state);
+  if (history.length < 2) return;
+  history.pop();
+  change(root, state, history[history.length - 1]);
 }
 
 /**
@@ -93,7 +108,9 @@ function show(root, state) {
   const { rates, wrong } = scoreOf(attention?.links ?? [], links);
   const sure = [...links.values()].filter((kind) => kind === "sure").length;
   const counts = { sure, possible: links.size - sure, false: links.size ? wrong.length : 0 };
-  find(root, ".counts").replaceChildren(
+  const line = viewRoot(root).querySelector(".drawn-score"); // above the heatmap, in view while links are drawn
+  if (line && !line.contains(state.score)) line.replaceChildren(state.score);
+  find(state.score, ".counts").replaceChildren(
     ...Object.entries(counts).flatMap(([kind, count]) => {
       const mark = element("span", `mark ${kind}`);
       mark.setAttribute("aria-hidden", "true");
@@ -110,8 +127,8 @@ function show(root, state) {
       recall: percent(rates.recall),
     }
     : null;
-  write(find(root, ".rate"), values ? fill(words.score, values) : "");
-  find(root, ".undo", HTMLButtonElement).disabled = !historyOf(state).length;
+  write(find(state.score, ".rate"), values ? fill(words.score, values) : "");
+  find(root, ".undo", HTMLButtonElement).disabled = historyOf(state).length < 2;
   find(root, ".files").hidden = !links.size;
   describe(root, state);
   state.cells.place();
@@ -134,19 +151,25 @@ function marksOf({ links, fetched }) {
  * @param {LinkDrawingState} state
  */
 function writeFiles(root, state) {
-  const anchors = state.data.files.map(({ label, at, file }, index) => {
-    const anchor = element("a", "", label);
-    anchor.href = new URL(at, document.baseURI).href;
-    anchor.download = file;
-    anchor.onclick = (event) => {
-      if (isStored(state)) return;
-      event.preventDefault();
-      state.saving = index;
-    };
-    return anchor;
+  /** @type {HTMLAnchorElement[]} */
+  const anchors = [];
+  findAll(root, ".files").forEach((box, place) => {
+    const files = state.data.files[place] ?? [], [label] = box.children;
+    const own = files.map(({ label: format, at, file }) => {
+      const anchor = element("a", "", format), index = anchors.length;
+      anchor.href = new URL(at, document.baseURI).href;
+      anchor.download = file;
+      anchor.onclick = (event) => {
+        event.preventDefault();
+        if (isStored(state)) saveFile(anchor, (problem) => write(find(root, ".problem"), problem));
+        else state.saving = index;
+      };
+      anchors.push(anchor);
+      return anchor;
+    });
+    box.replaceChildren(label, ...own.flatMap((anchor) => [" ", anchor]));
+    box.hidden = !files.length;
   });
-  const [label] = find(root, ".files").children;
-  find(root, ".files").replaceChildren(label, ...anchors.flatMap((anchor) => [" ", anchor]));
   if (state.saving === null || !isStored(state)) return;
   const saved = anchors[state.saving];
   state.saving = null;
@@ -166,9 +189,9 @@ const isStored = ({ data, links }) => data.links === linksText(links);
 function read(state) {
   const { data } = state;
   if (state.read === data.links || state.asked > lastAcknowledged() && !isStored(state)) return;
-  if (state.read !== undefined && !isStored(state)) historyOf(state).push(state.links);
   state.read = data.links;
   state.links = readLinks(data.links);
+  remember(state, state.links);
 }
 
 /**
@@ -177,7 +200,8 @@ function read(state) {
  * @returns {LinkDrawingState}
  */
 function start(root, data) {
-  const state = /** @type {LinkDrawingState} */ ({ data, links: new Map(), asked: 0, saving: null });
+  const score = find(root, ".score");
+  const state = /** @type {LinkDrawingState} */ ({ data, links: new Map(), asked: 0, saving: null, score });
   const container = viewRoot(root).querySelector(`.st-key-${data.heatmap}`);
   if (!container) throw new Error("there is no heatmap");
   state.cells = openCells(container, {
@@ -207,9 +231,9 @@ export default function ({ data, parentElement }) {
   const root = find(parentElement, ".link-drawing");
   /** @type {LinkDrawingState} */
   const state = states.get(root) ?? start(root, data);
-  if (state.data.identity !== data.identity) { // another translation: its own links, and no undoing of the former ones
+  if (state.data.identity !== data.identity) { // another pair: its own links, and no undoing of the former ones
     Object.assign(state, { read: undefined, asked: 0, saving: null, pointed: undefined });
-    write(find(root, ".where output"), "");
+    for (const text of findAll(root, ".where output, .problem")) write(text, "");
   }
   state.data = data;
   setLanguage(data.language);

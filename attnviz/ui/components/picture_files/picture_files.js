@@ -172,13 +172,14 @@ function followView(root, data, view) {
     wanted = at;
     write(find(root, ".of"), data.words.drawing);
     root.ariaBusy = "true";
-    const found = await fetchJson(at, true, () => wanted === at && root.isConnected);
+    let failed = data.words.failed;
+    const found = await fetchJson(at, true, () => wanted === at && root.isConnected, (reason) => failed = reason);
     if (wanted !== at) return;
     root.ariaBusy = null;
     listPictures(
       root,
       found?.pictures ?? [],
-      found ? { ...data.words, of: found.of } : { ...data.words, none: data.words.failed },
+      found ? { ...data.words, of: found.of } : { ...data.words, none: failed },
     );
   };
   const ends = ["step", "source", "words", "options"].map((name) => onMessage(view, name, refresh));
