@@ -15,7 +15,7 @@ from attnviz.trace.attention_matrix import AttentionMatrix
 def context_frame(trace: Recurrent, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
     """Return the figure of the growing context vector without its numbers: see `growth_frame`."""
     alt = gettext(
-        "Weighted annotations: one strip of {count} units for each source piece, and the sum of the strips below.",
+        "Weighted annotations: one strip of {count} units for each source piece. The last strip is their sum.",
         count=trace.contexts.shape[1],
     )
     halves = [gettext("forward →"), gettext("← backward")][: 1 + trace.reads_backwards]

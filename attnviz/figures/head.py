@@ -117,8 +117,8 @@ def values_strips(head: HeadOrTrace, step: int, *, theme: ThemeName = "light") -
     names, rows = _terms(head, step)
     units = rows.shape[1]
     alt = gettext(
-        "Output of the head at step {step}: one strip of {count} units for each weighted value, and the sum of "
-        "the strips below.",
+        "Output of the head at step {step}. Each weighted value is a strip of {count} units. The last strip is "
+        "their sum.",
         step=step + 1,
         count=units,
     )
@@ -135,7 +135,7 @@ def values_frame(head: HeadOrTrace, *, thinned: bool = False, theme: ThemeName =
     opened = open_head(head)
     units = opened.values.shape[1]
     alt = gettext(
-        "Weighted values: one strip of {count} units for each source piece, and the sum of the strips below.",
+        "Weighted values: one strip of {count} units for each source piece. The last strip is their sum.",
         count=units,
     )
     return growth_frame(opened, units, units, [gettext("values of the head")], alt, thinned=thinned, theme=theme)

@@ -61,7 +61,7 @@ def number_hint(prediction: Number) -> str:
     """Return in which unit a number is asked for, and how near is near enough."""
     tolerance = format_number(prediction.tolerance, "g")
     if prediction.quantity == "energy":
-        return gettext("A number, below 0 or above. An answer within {tolerance} is right.", tolerance=tolerance)
+        return gettext("A number, which may be negative. An answer within {tolerance} is right.", tolerance=tolerance)
     return gettext("In percent, from 0 to 100. An answer within {tolerance} points is right.", tolerance=tolerance)
 
 

@@ -73,8 +73,9 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("log p lost if not looked at"),
             gettext("nats"),
             gettext(
-                "Erased from attention: how much log probability the word loses if this step cannot look at the "
-                "piece. The annotations of neighbouring pieces still contain information about the erased piece."
+                "Erased from attention: the step cannot attend to the piece. The number says how much log "
+                "probability the word loses. The annotations of neighbouring pieces still contain information about "
+                "the erased piece."
             ),
         ),
         "erased_input": MethodTexts(
@@ -82,8 +83,8 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("lost if not read"),
             gettext("nats"),
             gettext(
-                "Erased from the input: how much log probability the word loses if the mean embedding of all "
-                "pieces replaces the embedding of the piece. No real word has this mean embedding."
+                "Erased from the input: the mean embedding of all pieces replaces that of the piece. The number says "
+                "how much log probability the word loses. No real word has this mean embedding."
             ),
         ),
     }

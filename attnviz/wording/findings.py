@@ -57,7 +57,8 @@ def _omitted(trace: Readable, finding: Finding) -> str:
     source = quoted_source_words(trace, finding)
     if finding.last is None:
         return gettext(
-            "{source} got hardly any attention, {value:.2f} in all: was it left out of the translation?",
+            "{source} got hardly any attention: {value:.2f}, summed over all steps. Was it left out of the "
+            "translation?",
             source=source,
             value=finding.value,
         )

@@ -49,9 +49,9 @@ def _file_rate_sentence(errors: LinkErrors) -> str:
         return gettext("The file does not link any words.")
     sentence = ngettext(
         "The alignment error rate of the file is {aer}. Of its {count} link, {precision} is among the sure or "
-        "possible links. It has {recall} of the sure links.",
+        "possible links. It contains {recall} of the sure links.",
         "The alignment error rate of the file is {aer}. Of its {count} links, {precision} are among the sure or "
-        "possible links. It has {recall} of the sure links.",
+        "possible links. It contains {recall} of the sure links.",
         len(errors.found),
         aer=decimal(errors.rate.aer),
         precision=percent(errors.rate.precision),
@@ -143,8 +143,8 @@ def links_help(*, of_file: bool = False) -> str:
 def hidden_links_message() -> str:
     """Return the message that the gold links belong to words that are not displayed."""
     return gettext(
-        "The links marked by hand belong to another translation of this sentence. These links return when that "
-        "translation is shown."
+        "The links marked by hand belong to another translation of this sentence. The page shows these links "
+        "again with that translation."
     )
 
 

@@ -100,8 +100,8 @@ def translations_section() -> TextSection:
         (
             gettext(
                 "Press Play below; after that, → and ← change the step. The shade and the bar of an English word show "
-                "its attention weight for the piece being written. The stripes show everything that the decoder "
-                "receives of the English sentence at that step. Each stripe is one number, red below zero, blue above."
+                "its attention weight for the piece being written. The stripes show the vector in which the decoder "
+                "receives the English sentence at that step. Each stripe is one number, red below zero, blue above."
             ),
         ),
     )
@@ -115,7 +115,7 @@ def forced(model: str, origin: Origin) -> TextSection:
         "visitor": gettext("This translation is the one you gave."),
     }[origin]
     return TextSection(
-        gettext("4. The same words, forced on all three models"),
+        gettext("4. All three models write the same words"),
         (
             gettext(
                 "Now all three models are forced to write the same translation. At every word we ask each model "

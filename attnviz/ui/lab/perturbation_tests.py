@@ -69,8 +69,8 @@ def _more(view: View) -> None:
             gettext("How to read the picture"),
             gettext(
                 "Above the English pieces, the left side shows the weights that each test tries. A dash marks the "
-                "step’s own weight. The right side shows how probable the word is with these weights. A line marks its "
-                "probability with the step’s own weights."
+                "weight that the model computed. The right side shows how probable the word is with these weights. A "
+                "line marks its probability with the weights that the model computed."
             ),
         )
         with st.container(key=view.key("inside_word")):

@@ -269,8 +269,8 @@ def grid_sentences() -> str:
 
 def _brightness_sentences() -> str:
     """Return what the brightness of a cell means, as HTML: a sentence for words and one for pieces."""
-    words = gettext("The brighter a cell, the more the word of the row looked at the word of the column.")
-    pieces = gettext("The brighter a cell, the more the piece of the row looked at the piece of the column.")
+    words = gettext("The brighter a cell, the more attention the word of its row gave to the word of its column.")
+    pieces = gettext("The brighter a cell, the more attention the piece of its row gave to the piece of its column.")
     return by_unit(words, pieces)
 
 

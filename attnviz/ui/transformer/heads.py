@@ -162,7 +162,7 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
         "Layer and head are named below each heatmap. Below a cross-attention head, you also see its alignment "
         "error rate (AER), from 0 (all links agree) to 1 (none agrees). This rate compares the head’s links with "
         "manual word alignments of {sentences} sentences. Head {head} of layer {layer} aligns best, with an "
-        "error rate of {rate}. No alignment guided the training of this transformer.",
+        "error rate of {rate}. This transformer was trained without word alignments.",
         sentences=errors.sentences,
         layer=layer + 1,
         head=head + 1,

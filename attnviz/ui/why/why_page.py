@@ -102,8 +102,8 @@ def _growth(trace: Trace | None, theme: ThemeName) -> list[Chapter]:
 def _translations(trio: Trio, theme: ThemeName) -> Chapter:
     """Return the three translations, each with its heatmap or its only vector; the row of a step is framed."""
     note = gettext(
-        "Each picture has one row for each French word. The slider above and the keys ← and → choose the step "
-        "whose row is framed."
+        "Each picture has one row for each French word. The slider above and the keys ← and → change the "
+        "step. A frame marks its row."
     )
     heatmaps = tuple(_heatmap(trace, theme) for trace in trio.own)
     return Chapter(why_story.translations_section().heading, (note,), heatmaps, tuple(translation_tables(trio)))
