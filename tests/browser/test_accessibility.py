@@ -204,7 +204,7 @@ def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(BOX)).to_be_focused()
     page.keyboard.press("Tab")  # to the tabs of the box
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("End")
     heatmap = page.get_by_role("button", name="Heatmap, CSV")
     expect(heatmap).to_be_visible()
     for _ in range(5):  # into the box, past the link and lecture mode, not through the rest of the page

@@ -77,7 +77,8 @@ def test_five_forms_change_the_row_and_ask_nothing_of_the_server(open_page: Open
         assert violations(page) == []
     assert len({str(one) for one in texts}) == 5
     assert page.evaluate("window.sent") == 0
-    assert [url for url in sent if "attnviz" in url and "katex" not in url] == []
+    # The badges below ask for their verification when nothing else waits, which may be late.
+    assert [url for url in sent if "attnviz" in url and "katex" not in url and "-verification?" not in url] == []
 
     page.go_back()
     assert_form(page, "Scaled")
