@@ -245,8 +245,8 @@ def near_miss_message(content: Content) -> str | None:
     with _opened(content) as file:
         names = list(file.schema_arrow.names)
     return gettext(
-        "The Parquet file has no attention that attnviz knows. Its columns are {found}. attnviz reads the Parquet "
-        "files that `attnviz attention` writes. Save other attention as .npz or JSON.",
+        "The Parquet file has no attention that attnviz knows. Its columns are {found}. attnviz reads only Parquet "
+        "files that it wrote itself. Save other attention as .npz or JSON.",
         found=", ".join(map(str, names))[:80] or "–",
     )
 
