@@ -9,6 +9,7 @@ import io
 import itertools
 import lzma
 import re
+import shlex
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +22,8 @@ from attnviz.languages import gettext, ngettext
 
 Pair = tuple[str, str]
 
+STANDARD_INPUT = "standard input"
+"""Name of standard input in messages."""
 MOST_MALFORMED = 0.01
 """Share of the lines of a file that may be malformed."""
 _LONGEST = 1 << 20
@@ -195,7 +198,7 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
         return gettext(
             "The file separates source and target by |||. Use a tab instead, and leave out other columns: "
             "sed 's/ *||| */\\t/g' {path} | cut -f1,2",
-            path=path,
+            path=_argument(path),
         )
     counts = Counter(line.count("\t") + 1 for line in samples)
     columns, count = counts.most_common(1)[0]
@@ -203,7 +206,7 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
         return gettext(
             "The file has {columns} columns. Keep only source and target, for example with: cut -f1,2 {path}.",
             columns=columns,
-            path=path,
+            path=_argument(path),
         )
     if sum(_is_csv(line) for line in samples) >= most:
         return gettext("The file looks like CSV. Save the file with tabs between the columns (TSV).")
@@ -212,6 +215,11 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
             "The file has one column. Join the source and target files, for example with: paste SOURCE TARGET."
         )
     return gettext("Use --skip-malformed to leave malformed lines out.")
+
+
+def _argument(path: Path | str) -> str:
+    """Return a file as an argument of a command; "FILE" for standard input."""
+    return "FILE" if str(path) == STANDARD_INPUT else shlex.quote(str(path))
 
 
 def _is_csv(line: str) -> bool:
@@ -299,8 +307,9 @@ def _zero_bytes(name: str, number: int, line: bytes) -> str:
             return _convert(name, encoding, number, "")
     return gettext(
         "The file {path} is not text: line {number} contains NUL bytes. If the rest is text, remove them: "
-        "tr -d '\\000' < {path}",
+        "tr -d '\\000' < {file}",
         path=name,
+        file=_argument(name),
         number=number,
     )
 
@@ -335,8 +344,9 @@ def _is_of_another_script(text: str) -> bool:
 def _convert(name: str, encoding: str, number: int, reads: str) -> str:
     message = gettext(
         "The file {path} is not UTF-8, but seems to be {encoding}: see line {number}. Convert the file: iconv -f "
-        "{encoding} -t UTF-8 {path}.",
+        "{encoding} -t UTF-8 {file}.",
         path=name,
+        file=_argument(name),
         encoding=encoding,
         number=number,
     )

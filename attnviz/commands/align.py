@@ -23,7 +23,7 @@ from attnviz.commands.shared import (
     add_unescape_option,
     input_lines,
     load_translator,
-    plain_text,
+    model_text,
     positive,
     print_skipped,
     progress,
@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> None:
     words = _words_of_heads if "layer" in options or "head" in options else _words
     if not options.unescape:
         report_escapes((number, f"{one} {two}") for number, one, two in pairs)
-    given = [(number, _plain(one, options), _plain(two, options)) for number, one, two in pairs]
+    given = [(number, model_text(one, options), model_text(two, options)) for number, one, two in pairs]
     printed = 0
     with progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
         for (number, source, target), linked_words in zip(
@@ -126,24 +126,15 @@ def run(options: argparse.Namespace) -> None:
 
 def _numbered_pairs(options: argparse.Namespace) -> tuple[list[tuple[int, str, str]], Sequence[Skipped]]:
     """Return the pairs of the file with the numbers of their lines, and the skipped lines, which are reported."""
-    from attnviz.text_files import pairs_in, read_text_lines
+    from attnviz.text_files import STANDARD_INPUT, pairs_in, read_text_lines
 
-    name = "standard input" if options.file == "-" else options.file
+    name = STANDARD_INPUT if options.file == "-" else options.file
     lines = input_lines() if options.file == "-" else read_text_lines(Path(options.file))
     found = pairs_in(lines, Path(name), skip_malformed=options.skip_malformed)
     print_skipped([(line.number, line.reason) for line in found.skipped], len(found.skipped))
     left_out = {line.number for line in found.skipped}
     numbers = (number for number in itertools.count(1) if number not in left_out)
     return [(number, *pair) for number, pair in zip(numbers, found.pairs, strict=False)], found.skipped
-
-
-def _plain(text: str, options: argparse.Namespace) -> str:
-    """Return the text that the model reads for a sentence of the file."""
-    if options.unescape:
-        from attnviz.importing.unescaping import unescaped_text
-
-        text = unescaped_text(text)
-    return plain_text(text) if options.tokenised else text
 
 
 def _tokens(text: str, options: argparse.Namespace) -> list[str]:

@@ -158,6 +158,11 @@ def run(options: argparse.Namespace) -> None:
     if options.attention:
         _of_attention(options)
         return
+    if options.unescape:
+        raise AttnvizError(
+            "The option --unescape is for files of attention. Decode sentence pairs before you measure them, with "
+            "deescape-special-chars.perl of Moses."
+        )
     keep_few_shapes()
     from attnviz.corpora import Settings
 

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import beam_width, positive, progress, write_rows
+from attnviz.commands.shared import (
+    add_unescape_option,
+    beam_width,
+    model_text,
+    positive,
+    progress,
+    report_escapes,
+    write_rows,
+)
 from attnviz.files import replace_text
 from attnviz.installed_models import default_model
 
@@ -79,6 +87,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave out malformed lines, even if they are more than 1 %% of a file",
     )
+    add_unescape_option(command)
     add(
         "--by-length",
         action="store_true",
@@ -192,7 +201,12 @@ def _read(options: argparse.Namespace) -> tuple[Corpora, SkippedLines, Gold, Gol
         if not _is_gold(path):
             file_pairs = read_pairs(path, skip_malformed=options.skip_malformed)
             label = _label(path, pairs)
-            pairs[label] = file_pairs.pairs[: options.limit]
+            pairs[label] = [
+                (model_text(source, options), model_text(target, options))
+                for source, target in file_pairs.pairs[: options.limit]
+            ]
+            if not options.unescape:
+                report_escapes(enumerate(map(" ".join, pairs[label]), 1), f"{path}: pair")
             if file_pairs.skipped:
                 skipped[label] = file_pairs.skipped
                 lines = "line" if len(file_pairs.skipped) == 1 else "lines"
@@ -321,6 +335,8 @@ def _command(section: Section, options: argparse.Namespace) -> str:
         words += ["--length-penalty", f"{options.length_penalty:g}"]
     if section.kind != "none" and options.limit:
         words += ["--limit", str(options.limit)]
+    if section.kind == "pairs" and options.unescape:
+        words += ["--unescape"]
     if section.kind == "gold":
         words += [word for path in options.threshold_from for word in ("--threshold-from", short(path))]
         words += ["--heads"] if options.heads else []

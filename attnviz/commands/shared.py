@@ -139,10 +139,10 @@ def progress(unit: str, total: int | None = None, hidden: bool = False) -> tqdm[
 
 def input_lines() -> Iterator[str]:
     """Yield the lines of standard input; raise AttnvizError where it is not UTF-8."""
-    from attnviz.text_files import strict_lines
+    from attnviz.text_files import STANDARD_INPUT, strict_lines
 
     # Replacements of sys.stdin, such as a notebook's, may have no byte buffer.
-    return strict_lines(sys.stdin.buffer, "standard input") if hasattr(sys.stdin, "buffer") else iter(sys.stdin)
+    return strict_lines(sys.stdin.buffer, STANDARD_INPUT) if hasattr(sys.stdin, "buffer") else iter(sys.stdin)
 
 
 def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
@@ -155,6 +155,15 @@ def plain_text(tokens: str) -> str:
     from attnviz.evaluation.alignment import detokenise
 
     return detokenise(tokens.split())
+
+
+def model_text(text: str, options: argparse.Namespace) -> str:
+    """Return the text that the model reads for an input text, by the options --unescape and --tokenised."""
+    if options.unescape:
+        from attnviz.importing.unescaping import unescaped_text
+
+        text = unescaped_text(text)
+    return plain_text(text) if getattr(options, "tokenised", False) else text
 
 
 def add_unescape_option(command: argparse.ArgumentParser) -> None:

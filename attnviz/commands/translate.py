@@ -22,8 +22,8 @@ from attnviz.commands.shared import (
     add_unescape_option,
     input_lines,
     load_translator,
+    model_text,
     numbered,
-    plain_text,
     positive,
     progress,
     report_escapes,
@@ -32,6 +32,8 @@ from attnviz.commands.shared import (
 _NO_PIECES: dict[str, Any] = {"source_pieces": [], "target_pieces": [], "alignment": []}
 _BLOCK = 100
 """Default number of sentences read, translated and printed together."""
+_LISTED = 20
+"""Number of unknown parts of the text that are printed."""
 
 
 SUMMARY = "translate one sentence, or each line of standard input"
@@ -69,8 +71,9 @@ def run(options: argparse.Namespace) -> None:
     if options.text is not None:
         if not options.unescape:
             report_escapes([(1, options.text)])
-        trace = _translator(options).translate(_plain(options.text, options), beam=options.beam)
+        trace = _translator(options).translate(model_text(options.text, options), beam=options.beam)
         print(_as_json(trace) if options.json else _printed(trace.translation, options))
+        _report_unknown(trace.unknown_characters)
         return
     at_once = 1 if sys.stdin.isatty() else options.batch_size
     if sys.stdin.isatty():
@@ -82,12 +85,27 @@ def run(options: argparse.Namespace) -> None:
             "There is no sentence on standard input. Write one sentence per line, or give the sentence as an argument."
         )
     translator, reported = _translator(options), options.unescape
+    unknown = dict[str, int]()
     with progress("sentence", hidden=sys.stdout.isatty()) as bar:
         for block in chain([first], blocks):
             reported = reported or report_escapes(block)
             for line in _translated(translator, block, options):
                 print(line, flush=True)
                 bar.update()
+            for number, text in block:
+                for characters in translator.tokenizer.unknown_characters(model_text(text, options)):
+                    unknown.setdefault(characters, number)
+    _report_unknown(tuple(unknown), f", first in line {min(unknown.values(), default=1)},")
+
+
+def _report_unknown(characters: Sequence[str], where: str = "") -> None:
+    """Print the characters that the model does not know; `where` says in which line the first are."""
+    if characters:
+        listed = " ".join(characters[:_LISTED]) + (" …" if len(characters) > _LISTED else "")
+        print(
+            f"The model has never seen these parts of the text{where} and reads each as <unk>: {listed}",
+            file=sys.stderr,
+        )
 
 
 def _translator(options: argparse.Namespace) -> Translator:
@@ -109,7 +127,7 @@ def _translated(translator: Translator, block: Sequence[tuple[int, str]], option
     with contextlib.suppress(AttnvizError):
         for number, text in block:
             _check_sentence(number, text)
-        filled = [_plain(text, options) for _, text in block if text.strip()]
+        filled = [model_text(text, options) for _, text in block if text.strip()]
         if options.json:
             results = [_as_json(trace) for trace in translator.translate_together(filled, beam=options.beam)]
         else:
@@ -124,7 +142,7 @@ def _translated(translator: Translator, block: Sequence[tuple[int, str]], option
             continue
         _check_sentence(number, text)
         with about(f"Line {number}"):
-            trace = translator.translate(_plain(text, options), beam=options.beam)
+            trace = translator.translate(model_text(text, options), beam=options.beam)
         yield _as_json(trace) if options.json else _printed(trace.translation, options)
 
 
@@ -153,15 +171,6 @@ def _check_sentence(number: int, line: str) -> None:
             f"Line {number} is a sentence pair: {division}. translate reads one sentence per line. "
             "Keep only the sentences of the source language."
         )
-
-
-def _plain(text: str, options: argparse.Namespace) -> str:
-    """Return the text to translate."""
-    if options.unescape:
-        from attnviz.importing.unescaping import unescaped_text
-
-        text = unescaped_text(text)
-    return plain_text(text) if options.tokenised else text
 
 
 def _printed(translation: str, options: argparse.Namespace) -> str:

@@ -23,7 +23,9 @@ LINK_ENDINGS = ("pharaoh", "naacl", "json", "csv")
 """Extensions of the files in which word links are saved; all keep which links are only possible."""
 ENDINGS = (*LINK_ENDINGS, "parquet", "npz")
 """Extensions of files of records; .npz holds one record, the others several."""
+_ARRAYS = ("energies", "states", "gradient", "erased")
 _LINKS = pa.list_(pa.struct([("j", pa.int16()), ("i", pa.int16())]))
+_MATRIX = pa.list_(pa.list_(pa.float32()))
 SCHEMA = pa.schema(
     [
         ("number", pa.int32()),
@@ -31,14 +33,25 @@ SCHEMA = pa.schema(
         ("target", pa.string()),
         ("source_pieces", pa.list_(pa.string())),
         ("target_pieces", pa.list_(pa.string())),
-        ("alignment", pa.list_(pa.list_(pa.float32()))),
-        ("head_weights", pa.list_(pa.list_(pa.list_(pa.list_(pa.float32()))))),
+        ("source_word_of", pa.list_(pa.int16())),
+        ("target_word_of", pa.list_(pa.int16())),
+        ("alignment", _MATRIX),
+        ("head_weights", pa.list_(pa.list_(_MATRIX))),
+        ("layer", pa.int16()),
+        ("head", pa.int16()),
+        *((name, _MATRIX) for name in _ARRAYS),
         ("links", _LINKS),
+        ("sure", _LINKS),
         ("possible", _LINKS),
+        ("kind", pa.string()),
+        ("origin", pa.string()),
         ("remarks", pa.list_(pa.string())),
     ]
 )
-"""Schema of the table; links are between pieces, 0-based, `j` of the source and `i` of the target."""
+"""Schema of the table, which has all fields of a record.
+
+Links are 0-based, `j` of the source and `i` of the target: `links` between pieces, `sure` and `possible` between words.
+"""
 
 
 def attention_file_content(records: Sequence[Attention | None], ending: str, first: int = 1) -> bytes:
@@ -62,15 +75,16 @@ def attention_file_content(records: Sequence[Attention | None], ending: str, fir
     if ending != "parquet":
         raise AttnvizError(
             gettext(
-                "A .{ending} file holds one sentence pair. Choose the pair with --sentence, or write another "
-                "format: {endings}.",
+                "A .{ending} file holds one sentence pair, but these are {count}. Choose the pair with --sentence, or "
+                "write another format: {endings}.",
                 ending=ending,
+                count=len(numbered),
                 endings=", ".join(f".{one}" for one in ENDINGS if one != "npz"),
             )
         )
     rows = [_row(number, record) for number, record in numbered]
     sink = io.BytesIO()
-    parquet.write_table(pa.Table.from_pylist(rows, SCHEMA), sink)
+    parquet.write_table(pa.Table.from_pylist(rows, SCHEMA), sink, write_page_checksum=True)
     return sink.getvalue()
 
 
@@ -123,15 +137,22 @@ def _arrays(record: Attention) -> bytes:
 
 
 def _row(number: int, record: Attention) -> dict[str, object]:
+    arrays = {name: getattr(record, name) for name in ("head_weights", *_ARRAYS)}
+    links = {name: getattr(record, name) for name in ("links", "sure", "possible")}
     return {
         "number": number,
         "source": record.source_text,
         "target": record.translation,
         "source_pieces": record.source_pieces,
         "target_pieces": record.target_pieces,
+        "source_word_of": record.source_word_of.tolist(),
+        "target_word_of": record.target_word_of.tolist(),
         "alignment": record.alignment.tolist(),
-        "head_weights": record.head_weights.tolist() if record.head_weights.size else None,
-        "links": [{"j": j, "i": i} for j, i in record.links],
-        "possible": [{"j": j, "i": i} for j, i in record.possible],
+        "layer": record.heads.layer,
+        "head": record.heads.head,
+        **{name: array.tolist() if array.size else None for name, array in arrays.items()},
+        **{name: [{"j": j, "i": i} for j, i in pairs] for name, pairs in links.items()},
+        "kind": record.kind,
+        "origin": record.origin,
         "remarks": record.remarks,
     }

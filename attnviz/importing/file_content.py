@@ -14,7 +14,7 @@ from attnviz.languages import gettext
 
 LARGEST_FILE = 64 * 10**6
 """Largest file that is read, in bytes after decompression."""
-NPY, ZIP, GZIP = b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b"
+NPY, ZIP, GZIP, PARQUET = b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b", b"PAR1"
 """First bytes of the files of each kind."""
 _OTHER_KINDS = {
     b"BZh": "bzip2",
@@ -23,7 +23,6 @@ _OTHER_KINDS = {
     b"%PDF": "PDF",
     b"\x89PNG": "PNG",
     b"\x89HDF": "HDF5",
-    b"PAR1": "Parquet",
     b"\x80\x02": "pickle",
     b"\x80\x03": "pickle",
     b"\x80\x04": "pickle",
@@ -46,8 +45,8 @@ class Content:
 
     @cached_property
     def text(self) -> str:
-        """Decoded text; empty for a NumPy or zip file. Raise AttnvizError where it cannot be decoded."""
-        return "" if self.data.startswith((NPY, ZIP)) else decoded(self.data, self.encoding)
+        """Decoded text; empty for a NumPy, zip or Parquet file. Raise AttnvizError where it cannot be decoded."""
+        return "" if self.data.startswith((NPY, ZIP, PARQUET)) else decoded(self.data, self.encoding)
 
     @cached_property
     def lines(self) -> list[str]:

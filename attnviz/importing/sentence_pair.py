@@ -124,12 +124,13 @@ class SentencePair:
         except (ValueError, TypeError, OverflowError, RecursionError):
             return {}  # `from_fields` raises the error
         found: dict[str, Any] = {}
-        if array.ndim > 2:
+        is_record = fields.get("format") == Attention.saved_as.mark and array.ndim == 4  # even one head of one layer
+        if array.ndim > 2 and not (is_record and options.heads == MEAN):
             array, heads, remark = choose_heads(array, options.heads)
             remarks += [remark] if remark else []
             if options.heads != MEAN and array.ndim == 4:
                 found["heads"] = {"layer": heads.layer, "head": heads.head}
-        elif options.heads != MEAN:
+        elif array.ndim <= 2 and options.heads != MEAN:
             raise AttnvizError(gettext("The file has one matrix per sentence pair: leave out layer and head."))
         if array.ndim < 2 or not array.size:
             return {}

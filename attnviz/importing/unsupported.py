@@ -50,8 +50,13 @@ def fairseq_way_out() -> str:
 
 
 def opennmt_way_out() -> str:
-    """Return how to export the attention of OpenNMT-py and eole."""
+    """Return how to export the attention of OpenNMT-py."""
     return gettext("onmt_translate -verbose -attn_debug writes the attention, and attnviz reads its log.")
+
+
+def eole_way_out() -> str:
+    """Return how to export the attention of eole, whose embeddings contain positions that `network.seq2seq` lacks."""
+    return gettext("eole predict -verbose -attn_debug writes the attention, and attnviz reads its log.")
 
 
 _PROGRAMS = (
@@ -66,11 +71,12 @@ _PROGRAMS = (
         fairseq_way_out,
     ),
     _Program(
-        "a transformer of OpenNMT-py or eole",
-        (r"(encoder\.embeddings\.make_embedding|src_emb\.embeddings)\..*", r"(encoder|decoder)\.transformer.*"),
+        "a transformer of OpenNMT-py",
+        (r"encoder\.embeddings\.make_embedding\..*", r"(encoder|decoder)\.transformer.*"),
         opennmt_way_out,
     ),
-    _Program("eole", (r"src_emb\.embeddings\..*", r"decoder\.rnn\..*"), opennmt_way_out),
+    _Program("a transformer of eole", (r"src_emb\.embeddings\..*", r"(encoder|decoder)\.transformer.*"), eole_way_out),
+    _Program("eole", (r"src_emb\.embeddings\..*", r"decoder\.rnn\..*"), eole_way_out),
     _Program(
         "a transformer",
         (r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att|attention\.attention).*",),

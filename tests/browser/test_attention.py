@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import attention
+from attnviz.export.attention_files import attention_file_content
 from tests.browser.conftest import Opener
 from tests.browser.settled import go_to_page, settled
 from tests.browser.texts import text_of
@@ -76,7 +77,7 @@ def test_marian_attention_file_can_be_opened_stepped_and_closed(
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("language", "head"), [("en", "Head 2 of layer 1"), ("fr", "Tête 2 de la couche 1")])
-@pytest.mark.parametrize("ending", ["json", "npz"])
+@pytest.mark.parametrize("ending", ["json", "npz", "parquet"])
 def test_layer_and_head_of_a_file_can_be_chosen(
     open_page: Opener, tmp_path: Path, language: str, head: str, ending: str
 ) -> None:
@@ -85,10 +86,7 @@ def test_layer_and_head_of_a_file_can_be_chosen(
     weights = np.full((2, 2, 3, 3), 1 / 3)
     weights[0, 1] = np.eye(3)[[1, 1, 1]]
     file = tmp_path / f"heads.{ending}"
-    if ending == "json":
-        file.write_text(attention(source, target, weights).to_json(), encoding="utf-8")
-    else:
-        np.savez(file, matrix=weights, source=source, target=target)
+    file.write_bytes(attention_file_content([attention(source, target, weights)], ending))
     page = open_page(f"?depth=numbers&lang={language}")
     open_share(page)
     page.locator("input[type=file]").set_input_files(file)

@@ -145,3 +145,26 @@ def _skipped(command: str, output: str) -> list[int]:
     assert report["skipped"] == len(report["first_skipped"])
     shutil.rmtree("run")
     return [line["number"] for line in report["first_skipped"]]
+
+
+def test_characters_that_the_model_does_not_know_are_reported(run: Run, snapshot: SnapshotAssertion) -> None:
+    _, _, errors = run("translate", "A dog.\nनमस्ते €.\n€\n".encode())
+    assert errors == snapshot(name="lines")
+    _, _, errors = run("translate", b"", "नमस्ते")
+    assert errors == snapshot(name="sentence")
+    assert run("translate", b"A dog.\n", "--unescape")[2] == ""
+
+
+def test_pairs_can_be_decoded_before_they_are_measured(run: Run, snapshot: SnapshotAssertion) -> None:
+    escaped, plain_pair = b"A dog &apos;s.\tUn chien &quot; .\n", b"A dog 's.\tUn chien \" .\n"
+    results = list[object]()
+    for content, options in ((escaped, ["--unescape"]), (plain_pair, [])):
+        code, output, errors = run("evaluate", content, *options)
+        assert (code, errors) == (0, "")
+        results.append([score["perplexity"] for score in json.loads(output)["scores"]])
+    assert results[0] == results[1]
+    _, _, errors = run("evaluate", escaped)
+    assert errors == snapshot(name="evaluate")
+    code, _, errors = run("corpus", escaped, "--unescape")
+    assert code == 2
+    assert errors == snapshot(name="corpus")

@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pyarrow import parquet
 
+from attnviz import attention
+from attnviz.corpora.attention_table import attention_table
+from attnviz.export.attention_files import attention_file_content
+from attnviz.trace import Attention
 from tests.importing.given import logged, npy, npz
 
 Pair = tuple[str, str]
@@ -172,6 +177,16 @@ def _batch(ends: bool = True) -> NDArray[np.float64]:
         array[n, : one.shape[0], : one.shape[1]] = one
         array[n, one.shape[0] :, 0] = 1  # the decoder goes on after its end
     return array
+
+
+def _records() -> list[Attention]:
+    return [attention(s, t, weights(n, ends=False)) for n, (s, t) in enumerate(PAIRS)]
+
+
+def _parquet_table() -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(attention_table(_records()), file, compression="zstd")
+    return file.getvalue()
 
 
 _OWN = json.dumps({"source": SOURCES[0].split(), "target": TARGETS[0].split(), "matrix": weights(0, False).tolist()})
@@ -488,6 +503,8 @@ FILES: tuple[File, ...] = (
         matrices=[weights(0)],
         **ONE,
     ),
+    _soft("records.parquet", "parquet", attention_file_content(_records(), "parquet"), ends=False),
+    _soft("table.parquet", "parquet", _parquet_table(), ends=False),
     _soft("x.ali.js", "softalignments", _soft_alignments(), given=BOTH),
     _soft("y.ali.js", "softalignments", _soft_alignments().replace("], \n]", "],\n]"), given=BOTH),
 )

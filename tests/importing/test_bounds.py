@@ -11,8 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
+from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
@@ -73,6 +75,31 @@ def compressed_tensor() -> bytes:
     return recompressed(file.getvalue())
 
 
+def parquet_file(**columns: object) -> bytes:
+    """Return a table with tokens and attention, each column of which may be replaced."""
+    rows = {"source_pieces": [["a"]], "target_pieces": [["b"]], "alignment": [[[1.0]]]} | columns
+    file = io.BytesIO()
+    parquet.write_table(pa.table(rows), file, compression="zstd")
+    return file.getvalue()
+
+
+def many_zeros() -> bytes:
+    zeros = pa.array(np.zeros(20_000_000, np.float32))
+    lists = pa.ListArray.from_arrays([0, len(zeros)], zeros)
+    return parquet_file(alignment=pa.ListArray.from_arrays([0, 1], lists))
+
+
+def repeated_text() -> bytes:
+    texts = pa.DictionaryArray.from_arrays(np.zeros(1000, np.int32), pa.array(["a" * 10_000_000]))
+    return parquet_file(source_pieces=pa.ListArray.from_arrays([0, 1000], texts))
+
+
+def many_rows() -> bytes:
+    count = 200_000
+    empty = pa.array([[]] * count, pa.list_(pa.string()))
+    return parquet_file(source_pieces=empty, target_pieces=empty, alignment=pa.nulls(count, pa.list_(pa.float32())))
+
+
 FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "lies about its size": ("npz", lambda: with_claimed_size(npz(matrix=zeros(300)), 1000)),
     "is as large as it says": ("npz", lambda: npz(matrix=zeros(300))),
@@ -84,6 +111,9 @@ FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "many small numbers": ("npy", lambda: npy(np.zeros((1 << 13, 1 << 12), dtype=np.int8))),
     "a number without end": ("pt", expanded_tensor),
     "a compressed tensor": ("pt", compressed_tensor),
+    "twenty million equal weights": ("parquet", many_zeros),
+    "a long text a thousand times": ("parquet", repeated_text),
+    "two hundred thousand rows": ("parquet", many_rows),
 }
 
 

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from attnviz import AttnvizError
+from attnviz import AttnvizError, attention
+from attnviz.export.attention_files import attention_file_content
 from attnviz.importing.file_content import content_of
 from attnviz.importing.formats import FORMATS
 from attnviz.importing.reading import read_bytes, records_of
@@ -111,6 +112,9 @@ SOFT = {
     ),
     "ctranslate2": _lines(
         lambda _, pair: json.dumps({"hypotheses": [pair.target], "attention": [pair.matrix.tolist()]})
+    ),
+    "parquet": lambda pairs: attention_file_content(
+        [attention(pair.source, pair.target, pair.matrix) for pair in pairs], "parquet"
     ),
     "csv": _csv,
     "numpy": lambda pairs: npy(pairs[0].matrix),

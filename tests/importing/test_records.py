@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import re
 from collections.abc import Callable
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
 import attnviz
@@ -105,6 +108,12 @@ def _error_message(call: Callable[[], Any], folder: Path) -> str:
     return plain(error.value, folder)
 
 
+def _table(**columns: object) -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
 NEAR_MISSES = {
     "fairseq without alignments": b"S-0\ta\nT-0\tb\nH-0\t-0.1\tb\n",
     "moses without alignments": b"0 ||| a b ||| LM= -1 TM= -2 ||| -3\n",
@@ -127,6 +136,10 @@ NEAR_MISSES = {
     "cut gzip": gzip.compress(b"0-0 1-1\n")[:-6],
     "NUL": b"0-0\0 1-1\n",
     "pickle": b"\x80\x04\x95",
+    "Parquet of sentences": _table(source=["a"], target=["b"]),
+    "Parquet of other types": _table(source_pieces=["a b c"], target_pieces=["d e f"], alignment=[1.0]),
+    "Parquet with a record that is no JSON": _table(record=["a b c"]),
+    "cut Parquet": _table(source=["a"], target=["b"])[:-9],
     "NAACL from 0": b"1 0 0\n1 1 1\n1 2 2\n1 3 3\n",
 }
 

@@ -16,6 +16,7 @@ from attnviz.importing.formats import (
     nematus_json,
     numpy_arrays,
     opennmt,
+    parquet,
     pharaoh,
     simalign,
     sockeye,
@@ -26,6 +27,7 @@ from attnviz.importing.formats import (
 FORMATS: tuple[Format, ...] = (
     tensors.FORMAT,
     numpy_arrays.FORMAT,
+    parquet.FORMAT,
     inseq.FORMAT,
     ctranslate2.FORMAT,
     nematus_json.FORMAT,

@@ -27,7 +27,7 @@ from attnviz.trace import MOST_TOKENS
 
 LARGEST = 64 << 20
 """Largest total size of the arrays of a file, in bytes."""
-_MOST_NUMBERS = 16 << 20
+MOST_NUMBERS = 16 << 20
 """Largest number of elements of one array: 128 MB in float64, whatever the file's type."""
 _MOST_TEXTS = 1_000_000
 """Largest number of tokens of all sentences of a file."""
@@ -168,8 +168,8 @@ def _array(content: bytes) -> NDArray[Any]:
         raise ValueError(f"an array of {dtype}")
     if math.prod(shape) * dtype.itemsize > min(LARGEST, len(content)):
         raise ValueError("an array claims more than the file has")
-    if math.prod(shape) > _MOST_NUMBERS:
-        raise ValueError(f"an array of {math.prod(shape):,} numbers; at most {_MOST_NUMBERS:,} are read")
+    if math.prod(shape) > MOST_NUMBERS:
+        raise ValueError(f"an array of {math.prod(shape):,} numbers; at most {MOST_NUMBERS:,} are read")
     array: NDArray[Any] = np.load(io.BytesIO(content), allow_pickle=False)
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8")

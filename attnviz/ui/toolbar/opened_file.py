@@ -117,8 +117,8 @@ def uploader() -> None:
     file_uploader(
         gettext(
             "Open a trace file (JSON) saved by attnviz; no model is needed. You can also open the attention or "
-            "the word links of another program: the output of a toolkit or aligner, or a JSON, CSV, NumPy or "
-            "PyTorch file. A lesson file (YAML) opens as a lesson."
+            "the word links of another program: the output of a toolkit or aligner, or a JSON, CSV, NumPy, "
+            "PyTorch or Parquet file. A lesson file (YAML) opens as a lesson."
         ),
         partial(open_file, st.session_state),
         key=BOX,

@@ -1,0 +1,254 @@
+"""Read the Parquet files that this program writes: records (`attention -o FILE.parquet`) and tables (`--table`).
+
+The columns of the former are the parts of a record (`export.attention_files.SCHEMA`). A table of measures has the whole
+record in its column `record`, as `Attention.to_json` writes it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.errors import AttnvizError
+from attnviz.files import DAMAGED
+from attnviz.importing.file_content import PARQUET, Content
+from attnviz.importing.format import Format
+from attnviz.importing.formats.numpy_arrays import LARGEST, MOST_NUMBERS
+from attnviz.importing.link_text import MOST_LINKS
+from attnviz.importing.sentence_pair import SentencePair, Sentences
+from attnviz.languages import gettext
+from attnviz.trace import MOST_TOKENS, Attention
+
+_RECORD = "record"
+_NEEDED = ("source_pieces", "target_pieces", "alignment")
+_ARRAYS = ("energies", "states", "gradient", "erased")
+_COLUMNS = (
+    _RECORD,
+    *_NEEDED,
+    *_ARRAYS,
+    "number",
+    "head_weights",
+    "layer",
+    "head",
+    "source_word_of",
+    "target_word_of",
+    "kind",
+    "links",
+    "sure",
+    "possible",
+    "origin",
+    "remarks",
+)
+_MOST_ROWS = 100_000
+_MOST_COLUMNS = 1000
+_MOST_GROUPS = 1000
+
+
+def detect(content: Content) -> str | None:
+    """Return why the file is Parquet with attention; None for other content."""
+    names = _columns(content)
+    if _RECORD in names:
+        return gettext("The file is a Parquet table whose column “record” has the attention.")
+    if {*_NEEDED} <= {*names}:
+        return gettext("The file is a Parquet table with tokens and attention weights.")
+    return None
+
+
+def _columns(content: Content) -> list[str]:
+    """Return the column names of a Parquet file; none for a damaged or another file."""
+    if not content.data.startswith(PARQUET):
+        return []
+    try:
+        with _opened(content) as file:
+            return list(file.schema_arrow.names)
+    except AttnvizError:
+        return []
+
+
+@contextmanager
+def _refusing_damage() -> Iterator[None]:
+    """Turn the exceptions that damaged files and unexpected types cause into an AttnvizError."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except (*DAMAGED, ArrowException) as error:
+        raise AttnvizError(
+            gettext("This Parquet file is damaged, or not from attnviz ({error}).", error=str(error)[:80])
+        ) from error
+
+
+@contextmanager
+def _opened(content: Content, **options: Any) -> Iterator[Any]:
+    """Yield the file as a pyarrow.parquet.ParquetFile; raise AttnvizError for exceptions that a damaged file causes."""
+    from pyarrow import parquet
+
+    data = io.BytesIO(content.data)
+    with _refusing_damage(), parquet.ParquetFile(data, page_checksum_verification=True, **options) as file:
+        yield file
+
+
+def read(content: Content) -> Sentences:
+    """Return one sentence pair for each row; raise AttnvizError where the file is damaged or too large."""
+    with _opened(content) as file:
+        metadata = file.metadata
+        if metadata.num_columns > _MOST_COLUMNS or metadata.num_row_groups > _MOST_GROUPS:
+            raise ValueError(f"{metadata.num_columns:,} columns, {metadata.num_row_groups:,} row groups")
+        leaves = [file.schema.column(place) for place in range(metadata.num_columns)]
+        chosen = [place for place, leaf in enumerate(leaves) if leaf.path.partition(".")[0] in _COLUMNS]
+        # A dictionary may repeat a long text millions of times: it stays a dictionary until a row is read.
+        texts = [leaves[place].path for place in chosen if leaves[place].physical_type == "BYTE_ARRAY"]
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        chunks = [group.column(place) for group in groups for place in chosen]
+        _check_size(metadata.num_rows, chunks)
+        columns = [name for name in file.schema_arrow.names if name in _COLUMNS]
+    with _opened(content, read_dictionary=texts) as file:
+        # Arrow cannot join the nested dictionaries of row groups.
+        tables = [file.read_row_group(number, columns, use_threads=False) for number in range(len(groups))]
+        batches = [batch for table in tables for batch in table.to_batches()]
+        rows = [(batch, row) for batch in batches for row in range(batch.num_rows)]
+    return Sentences(rows, _pair)
+
+
+def _check_size(rows: int, chunks: list[Any]) -> None:
+    """Raise AttnvizError where a file has too many rows, numbers or bytes, before any is read."""
+    numbers = sum(chunk.num_values for chunk in chunks)
+    size = sum(chunk.total_uncompressed_size for chunk in chunks)
+    if rows > _MOST_ROWS or numbers > MOST_NUMBERS or size > LARGEST:
+        raise AttnvizError(
+            gettext(
+                "This Parquet file is too large. Rows: {rows}, at most {most_rows}. Numbers and texts: {numbers}, at "
+                "most {most}. Size without compression: {size} MB, at most {largest} MB. Write fewer sentence pairs "
+                "to a file.",
+                rows=f"{rows:,}",
+                numbers=f"{numbers:,}",
+                size=size >> 20,
+                most_rows=f"{_MOST_ROWS:,}",
+                most=f"{MOST_NUMBERS:,}",
+                largest=LARGEST >> 20,
+            )
+        )
+
+
+def _pair(item: tuple[Any, int]) -> SentencePair:
+    """Return the pair in a row of a record batch; raise AttnvizError where values have other types or are too many."""
+    batch, row = item
+    with _refusing_damage():
+        cells = {
+            name: cell
+            for place, name in enumerate(batch.schema.names)
+            if (cell := batch.column(place).slice(row, 1)).null_count == 0
+        }
+        number = cells["number"].to_pylist()[0] if "number" in cells else 0
+        fields = _json_fields(cells[_RECORD]) if _RECORD in cells else _fields(cells)
+        return SentencePair(fields, line=number - 1 if number > 0 else None)
+
+
+def _json_fields(cell: Any) -> Mapping[str, Any]:
+    """Return the fields of a record as JSON; raise ValueError where they are none."""
+    (text,) = _texts(cell, LARGEST)
+    try:
+        fields = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(fields, Mapping):
+        raise ValueError("the record is no object")
+    return fields
+
+
+def _fields(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of the open format (`attnviz.trace.open_format`) in the columns of one row."""
+    fields: dict[str, Any] = {
+        "format": Attention.saved_as.mark,
+        "source": _texts(_inner(cells["source_pieces"])),
+        "target": _texts(_inner(cells["target_pieces"])),
+        "matrix": _array(cells["head_weights" if "head_weights" in cells else "alignment"]),
+        "gold": {name: _links(cells[name]) for name in ("sure", "possible") if name in cells},
+    }
+    fields |= {name: _array(cells[name]) for name in _ARRAYS if name in cells}
+    if "links" in cells:
+        fields["links"] = _links(cells["links"])
+    if "remarks" in cells:
+        fields["remarks"] = _texts(_inner(cells["remarks"]))
+    for name in ("kind", "origin"):
+        if name in cells:
+            (fields[name],) = _texts(cells[name])
+    if "layer" in cells or "head" in cells:
+        fields["heads"] = {name: cells[name].to_pylist()[0] if name in cells else None for name in ("layer", "head")}
+    if "source_word_of" in cells and "target_word_of" in cells:
+        fields["words"] = {side: _limited(_inner(cells[f"{side}_word_of"])) for side in ("source", "target")}
+    return fields
+
+
+def _array(cell: Any) -> NDArray[np.float64]:
+    """Return the nested lists of numbers in a cell as an array; raise ValueError where lists differ in length."""
+    from pyarrow import compute
+
+    shape = list[int]()
+    while _is_list(cell):
+        lengths = compute.unique(compute.list_value_length(cell)).to_pylist()
+        if len(lengths) != 1 or not lengths[0]:
+            raise ValueError("lists of different lengths")
+        shape.append(lengths[0])
+        cell = _inner(cell)
+    array: NDArray[np.float64] = cell.to_numpy(zero_copy_only=False).astype(np.float64).reshape(shape)
+    return array
+
+
+def _is_list(values: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_list(values.type) or types.is_large_list(values.type))
+
+
+def _inner(cell: Any) -> Any:
+    """Return the elements of the list in a cell; raise ValueError where it has no list."""
+    if not _is_list(cell):
+        raise ValueError(f"a column of {cell.type} instead of lists")
+    return cell.flatten()
+
+
+def _texts(values: Any, longest: int = 1 << 20) -> list[str]:
+    """Return texts; raise ValueError where they are too many, or too long in all."""
+    from pyarrow import compute, types
+
+    if types.is_dictionary(values.type) and len(values):
+        used = values.dictionary.take(compute.unique(values.indices))
+        if compute.max(compute.binary_length(used)).as_py() * len(values) > longest:
+            raise ValueError("the texts are too long")
+    return _limited(values)
+
+
+def _links(cell: Any) -> list[tuple[int, int]]:
+    """Return the links in a cell, pairs (source, target)."""
+    return [(link["j"], link["i"]) for link in _limited(_inner(cell), MOST_LINKS)]
+
+
+def _limited(values: Any, most: int = MOST_TOKENS + 1) -> list[Any]:
+    """Return the values of an Arrow array as a list; raise ValueError where there are more than `most`."""
+    if len(values) > most:
+        raise ValueError(f"{len(values):,} values in a cell; at most {most:,} are read")
+    found: list[Any] = values.to_pylist()
+    return found
+
+
+def near_miss_message(content: Content) -> str | None:
+    """Return what a Parquet file lacks; None for other content."""
+    if not content.data.startswith(PARQUET):
+        return None
+    with _opened(content) as file:
+        names = list(file.schema_arrow.names)
+    return gettext(
+        "The Parquet file has no attention that attnviz knows. Its columns are {found}. attnviz reads only Parquet "
+        "files that it wrote itself. Save other attention as .npz or JSON.",
+        found=", ".join(map(str, names))[:80] or "–",
+    )
+
+
+FORMAT = Format("parquet", "Parquet of attnviz", detect, read, near_miss_message)
