@@ -82,7 +82,7 @@ def test_payload_has_words_alt_texts_and_foils() -> None:
         assert f"step {step + 1} of {len(trace.target_pieces)}" in alt
         for stage in narrate(trace, step):
             assert f"{stage.title}: {stage.outcome}." in alt
-    assert all(foils.startswith("next: “mot1”") for foils in record["foils"])
+    assert all(foils.startswith("others: “mot1”") for foils in record["foils"])
 
 
 def test_payload_texts_are_french() -> None:

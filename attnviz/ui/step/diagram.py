@@ -112,7 +112,7 @@ def _foils(trace: Trace, step: int) -> str:
     ranked = zip(trace.top_ids[step], trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     others = [(piece, float(p)) for index, piece, p in ranked if index != trace.target_ids[step]]
     named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for piece, p in others[:FOILS]]
-    return gettext("next: {others}", others=", ".join(named)) if named else ""
+    return gettext("others: {others}", others=", ".join(named)) if named else ""
 
 
 def diagram_panel(view: View, theme: ThemeName, titles: Mapping[int, str]) -> None:

@@ -160,7 +160,7 @@ def _legend(judge_name: str) -> list[tuple[str, str]]:
         (gettext("below {share}", share=first), "level-1"),
         (gettext("below {share}", share=second), "level-2"),
         (gettext("below {share}", share=third), "level-3"),
-        (gettext("English word left out"), "omitted"),
+        (gettext("English word left out: without it, the French is almost as probable"), "omitted"),
     ]
 
 
