@@ -57,10 +57,10 @@ def questions(
     """Return up to `most` questions in the order of the translation.
 
     `posterior_weights` are by words, (Ty, Tx) in words, None where unknown; `answered` words were asked about before. A
-    word is suitable if the question makes sense and alpha is clear (see `illustrative_words`). Words come in this order:
-    those that attend mostly to another position than their own, those that divide their attention, all others, words
-    that need no guess (`answered` ones, and those spelled like their source word), and repetitions. For variety, each
-    of KINDS in turn gets the word with the clearest attention.
+    word is suitable if the question makes sense and alpha is clear (see `illustrative_words`). First come words that
+    attend mostly to another position than their own, then those that divide their attention, then all others. Words
+    that need no guess come after them: `answered` ones, and those spelled like their source word; repetitions come
+    last. For variety, each of KINDS in turn gets the word with the clearest attention.
     """
     words = record.words()
     attention, posterior = (
