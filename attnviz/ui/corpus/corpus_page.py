@@ -32,7 +32,7 @@ from attnviz.ui.text_sections import text_section
 from attnviz.wording.compared_links import agreement_sentences
 from attnviz.wording.corpus import measure_names, preset_caption, preset_names
 from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import decimal
+from attnviz.wording.numbers import decimal, significant
 from attnviz.wording.why_story import TextSection
 
 _LAST_TABLE, _UPLOAD_ERROR = "corpus_before", "corpus_refused"
@@ -471,10 +471,10 @@ def _in_the_language(rows: pd.DataFrame, measures: list[str]) -> Styler:
 
 def _format(column: pd.Series[Any]) -> Callable[[float], str]:
     """Return a function that writes each number of a column with as many decimals, three digits for most of them."""
-    values = column.dropna().astype(float)
+    values = column[np.isfinite(column.astype(float))].astype(float)
     sizes = values[values != 0].abs()
     places = 0 if (values == values.round()).all() else int(np.clip(2 - np.floor(np.log10(sizes.median())), 0, 4))
-    return lambda value: decimal(float(value), places)
+    return lambda value: decimal(float(value), places) if np.isfinite(value) else significant(float(value))
 
 
 def _choose_part(count: int) -> int:
