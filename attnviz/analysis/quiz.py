@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.illustrative_words import WordAttention
+from attnviz.analysis.illustrative_words import LARGEST_SHARED, WordAttention
 from attnviz.analysis.word_classes import is_article, is_content
 from attnviz.trace import Record
 
@@ -57,29 +57,37 @@ def questions(
     """Return up to `most` questions in the order of the translation.
 
     `posterior_weights` are by words, (Ty, Tx) in words, None where unknown; `answered` words were asked about before. A
-    word is suitable if the question makes sense and alpha is clear (see `illustrative_words`). For variety, each of
-    KINDS in turn gets the remaining word with the clearest attention. Words that need no guess come after all others:
-    `answered` ones, and those spelled like their source word. Repetitions of a word come last.
+    word is suitable if the question makes sense and alpha is clear (see `illustrative_words`). First come words that
+    attend mostly to another position than their own, then those that divide their attention, then all others. Words
+    that need no guess come after them: `answered` ones, and those spelled like their source word; repetitions come
+    last. For variety, each of KINDS in turn gets the word with the clearest attention.
     """
     words = record.words()
     attention, posterior = (
         WordAttention(record, words.alignment),
         None if posterior_weights is None else WordAttention(record, posterior_weights),
     )
-    suitable = [word for word in range(len(words.target)) if attention.makes_sense(word) and attention.is_clear(word)]
+    sources, targets = len(words.source), len(words.target)
+
+    def group_of(word: int) -> int:
+        source = attention.sources[word]
+        if word in answered or words.target[word].lower() == words.source[source].lower():
+            return 3
+        if source not in (word, _diagonal_source(word, targets, sources)):
+            return 0
+        return 1 if attention.shares[word].max() <= LARGEST_SHARED else 2
+
+    suitable = [word for word in range(targets) if attention.makes_sense(word) and attention.is_clear(word)]
     suitable.sort(key=lambda word: -float(attention.shares[word].max()))
     texts: set[str] = set()
-    new: list[int] = []
-    easy: list[int] = []
-    repeated: list[int] = []
-    for word in sorted(suitable, key=lambda word: word in answered):  # of two equal words, prefer the unanswered one
+    groups: tuple[list[int], ...] = ([], [], [], [], [])
+    for word in sorted(suitable, key=group_of):  # of two equal words, the harder one
         text = words.target[word].lower()
-        same_spelling = text == words.source[attention.sources[word]].lower()
-        (repeated if text in texts else easy if same_spelling or word in answered else new).append(word)
+        groups[4 if text in texts else group_of(word)].append(word)
         texts.add(text)
     kinds = {word: _kind(attention, posterior, word) for word in suitable}
     chosen: list[int] = []
-    for remaining in (new, easy, repeated):
+    for remaining in groups:
         while remaining and len(chosen) < most:
             for kind in KINDS:
                 best = next((word for word in remaining if kinds[word] == kind), None)

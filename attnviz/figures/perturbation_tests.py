@@ -207,7 +207,7 @@ def _permutation_points(tests: PerturbationTests, shown: dict[str, PerturbedStep
             "name": "median",
             "x": [median_probability(tests)],
             "y": [row],
-            "marker": {"symbol": "line-ns-open", "size": 20, "color": ink.ink, "line": {"width": 3, "color": ink.ink}},
+            "marker": {"symbol": "line-ns-open", "size": 12, "color": ink.ink, "line": {"width": 3, "color": ink.ink}},
         },
     ]
 

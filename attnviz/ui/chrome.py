@@ -22,7 +22,7 @@ from attnviz.ui.admission import admitted, sign_out_link, signed_in
 from attnviz.ui.components.loader import component
 from attnviz.ui.concurrency import in_turn
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
-from attnviz.ui.inbox import Handler, inbox
+from attnviz.ui.inbox import RESUME, Handler, inbox
 from attnviz.ui.language import LANGUAGE, use_chosen_language
 from attnviz.ui.link import follow_address, link
 from attnviz.ui.page_state.address import open_address, page_payload
@@ -97,7 +97,7 @@ def run_pages(pages: Sequence[Page]) -> None:
         "page": lambda path: go_to(str(path)),
         "follow": partial(_follow, pages),
         "set": set_value,
-        "resume": partial(_resume, pages),
+        RESUME: partial(_resume, pages),
     }
     handle(handlers)
     use_chosen_language()

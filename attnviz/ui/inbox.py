@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeGuard
 
 _INBOX = "inbox"
+RESUME = "resume"
+"""Name of the request to follow the address, which the browser sends when it is connected again."""
 _MOST = 1000
 """Largest number of requests that are read from a message and queued."""
 
@@ -71,10 +73,11 @@ class Inbox:
         return requests
 
     def queue_requests(self, message: Any) -> None:
-        """Queue the new requests of a browser."""
-        for request in self.new_requests(message):
+        """Queue the new requests of a browser, that to resume a session first: the others were made in that session."""
+        requests = self.new_requests(message)
+        for request in requests:
             self.received[request.tab] = request.seq
-            self.waiting.append(request)
+        self.waiting += sorted(requests, key=lambda request: request.name != RESUME)
         del self.waiting[:-_MOST]
 
     def handle(self, handlers: Mapping[str, Handler], accepts: Accepts = lambda _: True) -> bool:
@@ -108,8 +111,8 @@ class Inbox:
     def handled(self) -> dict[str, int]:
         """Return, by tab, the number of the last request that was handled or dropped."""
         numbers = dict(self.received)
-        for request in reversed(self.waiting):
-            numbers[request.tab] = request.seq - 1
+        for request in self.waiting:
+            numbers[request.tab] = min(numbers[request.tab], request.seq - 1)
         return numbers
 
 

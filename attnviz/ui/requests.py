@@ -31,7 +31,8 @@ def outbox() -> Any:
         "offline": gettext(
             "No connection to the server. You can still go to another step or stage. Other pages, translations and "
             "changes wait until the connection is back."
-        )
+        ),
+        "page": gettext("No connection to the server. The page opens when the connection is back."),
     }
     return component("outbox", isolate=False)(
         key=OUTBOX, data=payload, default={"sent": None}, on_sent_change=lambda: None, height=1

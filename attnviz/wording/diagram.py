@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from attnviz.analysis.drawn_units import SQUARES
+from attnviz.analysis.measures import is_uniform
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Seq2SeqTrace, Trace
 from attnviz.wording.labels import quote, shorten
@@ -101,6 +102,8 @@ def mixture(trace: Trace, step: int) -> str:
     """
     if not trace.attends:
         return gettext("the last forward annotation, at every step")
+    if is_uniform(trace, step):
+        return gettext("{share} each", share=percent(float(trace.alignment[step, 0])))
     words = trace.words()
     shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
     order = sorted(range(len(shares)), key=lambda k: -shares[k])

@@ -26,7 +26,7 @@ def player_labels() -> dict[str, str]:
         "examined": gettext("Examined"),
         "strongest": gettext("the largest weight at this step"),
         "held": gettext("your choice, fixed"),
-        "alike": gettext("the same weight for all pieces"),
+        "alike": gettext("all weights equal"),
         "follow": gettext("follow the largest weight"),
         "escape": gettext("Esc"),
     }

@@ -171,6 +171,20 @@ def test_words_with_identical_spelling_are_asked_last() -> None:
     assert [one.word for one in questions(alike, None, most=1, answered={1})] == [2]
 
 
+def test_words_that_attend_elsewhere_are_asked_before_those_at_their_own_position() -> None:
+    crossed = trace_attending_to("La maison verte", [0, 2, 1, 4])
+    assert [one.word for one in questions(crossed, None, most=2)] == [1, 2]
+    repeated = trace_attending_to("La verte la maison", [0, 1, 1, 2, 4])
+    assert [one.word for one in questions(repeated, None, most=2)] == [2, 3], "of two equal words, the harder one"
+
+
+def test_words_with_divided_attention_are_asked_before_those_with_one_source() -> None:
+    shares = 0.01 + 0.95 * np.eye(5)
+    shares[2, [1, 2]] = 0.27, 0.7
+    divided = trace_with_attention("The green house .", "La verte maison .", shares)
+    assert [one.word for one in questions(divided, None, most=1)] == [2]
+
+
 @given(traces(), st.integers(0, 99))
 def test_odds_match_the_average_of_all_guesses(trace: Trace, seed: int) -> None:
     asked = questions(trace, random_posterior(trace, seed))

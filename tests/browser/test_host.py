@@ -39,6 +39,26 @@ def open_as_visitor(chromium: Browser, stack: ExitStack, address: str) -> Page:
     return page
 
 
+def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
+    chromium: Browser, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    port = str(free_port())
+    with ExitStack() as stack:
+        with run_app(tmp_path, PORT=port) as (address, _):
+            page = open_as_visitor(chromium, stack, f"{address}/?step=2")
+            page.wait_for_selector(READY, timeout=120_000)
+        notice = page.locator(".offline")
+        expect(notice).to_be_visible()
+        before = text_of(notice)
+        page.get_by_role("link", name="Lab", exact=True).click()
+        expect(notice).not_to_have_text(before)
+        assert [before, text_of(notice)] == snapshot
+        stack.enter_context(run_app(tmp_path, PORT=port))
+        expect(page.locator(".page-links [aria-current]")).to_have_text("Lab", timeout=60_000)
+        expect(notice).to_be_hidden()
+        expect(page.locator(".st-key-room")).to_have_attribute("data-step", "1")
+
+
 @pytest.mark.nightly
 def test_visitor_queues_while_all_seats_are_taken(chromium: Browser, tmp_path: Path) -> None:
     with ExitStack() as stack:

@@ -114,6 +114,32 @@ def test_lab_opens_on_one_question_and_one_picture(open_page: Opener, width: int
 
 
 @pytest.mark.nightly
+def test_links_to_the_lab_and_back_keep_the_step_of_each_page_s_start(open_page: Opener) -> None:
+    page = open_page()
+    opened = int(str(page.locator(".st-key-room").get_attribute("data-step"))) + 1
+    to_page(page, "Lab")
+    page.wait_for_selector(".st-key-section")
+    wait_for_step(page, opened)
+    to_page(page, "Translate")
+    page.wait_for_selector(READY)
+    wait_for_step(page, opened)
+    page.go_back()
+    page.wait_for_selector(".st-key-section")
+    wait_for_step(page, opened)
+    page = open_page("?section=comparison", path="lab", ready=".st-key-comparison .js-plotly-plot .ytick")
+    doubtful = int(str(page.locator(".st-key-room").get_attribute("data-step"))) + 1
+    assert doubtful != opened, "both pages begin at the same step: nothing can jump"
+    to_page(page, "Translate")
+    page.wait_for_selector(READY)
+    wait_for_step(page, doubtful)
+    to_page(page, "Lab")
+    page.wait_for_selector(".st-key-section")
+    wait_for_step(page, doubtful)
+    page.go_back()
+    page.wait_for_selector(READY)
+    wait_for_step(page, doubtful)
+
+
 def test_lab_link_also_sets_the_translate_page(open_page: Opener) -> None:
     page = open_lab(open_page, "&step=2&section=perturbation-tests&model=small-dot&search=greedy", PERTURBATION_TESTS)
     wait_for_step(page, 2)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -461,6 +462,12 @@ def test_rows_match_preset_brush_and_sort_order(
 def test_measure_without_values_is_not_offered() -> None:
     assert "bleu" not in known_measures(_table(20, 1))
     assert "entropy" in known_measures(_table(20, 1))
+
+
+def test_numbers_of_a_column_have_the_same_number_of_decimals() -> None:
+    rows = pd.DataFrame({"log_p": [-6.6, -6.54, np.nan], "length": [1.0, 2.0, 12.0], "perplexity": [3.0, 10.5, np.inf]})
+    shown = re.findall("<td[^>]*>(.*?)</td>", corpus_page._in_the_language(rows, list(rows)).to_html())
+    assert shown == ["−6.60", "1", "3.00", "−6.54", "2", "10.50", "", "12", "∞"]
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=4), st.booleans())

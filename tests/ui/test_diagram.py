@@ -94,6 +94,12 @@ def test_payload_texts_are_french() -> None:
     assert record["alts"][0].startswith("Le schéma d’architecture")
 
 
+def test_mixture_names_no_word_if_all_weights_are_equal() -> None:
+    trace = make_trace()
+    even = np.full_like(trace.alignment, 1 / trace.alignment.shape[1])
+    assert mixture(dataclasses.replace(trace, alignment=even), 0) == f"{100 / even.shape[1]:.0f}\u00a0% each"
+
+
 def test_mixture_names_the_word_with_the_largest_summed_weight() -> None:
     trace = make_trace()
     words = trace.words()

@@ -53,6 +53,17 @@ def test_tabs_are_counted_separately_and_a_restart_handles_pending_requests() ->
     assert done[2:] == ["corpus"]
 
 
+def test_session_is_resumed_before_what_was_asked_for_without_a_connection() -> None:
+    box, done = Inbox(), list[Any]()
+    box.queue_requests(browser_state((4, "page", "lab"), (5, "resume", "?page=why")))
+    assert box.handled() == {"tab": 3}
+    box.handle({"resume": done.append})
+    assert box.handled() == {"tab": 3}, "the page is still to be opened"
+    box.handle({"page": done.append})
+    assert done == ["?page=why", "lab"]
+    assert box.handled() == {"tab": 5}
+
+
 def test_interrupted_run_leaves_its_request_to_the_next_run() -> None:
     class Stopped(BaseException):
         pass

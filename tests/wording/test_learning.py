@@ -52,7 +52,7 @@ def test_long_translation_is_shortened(snapshot: SnapshotAssertion) -> None:
     found = replace(run(), translations=(("",), (" Oui.",), ("ab " * 90,), ("z",)))
     assert own_translation_sentence(found, 0, 0) == snapshot(name="nothing")
     assert own_translation_sentence(found, 0, 1) == snapshot(name="a word")
-    assert len(own_translation_sentence(found, 0, 2)) < 130
+    assert len(own_translation_sentence(found, 0, 2)) < 140
     assert own_translation_sentence(found, 0, 2).endswith("…")
 
 

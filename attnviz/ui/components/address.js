@@ -52,6 +52,9 @@ function addressWith(parameters) {
 /** State of the current history entry. @returns {HistoryEntry | null} */
 export const currentEntry = () => history.state?.attnvizEntry ? history.state : null;
 
+/** Whether the current history entry is of the page and translation that are shown, also after Back or Forward. */
+export const isEntryShown = () => `${currentEntry()?.attnvizEntry} `.startsWith(`${entryName} `);
+
 /** The address with the parameters of all owners. */
 function addressOfAll() {
   const none = Object.fromEntries([...parameterNames].map((name) => [name, null]));

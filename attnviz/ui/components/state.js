@@ -1,7 +1,7 @@
 // The selection of a view: step, source piece, compared words, order of the rows, stage, stop of the tour, and display
 // options. The root element of the view and the address store it, so that a link, Back and Forward restore it.
 
-import { currentEntry, removeOwner, setIdentity, setParameters } from "./address.js";
+import { currentEntry, isEntryShown, removeOwner, setIdentity, setParameters } from "./address.js";
 import { fill } from "./shared.js";
 import { send, viewRoot, viewState } from "./view.js";
 
@@ -140,13 +140,16 @@ function endTour(now) {
 }
 
 /**
- * The initial selection of a view: that of the address if its history entry is of this translation or the view is new; the
- * previous one if the sentence is the same; or else empty.
+ * The initial selection of a view: that of the address if the view is new or Back or Forward led to this translation; the
+ * previous one if the sentence is the same; or else empty. A link to another page keeps the previous one: an address
+ * without a step means the first step of its own page.
  * @param {ViewPayload} data
  */
 function initialSelection(data) {
   const known = currentEntry()?.views[data.id], before = storedSelections.get(data.id);
-  if (known === undefined ? !before : known === data.identity) return selectionFromAddress(data);
+  if (before ? before.left && known === data.identity : [undefined, data.identity].includes(known)) {
+    return selectionFromAddress(data);
+  }
   if (before?.family === data.family) return transferredSelection(before, data);
   const now = emptySelection(data.firstStep);
   if (!before) return now;
@@ -257,6 +260,8 @@ export function publish(node, sendAll) {
 
 // Back and Forward within a translation are followed at once; others once the server has computed what they show.
 document.addEventListener("attnviz:history", () => {
+  for (const stored of storedSelections.values()) stored.left = true;
+  if (!isEntryShown()) return;
   for (const root of document.querySelectorAll("[class*='st-key-room']")) {
     const view = /** @type {ViewRoot} */ (root).attnvizView;
     if (!view?.view || currentEntry()?.views?.[view.view.id] !== view.view.identity) continue;

@@ -57,6 +57,8 @@ interface StoredSelection {
   identity: string;
   family: string;
   selection: ViewSelection;
+  /** Whether Back or Forward was pressed since. */
+  left?: boolean;
 }
 
 /** A parameter of the address that belongs to the browser: see `attnviz/ui/page_state/parameters.py`. */

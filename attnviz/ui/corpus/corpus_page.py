@@ -6,8 +6,9 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow.csv
 import streamlit as st
@@ -465,11 +466,16 @@ def _in_the_language(rows: pd.DataFrame, measures: list[str]) -> Styler:
 
     Streamlit's own formats write a point in every language, or follow the language of the browser.
     """
-    return rows.style.format({name: _written for name in measures if name in rows}, na_rep="")
+    formats: dict[Any, Any] = {name: _format(rows[name]) for name in measures if name in rows}
+    return rows.style.format(formats, na_rep="")
 
 
-def _written(value: object) -> str:
-    return significant(float(cast("float", value)), 3)
+def _format(column: pd.Series[Any]) -> Callable[[float], str]:
+    """Return a function that writes each number of a column with as many decimals, three digits for most of them."""
+    values = column[np.isfinite(column.astype(float))].astype(float)
+    sizes = values[values != 0].abs()
+    places = 0 if (values == values.round()).all() else int(np.clip(2 - np.floor(np.log10(sizes.median())), 0, 4))
+    return lambda value: decimal(float(value), places) if np.isfinite(value) else significant(float(value))
 
 
 def _choose_part(count: int) -> int:

@@ -279,6 +279,6 @@ function decoderBelowVertical(width, top, named) {
     foils: [Math.min(width - 2, readout + 218), boxes + 122],
     lanes: { state: low + 40, context: low + 54, word: low + 68 },
     queryFrom: [166, top],
-    titles: { 4: [2, boxes + 42], 5: [readout, boxes + 102] },
+    titles: { 4: [2, boxes + 42], 5: [Math.min(readout, width - 172), boxes + 102] },
   };
 }

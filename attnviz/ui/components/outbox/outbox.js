@@ -2,7 +2,7 @@
 // sends component state again with every message, also after a lost connection, so a request stays in the state until
 // the server has acknowledged its number; the server handles each number once. Also shows that the connection is lost.
 
-import { find } from "../shared.js";
+import { find, prefersReducedMotion } from "../shared.js";
 
 /** Identifies this tab among those of the session. */
 const tabId = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
@@ -17,6 +17,8 @@ let serverId = "";
 let pending = [];
 /** @type {((name: string, value: unknown) => void) | null} */
 let setOutboxState = null;
+/** Tells that the requested page waits for the connection, if it is lost. @type {(() => void) | null} */
+let tellWaiting = null;
 /** Number of the unacknowledged request made on reconnecting; 0 where there is none. */
 let reconnecting = 0;
 /** @type {Set<(handled: number) => void>} */
@@ -36,6 +38,7 @@ export function sendRequest(name, value) {
   for (const prepare of preparations) prepare();
   lastNumber += 1;
   pending.push({ seq: lastNumber, name, value });
+  if (name === "page") tellWaiting?.();
   // Streamlit (1.67) sends what changes within one tick in one message, which runs the fragment of the first widget alone.
   setTimeout(send, 0);
   return lastNumber;
@@ -141,11 +144,16 @@ function watchConnection(notice) {
 /** @type {WeakSet<Element>} */
 const watched = new WeakSet();
 
-/** @param {Mounted<{ offline: string }>} mounted */
+/** @param {Mounted<{ offline: string, page: string }>} mounted */
 export default function ({ data, parentElement, setStateValue }) {
   const notice = find(parentElement, ".offline");
   notice.textContent = data.offline;
   setOutboxState = setStateValue;
+  tellWaiting = () => {
+    if (notice.hidden) return;
+    notice.textContent = data.page;
+    notice.animate({ translate: ["-6px", "6px"] }, { duration: 150, iterations: prefersReducedMotion() ? 0 : 3 });
+  };
   if (!watched.has(notice)) {
     watched.add(notice);
     watchConnection(notice);

@@ -64,6 +64,14 @@ function paintTarget(root, { data, step }) {
 }
 
 /**
+ * Whether no source word is named: all have the same weight, and the visitor has chosen none.
+ * @param {PlayerPayload} data
+ * @param {number | null} chosen
+ * @param {number} step
+ */
+const isAlike = (data, chosen, step) => chosen === null && data.alike.includes(step);
+
+/**
  * Writes which source piece the figures show, and why. A chosen one stays at every step; its button deselects it.
  * @param {HTMLElement} line
  * @param {PlayerState} state
@@ -71,7 +79,7 @@ function paintTarget(root, { data, step }) {
  */
 function paintShown(line, { data, source: chosen, step }, source) {
   const { words } = data;
-  const held = chosen !== null, alike = !held && data.alike.includes(step);
+  const held = chosen !== null, alike = isAlike(data, chosen, step);
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
   const pieces = pieceSpans(data.source[k].parts, data.source[k].pieces);
   for (const piece of pieces) piece.classList.toggle("seen", Number(piece.dataset.index) === source);
@@ -91,15 +99,16 @@ function paintShown(line, { data, source: chosen, step }, source) {
  * @param {PlayerState} state
  * @param {number} source
  */
-function paintBar(bar, { data, step }, source) {
-  const { words, weights } = data;
+function paintBar(bar, { data, source: chosen, step }, source) {
+  const { words, weights } = data, alike = isAlike(data, chosen, step);
   const written = data.target.find(({ steps }) => steps.includes(step));
   const wrote = written ? pieceSpans(written.parts, written.steps) : [];
   for (const piece of wrote) piece.classList.toggle("chosen", Number(piece.dataset.index) === step);
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
   find(bar, ".at").textContent = fill(words.at, { i: step + 1, n: weights.length });
   find(bar, ".wrote").replaceChildren(...wrote);
-  find(bar, ".attended").textContent = !data.attends ? "" : `${data.source[k].text}  ${weightText(data, step, k, 2)}`;
+  const look = alike ? words.alike : `${data.source[k].text}  ${weightText(data, step, k, 2)}`;
+  find(bar, ".attended").textContent = data.attends ? look : "";
 }
 
 /**

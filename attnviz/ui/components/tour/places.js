@@ -99,10 +99,11 @@ export function placeCard(root, area, isQuiz) {
     }
   }
   if (isSheet()) {
-    card.style.left = card.style.top = "";
+    card.style.left = "";
+    card.style.top = isQuiz ? `${quizPosition(root, card, 0).top}px` : "";
     return;
   }
-  const { left, top } = isQuiz ? centredPosition(card) : positionBeside(card, visible);
+  const { left, top } = isQuiz ? quizPosition(root, card, GAP) : positionBeside(card, visible);
   Object.assign(card.style, { left: `${left}px`, top: `${top}px` });
 }
 
@@ -120,10 +121,15 @@ function visiblePart(root, area, foot) {
   return bottom > top ? new DOMRect(from, top, to - from, bottom - top) : null;
 }
 
-/** @param {HTMLElement} card */
-const centredPosition = ({ offsetWidth, offsetHeight }) => ({
+/**
+ * The position of the quiz: where the hidden part of the page begins, or at the top of the window, `gap` from its edge.
+ * @param {HTMLElement} root
+ * @param {HTMLElement} card
+ * @param {number} gap
+ */
+const quizPosition = (root, { offsetWidth, offsetHeight }, gap) => ({
   left: (innerWidth - offsetWidth) / 2,
-  top: Math.max(GAP, (innerHeight - offsetHeight) / 2.4),
+  top: Math.max(gap, Math.min(viewRoot(root).getBoundingClientRect().top, innerHeight - offsetHeight - gap)),
 });
 
 /**
