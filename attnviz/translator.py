@@ -40,8 +40,8 @@ from attnviz.model_folder import model_folders, weights_digest
 from attnviz.network import Network
 from attnviz.text import UNK, Tokenizer
 from attnviz.trace import BeamTree, Hypothesis, Search, Trace
-from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
+from attnviz.trace.parts import Attributions, Signals
 
 __all__ = ["Translator", "available_devices", "available_models"]
 

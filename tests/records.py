@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from attnviz import AttnvizError
-from attnviz.trace.computation import Computation
+from attnviz.trace.saved import Computation
 from tests.conftest import REPOSITORY
 
 Damage = Callable[[dict[str, Any]], object]

@@ -19,7 +19,7 @@ from attnviz.detector import Detector
 from attnviz.model_folder import architecture, model_folders, weights_digest
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
-from attnviz.training.warm_start import start_from
+from attnviz.training.preparation import start_from
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector
 

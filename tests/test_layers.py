@@ -33,13 +33,13 @@ LAYERS = (
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
-    "request_filter link concurrency",
+    "request_filter link",
     "examples inbox language glossary modules text_sections admission corpus_tables view",
     "resources",
     "bleu_by_length page_state shared_payloads",
     "components session_payloads",
-    "display_options fields popover requests",
-    "file_uploader style",
+    "requests",
+    "fields style",
     "chrome step",
     "toolbar",
     "corpus lab learns transformer why",

@@ -1,21 +1,18 @@
 """NumPy analyses of a recorded translation: posterior attention, attributions, perturbations, comparison of two."""
 
-from attnviz.analysis.adversary import adversary
-from attnviz.analysis.agreement import Agreement, agreement
 from attnviz.analysis.attribution_methods import (
     ATTRIBUTION_METHODS,
+    Agreement,
     AttributionMethods,
     added_logits,
+    agreement,
     attribution_methods,
 )
-from attnviz.analysis.best_attention import best_attention
 from attnviz.analysis.comparison import Comparison, compare
 from attnviz.analysis.minimal_change import MinimalChange, minimal_change
-from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_tests
-from attnviz.analysis.posterior import likelihood, posterior
-from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
-from attnviz.analysis.shuffled import Shuffled, shuffled
-from attnviz.analysis.step_evaluation import PerturbedStep
+from attnviz.analysis.perturbation_tests import PerturbationTests, Shuffled, adversary, perturbation_tests, shuffled
+from attnviz.analysis.posterior import PosteriorAttention, likelihood, posterior, posterior_attention
+from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
 from attnviz.former_names import former_names
 from attnviz.model_folder import load_weights
 

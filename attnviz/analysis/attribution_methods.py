@@ -1,4 +1,4 @@
-"""Six attributions of a word to the source pieces, each a (target pieces, source pieces) matrix.
+"""Six attributions of a word to the source pieces, and the pairwise agreement of the methods.
 
 They answer different questions in different units, and none is the cause. Attention is where the decoder attended
 before the word was known; posterior attention takes the word into account; logit attribution is what entered the logit
@@ -16,12 +16,13 @@ from typing import Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.distributions import total_variation
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.former_names import current_name
 from attnviz.trace import Attention, Trace
-from attnviz.trace.attributions import Attributions
+from attnviz.trace.parts import Attributions
 
 Array = NDArray[np.float64]
 
@@ -125,3 +126,67 @@ def _divided_by_row_sums(values: Array, amounts: Array) -> Array:
     totals = amounts.sum(axis=1, keepdims=True)
     shares: Array = np.divide(values, totals, out=np.zeros(values.shape), where=totals > 0)
     return shares
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """Pairwise agreement of A attribution methods, at one step or averaged over several."""
+
+    names: tuple[AttributionMethod, ...]
+    top: Array
+    """Whether both have the same top source piece, (A, A), 0 or 1; over several steps the share of steps."""
+    tau: Array
+    """Kendall's tau-b of their orders, (A, A), from -1 (reversed) over 0 to 1 (the same)."""
+    variation: Array
+    """Total variation of their positive parts, (A, A), from 0 (the same) to 1 (disjoint)."""
+
+    def apart(self) -> tuple[AttributionMethod, AttributionMethod]:
+        """Return the two methods that agree on the top piece at the fewest steps; the first of equals."""
+        return self._pair(self.top.argmin())
+
+    def together(self) -> tuple[AttributionMethod, AttributionMethod]:
+        """Return the two different methods that agree on the top piece at the most steps; the first of equals."""
+        return self._pair(np.where(np.triu(np.ones(self.top.shape), 1) > 0, self.top, -1).argmax())
+
+    def _pair(self, place: np.intp) -> tuple[AttributionMethod, AttributionMethod]:
+        first, second = np.unravel_index(place, self.top.shape)
+        return self.names[first], self.names[second]
+
+
+def agreement(methods: AttributionMethods, step: int | None = None) -> Agreement:
+    """Return the agreement of the methods at 0-based `step`, or over all steps where `step` is None.
+
+    Means are over the steps at which a number is defined: an order with ties only has no tau, a step without positive
+    attributions has no shares. nan where there is no such step. Raise IndexError where the step does not exist.
+    """
+    names = methods.names
+    count = len(methods.matrices[names[0]])
+    steps = slice(None) if step is None else slice(range(count)[step], range(count)[step] + 1)
+    values = np.stack([methods.matrices[name][steps] for name in names], axis=1)
+    support = np.stack([methods.support(name)[steps] for name in names], axis=1)
+    best = values.argmax(axis=2)
+    top = (best[:, :, None] == best[:, None]).mean(axis=0)
+    variation = total_variation(support[:, :, None], support[:, None])
+    return Agreement(names, top, _mean(np.stack([kendall(rows) for rows in values])), _mean(variation))
+
+
+def kendall(values: Array) -> Array:
+    """Return Kendall's tau-b of each two rows of `values` (A, Tx): (A, A), from -1 to 1 (Kendall 1945).
+
+    Concordant minus discordant pairs, over the geometric mean of the numbers of untied pairs of both rows. nan where a
+    row has ties only.
+    """
+    signs = np.sign(values[:, :, None] - values[:, None]).reshape(len(values), -1)
+    counts = (signs**2).sum(axis=1)
+    scale = np.sqrt(counts[:, None] * counts)
+    tau: Array = np.divide(signs @ signs.T, scale, out=np.full(scale.shape, np.nan), where=scale > 0)
+    return np.clip(tau, -1, 1)
+
+
+def _mean(by_step: Array) -> Array:
+    """Return the mean over the first axis without nan, (S, A, A) to (A, A); nan where all are nan."""
+    finite = np.isfinite(by_step)
+    counts = finite.sum(axis=0)
+    totals = np.where(finite, by_step, 0).sum(axis=0)
+    means: Array = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
+    return means

@@ -1,17 +1,18 @@
-"""Compare two translations, or attention of other programs, cell by cell on the words they share."""
+"""Compare two translations, or attention of other programs, on the words they share; edit a sentence by one word."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid
-from attnviz.analysis.shared_words import SharedAxis, shared_axis
+from attnviz.text import normalise, word_spans
 from attnviz.trace import Attention, Record
 
 Array = NDArray[np.float64]
@@ -159,3 +160,93 @@ def _row_log_probabilities(record: Record | Attention, own_grid: Grid, rows: Seq
 
 def _groups(groups: Groups, places: Sequence[int | None]) -> Groups:
     return tuple(() if word is None else groups[word] for word in places)
+
+
+@dataclass(frozen=True)
+class SharedAxis:
+    """Two sentences on one axis of N places: shared words once, other words in between, in sentence order."""
+
+    first: tuple[int | None, ...]
+    """For each place, the 0-based word of the first sentence; None where only the other has a word."""
+    other: tuple[int | None, ...]
+    """For each place, the 0-based word of the other sentence; None where only the first has a word."""
+    names: tuple[str, ...]
+    """Label of each place; both spellings where a shared word differs in case."""
+
+    @property
+    def shared(self) -> NDArray[np.bool_]:
+        """Whether both have a word there, (N,)."""
+        return np.array([None not in pair for pair in zip(self.first, self.other, strict=True)], dtype=bool)
+
+    @property
+    def same(self) -> bool:
+        """Whether every place is shared, so that the sentences differ only in case."""
+        return bool(self.shared.all())
+
+
+def shared_axis(first: Sequence[str], other: Sequence[str]) -> SharedAxis:
+    """Return two sentences on one axis, by the longest common run of words, then recursively left and right of it.
+
+    This is the algorithm of Ratcliff & Obershelp (1988), as in `difflib`, ignoring case. Between shared words, those of
+    the first sentence come first. A word that moved is shared in one place at most.
+    """
+    first_folded, other_folded = ([word.casefold() for word in words] for words in (first, other))
+    places: list[tuple[int | None, int | None]] = []
+    for kind, start, end, other_start, other_end in SequenceMatcher(
+        None, first_folded, other_folded, False
+    ).get_opcodes():
+        if kind == "equal":
+            places += zip(range(start, end), range(other_start, other_end), strict=True)
+        else:
+            places += [(word, None) for word in range(start, end)]
+            places += [(None, word) for word in range(other_start, other_end)]
+    names = tuple(_name(first, i, other, k) for i, k in places)
+    return SharedAxis(tuple(i for i, _ in places), tuple(k for _, k in places), names)
+
+
+def _name(first: Sequence[str], i: int | None, other: Sequence[str], k: int | None) -> str:
+    written = dict.fromkeys(words[place] for words, place in ((first, i), (other, k)) if place is not None)
+    return " / ".join(written)
+
+
+def sentence_words(text: str) -> tuple[str, ...]:
+    """Return the words of a sentence, punctuation marks included, as the functions here count them."""
+    text = normalise(text)
+    return tuple(text[start:end] for start, end in word_spans(text))
+
+
+def without_word(text: str, word: int) -> str:
+    """Return a sentence without 0-based `word`; raise IndexError where there is none."""
+    text = normalise(text)
+    start, end = word_spans(text)[word]
+    before, after = text[:start], text[end:]
+    # A mark that directly followed the word, such as a full stop, now follows the previous word.
+    return " ".join(((before if after[:1].isspace() else before.rstrip()) + after).split())
+
+
+def next_word(text: str, word: int) -> int | None:
+    """Return the next word after 0-based `word`, skipping punctuation, which keeps its place.
+
+    None where there is none or `word` itself is punctuation.
+    """
+    words = sentence_words(text)
+    if not _is_word(words[word]):
+        return None
+    return next((k for k in range(word + 1, len(words)) if _is_word(words[k])), None)
+
+
+def with_next_swapped(text: str, word: int) -> str:
+    """Return a sentence in which 0-based `word` and its `next_word` are swapped; unchanged where it has none.
+
+    Raise IndexError where there is no such word.
+    """
+    text = normalise(text)
+    follower, spans = next_word(text, word), word_spans(text)
+    if follower is None:
+        return text
+    (start, end), (next_start, next_end) = spans[word], spans[follower]
+    return text[:start] + text[next_start:next_end] + text[end:next_start] + text[start:end] + text[next_end:]
+
+
+def _is_word(word: str) -> bool:
+    return any(letter.isalnum() for letter in word)

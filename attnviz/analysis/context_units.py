@@ -1,4 +1,4 @@
-"""Decompose a step's context vector into terms of source words, in the units that differ most from other steps."""
+"""Units that represent a vector in figures, and a context vector in them as a sum of terms of source words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.trace import Trace
+from attnviz.trace import Seq2SeqTrace, Trace
 
 UNITS = 24
 """Number of units of a context vector that are displayed."""
@@ -85,3 +85,39 @@ def _cosines(vector: Array, others: Array) -> Array:
     lengths = np.linalg.norm(others, axis=1) * np.linalg.norm(vector)
     cosines: Array = np.divide(others @ vector, lengths, out=np.zeros(len(others)), where=lengths > 0)
     return np.clip(cosines, -1, 1)
+
+
+SQUARES = 8
+"""Number of units that represent a vector, or each direction of an annotation."""
+
+Units = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class DrawnUnits:
+    """The displayed units (0-based, ascending) of each kind of vector, the same for the whole translation."""
+
+    annotation: Units
+    """Forward units, then as many backward units where the encoder reads backwards."""
+    context: Units
+    """The same as for annotations, or only the forward units for models without attention."""
+    state: Units
+    readout: Units
+
+
+def drawn_units(trace: Trace | Seq2SeqTrace) -> DrawnUnits:
+    """Return the units with the largest variance over source pieces or steps."""
+    hidden = trace.annotations.shape[1] // (1 + trace.reads_backwards)
+    forward = most_varied(trace.annotations[:, :hidden])
+    annotation = forward
+    if trace.reads_backwards:
+        annotation = np.concatenate([forward, hidden + most_varied(trace.annotations[:, hidden:])])
+    context = annotation if trace.contexts.shape[1] > hidden else forward
+    states = np.vstack([trace.initial_state[None], trace.states])
+    return DrawnUnits(annotation, context, most_varied(states), most_varied(trace.readouts))
+
+
+def most_varied(vectors: NDArray[np.floating], count: int = SQUARES) -> Units:
+    """Return the `count` units with the largest variance over `vectors`, (R, n), ascending; of equals the first."""
+    spread = vectors.astype(np.float64).var(axis=0)
+    return np.sort(np.argsort(-spread, kind="stable")[:count])

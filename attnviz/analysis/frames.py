@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from attnviz.analysis.pharaoh import word_links
+from attnviz.analysis.gold import word_links
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Aligned

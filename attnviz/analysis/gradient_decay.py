@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.trace.attributions import Signals
+from attnviz.trace.parts import Signals
 
 Array = NDArray[np.float64]
 

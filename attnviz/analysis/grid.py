@@ -13,7 +13,7 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Record
-from attnviz.trace.attention_matrix import AttentionMatrix
+from attnviz.trace.aligned import AttentionMatrix
 
 By = Literal["words", "pieces"]
 """What each row and column stands for."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.trace import FloatArray, TransformerTrace
-from attnviz.trace.attention_matrix import words_of
+from attnviz.trace.aligned import words_of
 from attnviz.trace.parts import Kind, Words
 
 BLOCKS = ("attention", "cross", "feedforward")

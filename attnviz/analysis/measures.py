@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attnviz.trace.attention_matrix import AttentionMatrix
+from attnviz.trace.aligned import AttentionMatrix
 
 
 def entropy(alignment: ArrayLike) -> NDArray[np.float64]:

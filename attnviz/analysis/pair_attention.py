@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from attnviz.trace import FloatArray, Judgement
-from attnviz.trace.attention_matrix import words_of
+from attnviz.trace.aligned import words_of
 from attnviz.trace.parts import Words
 
 

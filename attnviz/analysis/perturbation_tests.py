@@ -1,9 +1,12 @@
-"""Perturbation tests of one step: uniform, permuted and adversarial attention, and attention without its maximum.
+"""Perturbation tests: uniform, permuted, adversarial attention (Jain & Wallace 2019), and without its maximum.
 
 Jain & Wallace (2019) asked whether other attention gives the same output. Wiegreffe & Pinter (2019) replied that the
 existence of such attention does not make the model's meaningless. Moradi et al. (2019) tested translation. A test shows
 whether this word depends on this attention. It does not show what the model would have learnt without attention, nor
 that attention which matters is a reason.
+
+Their Eq. 4 to 6, for one step: the largest Jensen-Shannon divergence of alpha' from alpha with the total variation of
+p(w) within a bound. Projected gradient ascent may miss the maximum, but its result respects the bound.
 """
 
 from __future__ import annotations
@@ -13,15 +16,135 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.adversary import BOUND, adversarial_weights
+from attnviz.analysis.distributions import gradient_ascent, jensen_shannon, total_variation
+from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import PerturbedStep, StepEvaluation
+from attnviz.text import EOS
 from attnviz.trace import Trace
-
-Array = NDArray[np.float64]
 
 PERMUTATIONS = 100
 """Number of permutations, as in Jain & Wallace (2019)."""
+
+Array = NDArray[np.float64]
+
+BOUND = 0.01
+"""Bound on the total variation of p(w), as in Jain & Wallace."""
+
+_USED_SHARE = 0.999
+"""Share of the bound that is used, so that a single-precision network stays below it too."""
+_POINTS_PER_ORIGIN, _STEPS = 3, 24
+"""Starting points taken from the lines of each origin, and steps of the ascent."""
+_SHARES_FROM_ALPHA, _SHARES_FROM_STRONGEST = (1, 0.5, 0.25, 0.12, 0.06, 0.03, 0.01), (0, 0.05, 0.1, 0.2, 0.4)
+"""Positions of the candidate starting points on lines that begin at alpha, and at its strongest piece."""
+_MOST_PULLS, _PULL_FACTOR = 2, 0.99
+_DIFFERENCE_STEP, _DAMPING = 1e-3, 0.01
+"""Step of the finite differences, and share of the identity in the Fisher information."""
+_STEEPEST = 3.0
+"""Largest slope of the divergence, which is infinite where a weight leaves 0."""
+
+
+def adversary(trace: Trace, weights: Weights, step: int, bound: float = BOUND) -> PerturbedStep:
+    """Return the perturbation farthest from alpha_i, by Jensen-Shannon divergence, that changes p(w) within `bound`.
+
+    Change of p(w) is total variation. Projected gradient ascent starts from several distributions that respect the
+    bound; its result is at least as far as any of them, and not always the farthest. Raise AttnvizError where
+    the model has no attention or the weights are another model's, IndexError where there is no such step, ValueError
+    for a bound outside 0 to 1.
+    """
+    evaluation = StepEvaluation(trace, weights, step)
+    return evaluation.perturbed(adversarial_weights(evaluation, bound)[None])[0]
+
+
+def adversarial_weights(evaluation: StepEvaluation, bound: float = BOUND) -> Array:
+    """Return the weights of `adversary`, (Tx,); raise ValueError for a bound outside 0 to 1."""
+    if not 0 <= bound <= 1:
+        raise ValueError(f"the bound must be from 0 to 1, not {bound!r}")
+    alignment, limit = evaluation.alignment, _USED_SHARE * bound
+    start_points = _start_points(evaluation, limit)
+    # Climb from each start twice: along the gradient, and along the natural gradient of p(w).
+    metrics = np.repeat(
+        np.stack([np.eye(len(alignment)), _inverse_fisher_information(evaluation)]), len(start_points), axis=0
+    )
+
+    def evaluate(attentions: Array) -> tuple[Array, Array]:
+        # Pull points outside the bound back towards alpha; the change grows almost linearly along that line.
+        attentions, change = attentions.copy(), evaluation.change(attentions)
+        for _ in range(_MOST_PULLS):
+            over = change > limit
+            if over.any():
+                shares = _PULL_FACTOR * limit / change[over]
+                attentions[over] = alignment + shares[:, None] * (attentions[over] - alignment)
+                change[over] = evaluation.change(attentions[over])
+        return attentions, np.where(change <= limit, jensen_shannon(attentions, alignment), -np.inf)
+
+    def direction(attentions: Array) -> Array:
+        gradient = np.log(np.maximum(attentions, 1e-12) / np.maximum(attentions + alignment, 1e-12))
+        gradient = _projected(np.maximum(gradient - gradient.max(axis=1, keepdims=True), -_STEEPEST))
+        change, change_gradient = evaluation.change_and_slopes(attentions)
+        change_gradient = _projected(change_gradient)
+        ascent, change_ascent = (np.einsum("nj,njk->nk", vectors, metrics) for vectors in (gradient, change_gradient))
+        # Near the bound, move along it and not across it.
+        overlap, sizes = (ascent * change_gradient).sum(axis=1), (change_ascent * change_gradient).sum(axis=1)
+        shares = np.divide(
+            overlap, sizes, out=np.zeros_like(overlap), where=(change > limit / 2) & (overlap > 0) & (sizes > 0)
+        )
+        tangent: Array = ascent - shares[:, None] * change_ascent
+        return tangent
+
+    points, divergences = gradient_ascent(np.concatenate([start_points, start_points]), direction, evaluate, _STEPS)
+    return _within_bound(evaluation, points[divergences.argmax()], bound)
+
+
+def _inverse_fisher_information(evaluation: StepEvaluation) -> Array:
+    """Return the matrix that turns a gradient into a natural gradient of p(w), (Tx, Tx).
+
+    It is the inverse of the Fisher information of the weights at alpha, damped by a multiple of the identity.
+    """
+    alignment, vertices = evaluation.alignment, np.eye(len(evaluation.alignment))
+    probabilities, vertex_probabilities = (
+        evaluation.probabilities,
+        evaluation.distributions(alignment + _DIFFERENCE_STEP * (vertices - alignment)),
+    )
+    derivatives = (vertex_probabilities - probabilities) / _DIFFERENCE_STEP
+    information = (derivatives / np.maximum(probabilities, 1e-300)) @ derivatives.T
+    scale = max(float(np.trace(information)) / len(alignment), 1e-300)
+    inverse = np.linalg.inv(information / scale + _DAMPING * vertices)
+    return np.asarray(inverse, dtype=np.float64)
+
+
+def _within_bound(evaluation: StepEvaluation, attention: Array, bound: float) -> Array:
+    """Return weights (Tx,) closer to alpha where `attention` exceeds the bound in double precision."""
+    for share in (1.0, 0.999, 0.99, 0.9):
+        nearer: Array = evaluation.alignment + share * (attention - evaluation.alignment)
+        if evaluation.perturbed(nearer[None])[0].total_variation <= bound:
+            return nearer
+    return evaluation.alignment
+
+
+def _start_points(evaluation: StepEvaluation, limit: float) -> Array:
+    """Return starting distributions (N, Tx) whose change is at most `limit`, where there are any.
+
+    They are alpha, and the farthest points on lines from alpha, and from its strongest piece alone, to each source
+    piece and to the uniform distribution without the strongest piece.
+    """
+    alignment, strongest = evaluation.alignment, np.eye(len(evaluation.alignment))[evaluation.alignment.argmax()]
+    line_ends = np.concatenate([np.eye(len(alignment)), (1 - strongest)[None] / max(len(alignment) - 1, 1)])
+    start_points = [alignment[None]]
+    for line_start, shares in ((alignment, _SHARES_FROM_ALPHA), (strongest, _SHARES_FROM_STRONGEST)):
+        attentions = (line_start + np.array(shares)[:, None, None] * (line_ends - line_start)).reshape(
+            -1, len(alignment)
+        )
+        divergences = np.where(evaluation.change(attentions) <= limit, jensen_shannon(attentions, alignment), -np.inf)
+        # Where too few are within the bound, `evaluate` pulls the others back.
+        start_points.append(attentions[np.argsort(-divergences, kind="stable")[:_POINTS_PER_ORIGIN]])
+    return np.concatenate(start_points)
+
+
+def _projected(directions: Array) -> Array:
+    """Return `directions` (N, Tx) projected onto the simplex: without their mean."""
+    levelled: Array = directions - directions.mean(axis=1, keepdims=True)
+    return levelled
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +228,38 @@ def without_strongest(alignment: Array) -> Array:
         others = np.where(strongest, 0.0, 1.0)
     weights: Array = others / max(others.sum(), np.finfo(np.float64).tiny)
     return weights
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffled:
+    """For each of Ty steps, the effect of shuffling its weights."""
+
+    largest: Array
+    """max_j alpha_ij, (Ty,), in (0, 1]."""
+    change: Array
+    """Median total variation of p(w) over the permutations, (Ty,), from 0 to 1."""
+    kept: Array
+    """Share of permutations that write the same piece as the step's own weights, (Ty,), from 0 to 1."""
+
+
+def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS, seed: int = 0) -> Shuffled:
+    """Return the effect of the permutations of `perturbation_tests` on every step, correct to about 1e-6.
+
+    The same `seed` gives the same permutations. Raise AttnvizError where the model has no attention or the weights are
+    another model's, ValueError for fewer than one permutation.
+    """
+    if permutations < 1:
+        raise ValueError(f"there must be at least one permutation, not {permutations!r}")
+    readouts = Readouts(trace, weights)
+    real = readouts.alignment / readouts.alignment.sum(axis=1, keepdims=True)
+    attentions = np.stack([permuted(row, permutations, seed, step) for step, row in enumerate(real)])
+    change, unchanged = np.empty(attentions.shape[:2]), np.empty(attentions.shape[:2])
+    for steps in readouts.blocks(permutations + 1):
+        logits = readouts.rough_logits(steps, np.concatenate([real[steps, None], attentions[steps]], axis=1))
+        written = logits[..., EOS:].argmax(axis=2)
+        logits -= logits.max(axis=2, keepdims=True)
+        np.exp(logits, out=logits)
+        logits /= logits.sum(axis=2, keepdims=True)
+        change[steps] = total_variation(logits[:, 1:], logits[:, :1])
+        unchanged[steps] = written[:, 1:] == written[:, :1]
+    return Shuffled(readouts.alignment.max(axis=1), np.median(change, axis=1), unchanged.mean(axis=1))

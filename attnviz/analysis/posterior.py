@@ -1,4 +1,4 @@
-"""Posterior attention: which source piece a step was about, given the piece that it wrote; likelihood; erasure.
+"""Posterior attention: which source piece a step was about, given the piece that it wrote; for all steps.
 
 Attention is computed before y_i is known: its query is s_{i-1}. Taken as a prior over annotations, Bayes' rule gives
 the posterior (Deng et al. 2018; Shankar & Sarawagi 2019)
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
 import numpy as np
@@ -145,3 +146,37 @@ _SCORES: Mapping[Kind, Callable[[OtherContexts], Array]] = {
     "fit": _fit,
 }
 """For each kind, the function of the unnormalised log posterior, (Ty, Tx)."""
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorAttention:
+    """Prior, likelihood and posterior of every step and source piece, (Ty, Tx) each, in [0, 1]."""
+
+    prior: Array
+    """alpha_ij after interventions; rows sum to 1."""
+    likelihood: Array
+    """p(y_i | s_{i-1}, y_{i-1}, c = h_j), as `likelihood` returns it."""
+    posterior: Array
+    """p(j | y_i) by Bayes' rule, from prior and likelihood; rows sum to 1."""
+    reading: Array
+    """Posterior attention of the heatmap: the default kind of `analysis.posterior`, which normalises over steps too."""
+
+    def change(self, step: int) -> float:
+        """Return the total variation between prior and posterior of 0-based `step`, from 0 to 1."""
+        return float(0.5 * np.abs(self.posterior[step] - self.prior[step]).sum())
+
+
+def posterior_attention(trace: Trace, weights: Weights, reading: Array | None = None) -> PosteriorAttention:
+    """Return prior, likelihood and posterior of every step of `trace`.
+
+    `weights` are those of the model that made the trace (`load_weights`); `reading`, (Ty, Tx), is the posterior of the
+    heatmap where already computed. Raise AttnvizError where the weights are another model's, or where the model has no
+    attention.
+    """
+    readouts = Readouts(trace, weights)
+    return PosteriorAttention(
+        readouts.alignment,
+        np.exp(readouts.alone),
+        bayes(readouts.alignment, readouts.alone),
+        posterior_of(readouts) if reading is None else reading,
+    )

@@ -9,7 +9,8 @@ Symbols and sizes are those of `trace.quantities`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import model_folder
-from attnviz.analysis.interventions import changed_energies
 from attnviz.analysis.scorers import scorer_of
 from attnviz.text import BOS
-from attnviz.trace.interventions import AttentionIntervention, Intervention, interventions_at
+from attnviz.trace.interventions import (
+    AttentionIntervention,
+    ExcludePosition,
+    Intervention,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+    interventions_at,
+)
 
 Array = NDArray[np.float64]
 Weights = Mapping[str, NDArray[Any]]
@@ -266,3 +274,21 @@ def deviation(values: NDArray[Any], expected: Array) -> float:
         return 0.0
     scale = max(float(np.abs(expected[finite]).max()), float(np.finfo(np.float32).tiny))
     return float(np.abs(values[finite] - expected[finite]).max()) / scale
+
+
+def changed_energies(energies: Array, interventions: Iterable[AttentionIntervention]) -> Array:
+    """Return the energies (Tx,) after the interventions, applied in order."""
+    for intervention in interventions:
+        match intervention:
+            case ReplaceWeights(weights=row):
+                with np.errstate(divide="ignore"):
+                    energies = np.log(np.asarray(row, dtype=np.float64))
+            case ReplaceEnergies(energies=row):
+                energies = np.asarray(row, dtype=np.float64)
+            case Temperature(temperature=math.inf):
+                energies = np.where(np.isneginf(energies), energies, 0.0)
+            case Temperature(temperature=temperature):
+                energies = energies / temperature
+            case ExcludePosition(position=position):
+                energies = np.where(np.arange(len(energies)) == position, -np.inf, energies)
+    return energies

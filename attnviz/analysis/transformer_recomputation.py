@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.text import BOS
 from attnviz.trace import TransformerTrace
-from attnviz.trace.transformer_quantities import RECORDED
+from attnviz.trace.transformer_trace import RECORDED
 
 Array = NDArray[np.float64]
 Operand = Callable[[str, int, Array], Array]

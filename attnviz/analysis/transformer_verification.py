@@ -17,7 +17,7 @@ from attnviz.analysis.transformer_recomputation import Array, expected_arrays, r
 from attnviz.analysis.verification import Pairs, Verifier
 from attnviz.trace import TransformerTrace
 from attnviz.trace.quantity import check_shapes
-from attnviz.trace.transformer_quantities import QUANTITIES
+from attnviz.trace.transformer_trace import QUANTITIES
 
 _SINGLE = ("annotations", "readouts")
 """Quantities without an axis for layers or blocks."""

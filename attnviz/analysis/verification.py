@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from attnviz.analysis import posterior_recomputation
 from attnviz.analysis.energy_decomposition import energy_decomposition
 from attnviz.analysis.fit import check_fit
-from attnviz.analysis.interventions import changed_energies
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.measures import coverage, entropy
@@ -28,6 +27,7 @@ from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.readout import pairs as readout_pairs
 from attnviz.analysis.recomputation import (
     attend,
+    changed_energies,
     decode_with_alignment,
     encode,
     log_softmax,

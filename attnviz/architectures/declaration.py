@@ -16,9 +16,9 @@ from attnviz.trace.saved import Saved
 from attnviz.wording import stages
 from attnviz.wording.equations import Equation, Texts
 from attnviz.wording.file_headings import search_name
+from attnviz.wording.idea import TermCard
 from attnviz.wording.labels import shorten
 from attnviz.wording.stages import Stage
-from attnviz.wording.term_cards import TermCard
 
 
 def _model(record: Record) -> str:

@@ -8,7 +8,7 @@ from attnviz.architectures.recurrent import PAYLOADS, idea_figures
 from attnviz.languages import gettext
 from attnviz.trace import Seq2SeqTrace
 from attnviz.wording import equations, idea, seq2seq_equations, seq2seq_stages
-from attnviz.wording.term_cards import recurrent_terms
+from attnviz.wording.idea import recurrent_terms
 
 IMPORTED = Architecture(
     "seq2seq",

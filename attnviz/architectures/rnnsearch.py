@@ -8,7 +8,7 @@ from attnviz.architectures.declaration import Architecture, StepTexts
 from attnviz.architectures.recurrent import PAYLOADS, idea_figures
 from attnviz.trace import Trace
 from attnviz.wording import equations, idea, stages
-from attnviz.wording.term_cards import recurrent_terms
+from attnviz.wording.idea import recurrent_terms
 
 RNNSEARCH = Architecture(
     "rnnsearch",

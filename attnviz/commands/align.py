@@ -185,7 +185,7 @@ def _words_of_heads(
 
 def _pharaoh(words: Words, threshold: float | None, named: bool) -> str:
     """Return the links as `i-j`, source before target, both from 0; if `named`, after the words of both sides."""
-    from attnviz.analysis.pharaoh import pharaoh
+    from attnviz.analysis.gold import pharaoh
 
     links = pharaoh(words, threshold)
     return "\t".join([" ".join(words.source[:-1]), " ".join(words.target[:-1]), links]) if named else links

@@ -16,7 +16,7 @@ from attnviz.memory import keep_few_shapes
 
 if TYPE_CHECKING:
     from attnviz.corpora import Progress, Settings
-    from attnviz.corpora.table_parts import TableMetadata
+    from attnviz.corpora.job import TableMetadata
 
     Show = Callable[[Progress], object]
 
@@ -29,9 +29,9 @@ _OF_CLUSTER = {"address": "address", "actors": "actors", "num_gpus_per_actor": "
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
+    from attnviz.analysis.neighbours import MOST_VECTORS
     from attnviz.analysis.posterior import DEFAULT, KINDS
-    from attnviz.analysis.vectors import MOST_VECTORS
-    from attnviz.corpora.settings import Settings
+    from attnviz.corpora.columns import Settings
 
     add, default = command.add_argument, Settings()
     add(
@@ -219,7 +219,7 @@ def _own_translations(table: Path) -> int:
 
 def _on_this_machine(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, TableMetadata]:
     """Write the table of each file with processes on this machine."""
-    from attnviz.corpora.addresses import source_files, table_files
+    from attnviz.corpora.lines import source_files, table_files
 
     if cluster_options := [name for name in _OF_CLUSTER if name in options]:
         raise AttnvizError(f"The option --{cluster_options[0].replace('_', '-')} is only for Ray. Add --ray.")
@@ -245,7 +245,7 @@ def _table_of(
 ) -> TableMetadata:
     """Write the table of the file `name`, which is copied into `folder` if it is on another file system."""
     from attnviz.corpora import analyse_file
-    from attnviz.corpora.addresses import local_file
+    from attnviz.corpora.lines import local_file
 
     file = local_file(name, folder)
     try:
@@ -294,7 +294,7 @@ def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> d
 
 def _write_vectors(options: argparse.Namespace) -> None:
     """Write the vectors of the finished table; raise AttnvizError where that fails."""
-    from attnviz.analysis.vectors import vectors_path
+    from attnviz.analysis.neighbours import vectors_path
     from attnviz.commands.shared import load_translator
     from attnviz.corpora.vectors import write_vectors
 
@@ -313,7 +313,7 @@ def _write_vectors(options: argparse.Namespace) -> None:
 
 def _count(text: str) -> int:
     """Return a number of vectors; raise argparse.ArgumentTypeError for other text, or where it is too large."""
-    from attnviz.analysis.vectors import MOST_VECTORS
+    from attnviz.analysis.neighbours import MOST_VECTORS
 
     number = positive(text)
     if number > MOST_VECTORS:

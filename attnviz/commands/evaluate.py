@@ -1,6 +1,6 @@
 """The command `attnviz evaluate`: measure models on files, and print the sections of a report.
 
-`attnviz.evaluation` measures, `attnviz.figures.bleu_by_length` draws the figure. This module chooses files, models,
+`attnviz.evaluation` measures, `attnviz.figures.sentence_length` draws the figure. This module chooses files, models,
 sections and the output form: text, Markdown or JSON.
 """
 
@@ -28,9 +28,9 @@ from attnviz.installed_models import default_model
 
 if TYPE_CHECKING:
     from attnviz.evaluation.alignment import GoldAlignment
+    from attnviz.evaluation.bleu import LengthScore
     from attnviz.evaluation.detection import Judge
     from attnviz.evaluation.forced import Advance
-    from attnviz.evaluation.lengths import LengthScore
     from attnviz.evaluation.models import Model
     from attnviz.evaluation.tables import Section
     from attnviz.text_files import Skipped
@@ -304,7 +304,7 @@ def _write(scores: Sequence[LengthScore], options: argparse.Namespace) -> None:
     if options.csv:
         write_rows(options.csv, records, list(records[0]))
     if options.figure:
-        from attnviz.figures.bleu_by_length import bleu_by_length
+        from attnviz.figures.sentence_length import bleu_by_length
 
         figure = bleu_by_length(records)
         is_json = options.figure.suffix == ".json"

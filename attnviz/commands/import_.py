@@ -47,8 +47,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Write the model folder and print its contents; raise AttnvizError for an unsupported checkpoint."""
-    from attnviz.importing.family import load_checkpoint
-    from attnviz.importing.model_writing import write_checkpoint
+    from attnviz.importing.family import load_checkpoint, write_checkpoint
     from attnviz.model_folder import CONFIG, IMPORTED, architecture
 
     if (options.output / CONFIG).exists() and architecture(options.output) != IMPORTED:

@@ -14,7 +14,7 @@ from attnviz.commands.shared import positive, rate_text, write_rows
 from attnviz.files import replace_text
 
 if TYPE_CHECKING:
-    from attnviz.analysis.link_scores import AlignmentError, LinkScore
+    from attnviz.analysis.alignment_error import AlignmentError, LinkScore
     from attnviz.importing.records import AttentionRecords
 
 SUMMARY = "score links or attention of any program against gold links: AER, precision, recall, F1"

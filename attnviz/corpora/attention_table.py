@@ -11,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from attnviz.analysis.link_scores import LinkScore
+from attnviz.analysis.alignment_error import LinkScore, PairAgreement
+from attnviz.analysis.gold import word_links
 from attnviz.analysis.measures import coverage, entropy
-from attnviz.analysis.pair_agreement import PairAgreement
-from attnviz.analysis.pharaoh import word_links
 from attnviz.corpora.columns import ATTENTION_SCHEMA
+from attnviz.corpora.job import TableMetadata, with_metadata
 from attnviz.corpora.row import alignment_counts, least_coverage, remarks_of
-from attnviz.corpora.table_parts import TableMetadata, with_metadata
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.trace import Attention

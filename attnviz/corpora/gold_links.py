@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnviz.analysis.alignment_error import Link
-from attnviz.analysis.findings.same_spelling import is_word
+from attnviz.analysis.findings.rules import is_word
 from attnviz.corpora.analysed_pair import AnalysedPair
 from attnviz.evaluation.alignment import GoldAlignment, memberships
 from attnviz.trace import Words

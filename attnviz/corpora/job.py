@@ -1,4 +1,4 @@
-"""Resumable analysis of one file: the finished parts of its table, the lines still missing, and the final merge.
+"""Resumable analysis of one file: the finished parts of its table, written atomically, missing lines, and the merge.
 
 Each window of lines becomes a part, a Parquet file written atomically in the folder `OUT.parts`. Progress is therefore
 known from the parts, which are the same whoever computes them.
@@ -15,13 +15,16 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from attnviz.corpora.columns import SCHEMA
+import pyarrow as pa
+from pyarrow import parquet
+
+from attnviz.corpora.analyser import Analyser
+from attnviz.corpora.columns import SCHEMA, Settings
 from attnviz.corpora.lines import Line, check_lines, check_name, count_lines, read_lines
-from attnviz.corpora.settings import Settings
-from attnviz.corpora.table_parts import TableMetadata, line_count_of, merge_parts, skipped_lines_of, table_metadata
 from attnviz.errors import AttnvizError
-from attnviz.files import replace_text
+from attnviz.files import replace_text, replacing
 from attnviz.text_files import Skipped
 
 Window = list[Line | Skipped]
@@ -159,3 +162,85 @@ def _digest(file: Path) -> str:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError as error:
         raise AttnvizError(f"The file {file} cannot be read: {error.strerror or error}.") from error
+
+
+_MOST_NAMED = 1000
+"""Number of skipped lines that a table lists; further ones are only counted."""
+_KEY = b"attnviz"
+"""Key of our metadata in a part or table."""
+
+
+@dataclass(frozen=True)
+class TableMetadata:
+    """Metadata of a table."""
+
+    fingerprint: str
+    """SHA-256 of file, model and settings, the same for equal tables."""
+    model: str
+    settings: dict[str, Any]
+    lines: int
+    rows: int
+    skipped: int
+    named: list[tuple[int, str]]
+    """Number and reason of the first thousand skipped lines."""
+
+
+def table_metadata(table: Path) -> TableMetadata | None:
+    """Return the metadata of a table; None where it is not one of `analyse_file`."""
+    try:
+        metadata = parquet.read_schema(table).metadata or {}
+        fields = json.loads(metadata[_KEY])
+        return TableMetadata(**{**fields, "named": [(number, reason) for number, reason in fields["named"]]})
+    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError):
+        return None
+
+
+def with_metadata(table: Any, metadata: TableMetadata) -> Any:
+    """Return a table (pyarrow.Table) with `metadata`, which names at most the first thousand skipped lines."""
+    metadata = dataclasses.replace(metadata, named=metadata.named[:_MOST_NAMED])
+    return table.replace_schema_metadata(_encoded(metadata))
+
+
+def _encoded(metadata: TableMetadata) -> dict[bytes, str]:
+    return {_KEY: json.dumps(dataclasses.asdict(metadata))}
+
+
+def write_part(analyser: Analyser, part: Path, window: list[Line | Skipped]) -> tuple[int, int]:
+    """Compute a window and write its part; return its number of lines, and how many were skipped."""
+    table, skipped_by_tokenizer = analyser([line for line in window if isinstance(line, Line)])
+    skipped = sorted(
+        [line for line in window if isinstance(line, Skipped)] + skipped_by_tokenizer, key=lambda line: line.number
+    )
+    named = json.dumps([[line.number, line.reason] for line in skipped])
+    with replacing(part) as temporary:
+        parquet.write_table(table.replace_schema_metadata({_KEY: named}), temporary, compression="zstd")
+    return len(window), len(skipped)
+
+
+def skipped_lines_of(part: Path) -> list[tuple[int, str]]:
+    """Return number and reason of the skipped lines of a part."""
+    return [(number, reason) for number, reason in json.loads(parquet.read_schema(part).metadata[_KEY])]
+
+
+def line_count_of(part: Path) -> int:
+    """Return the number of lines of a part, skipped ones included."""
+    return int(parquet.read_metadata(part).num_rows) + len(skipped_lines_of(part))
+
+
+def merge_parts(parts: Path, output: Path, metadata: TableMetadata) -> TableMetadata:
+    """Merge the parts, in order, into one table with `metadata`, to which the skipped lines are added."""
+    files = sorted(parts.glob("*.parquet"))
+    count, named = 0, list[tuple[int, str]]()
+    for part in files:
+        skipped = skipped_lines_of(part)
+        count += len(skipped)
+        named += skipped[: _MOST_NAMED - len(named)]
+    rows = sum(parquet.read_metadata(part).num_rows for part in files)
+    metadata = dataclasses.replace(metadata, rows=rows, skipped=count, named=named)
+    schema = SCHEMA.with_metadata(_encoded(metadata))
+    with replacing(output) as temporary, parquet.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for part in files:
+            table = parquet.read_table(part).replace_schema_metadata(schema.metadata)
+            if len(table):
+                writer.write_table(table.cast(schema))
+    return metadata

@@ -12,7 +12,7 @@ from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.findings import Finding, Kind, findings_of
 from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
-from attnviz.analysis.findings.same_spelling import is_word
+from attnviz.analysis.findings.rules import is_word
 from attnviz.analysis.measures import coverage, entropy, links
 from attnviz.corpora.analysed_pair import AnalysedPair, merged
 from attnviz.corpora.gold_links import gold_links_of

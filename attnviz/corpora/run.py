@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.corpora.analyser import Analyser
-from attnviz.corpora.job import WINDOW, Job, Progress
-from attnviz.corpora.settings import Settings
-from attnviz.corpora.table_parts import TableMetadata, write_part
+from attnviz.corpora.columns import Settings
+from attnviz.corpora.job import WINDOW, Job, Progress, TableMetadata, write_part
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.model_folder import weights_digest

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from attnviz.analysis.vectors import MOST_VECTORS, VECTOR_KINDS, VectorKind, VectorPair, Vectors
+from attnviz.analysis.neighbours import MOST_VECTORS, VECTOR_KINDS, VectorKind, VectorPair, Vectors
 from attnviz.corpora.analysed_pair import pieces_of
 from attnviz.corpora.forced_decoding import force_decode
 from attnviz.decoding import sentence_ids, target_ids

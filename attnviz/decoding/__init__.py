@@ -1,13 +1,22 @@
 """Greedy search, beam search, forced decoding, and the recording and attribution of a translation, in torch."""
 
 from attnviz.decoding.attribution import attributions_of, signals_of
-from attnviz.decoding.beam_tree import nodes_of
 from attnviz.decoding.forced import force
 from attnviz.decoding.greedy import greedy
 from attnviz.decoding.interventions import forced_target
 from attnviz.decoding.recording import recorded
-from attnviz.decoding.search import Candidate, Finished, SearchStep, check_beam, largest, longest_target, search
-from attnviz.decoding.search_path import Course, course_of
+from attnviz.decoding.search import (
+    Candidate,
+    Course,
+    Finished,
+    SearchStep,
+    check_beam,
+    course_of,
+    largest,
+    longest_target,
+    nodes_of,
+    search,
+)
 from attnviz.decoding.sentences import all_sentence_ids, all_target_ids, batches, padded, sentence_ids, target_ids
 
 __all__ = [

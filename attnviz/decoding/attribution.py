@@ -19,8 +19,8 @@ from attnviz.network.recurrence import gru_step
 from attnviz.network.stepping import Memory, StepDecoder
 from attnviz.text import PAD
 from attnviz.trace import Trace
-from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
+from attnviz.trace.parts import Attributions, Signals
 
 
 def attributions_of(network: Network, decoder: StepDecoder, weights_digest: str, trace: Trace) -> Attributions:

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic
 from torch import Tensor
 
 from attnviz.decoding.forced import force, force_together
-from attnviz.decoding.recording import recorded, recorded_import
-from attnviz.decoding.search import SearchStep
-from attnviz.decoding.search_path import Course, course_of
-from attnviz.decoding.transformer_recording import recorded_pass
+from attnviz.decoding.recording import recorded, recorded_import, recorded_pass
+from attnviz.decoding.search import Course, SearchStep, course_of
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.network import Network, RNNsearch, Seq2Seq, Transformer

@@ -1,11 +1,11 @@
-"""Beam search over several sentences at once; `decoding.greedy` is faster for a beam of width 1."""
+"""Beam search over several sentences at once, and its path and tree; `decoding.greedy` is faster for a beam of 1."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from attnviz.decoding.interventions import check_limit, check_reached, constrain
 from attnviz.languages import gettext
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS, UNK
+from attnviz.trace.beam_tree import BeamNode, Fate
 from attnviz.trace.interventions import Intervention, forced_words
 
 
@@ -241,3 +242,74 @@ def largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     chosen = maxima.topk(count).indices
     best, indices = table.gather(2, chosen[:, None].expand(-1, _COLUMN, -1)).flatten(1).topk(count)
     return best, chosen.gather(1, indices % count) + columns * (indices // count)
+
+
+class Course(NamedTuple):
+    """Target and steps of one sentence."""
+
+    ids: tuple[int, ...]
+    """Ids of the target pieces, EOS last."""
+    steps: list[Any]
+    """The steps, as the decoder of the architecture returned them."""
+    places: list[tuple[int, int]]
+    """For each step, the row of the sentence in its batch, and the hypothesis."""
+    log_probabilities: list[Tensor] | None = None
+    """log p(y_i) of each step, (S, k, K), where the search computed them."""
+
+
+def course_of(history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int) -> Course:
+    """Return the steps of a search that led to `ids`, the target of the 0-based `sentence`.
+
+    `hypothesis` is its index among those of its last step.
+    """
+    places: list[tuple[int, int]] = []
+    for length in reversed(range(len(ids))):
+        if places:  # not the last step: follow its backpointer
+            hypothesis = history[length].parents[places[-1][0]][hypothesis]
+        places.append((history[length].sentences.index(sentence), hypothesis))
+    steps = history[: len(ids)]
+    return Course(ids, [step.step for step in steps], places[::-1], [step.log_probabilities for step in steps])
+
+
+_FATES: dict[str, Fate] = {"ends": "finished", "falls": "outside", "late": "late"}
+
+
+def nodes_of(growth: Sequence[Sequence[Candidate]], pieces: Sequence[str]) -> tuple[BeamNode, ...]:
+    """Return the nodes of a `BeamTree`.
+
+    `growth` has the candidates of each step of one sentence, likeliest first; `pieces` are those of the vocabulary.
+    """
+    nodes: list[BeamNode] = []
+    beam: list[int | None] = [None]
+    for step, candidates in enumerate(growth):
+        after = growth[step + 1] if step + 1 < len(growth) else None
+        next_beam: list[int | None] = []
+        for rank, candidate in enumerate(candidates):
+            fate = _FATES.get(candidate.verdict) or _fate(len(next_beam), after)
+            if candidate.verdict == "lives":
+                next_beam.append(len(nodes))
+            nodes.append(
+                BeamNode(
+                    beam[candidate.parent],
+                    step,
+                    candidate.piece,
+                    pieces[candidate.piece],
+                    candidate.log_probability,
+                    candidate.total,
+                    rank,
+                    fate,
+                )
+            )
+        beam = next_beam
+    return tuple(nodes)
+
+
+def _fate(hypothesis: int, after: Sequence[Candidate] | None) -> Fate:
+    """Return what happened to a hypothesis of the beam at the next step, whose candidates are `after`.
+
+    `hypothesis` is its index in the beam; `after` is None where the search stopped.
+    """
+    if after is None:
+        return "pruned"
+    continued = any(candidate.parent == hypothesis and candidate.verdict in ("lives", "ends") for candidate in after)
+    return "continued" if continued else "overtaken"

@@ -12,13 +12,12 @@ import torch
 
 from attnviz.detector import Detector
 from attnviz.evaluation.forced import Advance
+from attnviz.evaluation.report import training_cost
 from attnviz.evaluation.tables import Section, TableRow, markdown_table, number, speed_note
-from attnviz.evaluation.training_log import training_cost
 from attnviz.model_folder import WEIGHTS
 from attnviz.text import EOS
 from attnviz.training.detection import EXCHANGES, TRANSLATION
-from attnviz.training.exchanges import load_exchanges
-from attnviz.training.negatives import KINDS, SWAPPED, Negatives, Sentences
+from attnviz.training.negatives import KINDS, SWAPPED, Negatives, Sentences, load_exchanges
 
 Pairs = Sequence[tuple[str, str]]
 _NOTE = (

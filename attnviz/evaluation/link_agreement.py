@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.analysis.pair_agreement import PairAgreement, error_between
+from attnviz.analysis.alignment_error import PairAgreement, error_between
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.scoring import Side, best_turn, different_words, joined_words, matched_sides, moved_links
-from attnviz.importing.index_base import CountingError
+from attnviz.importing.link_text import CountingError
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 

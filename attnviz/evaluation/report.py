@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import torch
 
-from attnviz.evaluation.bleu import corpus_scores, interval, resampled_bleu, sentence_counts
+from attnviz.evaluation.bleu import (
+    BUCKETS,
+    FEWEST,
+    LengthScore,
+    corpus_scores,
+    interval,
+    resampled_bleu,
+    scores_by_length,
+    sentence_counts,
+)
 from attnviz.evaluation.forced import Advance, together
-from attnviz.evaluation.lengths import BUCKETS, FEWEST, LengthScore, scores_by_length
 from attnviz.evaluation.models import Model, Pairs, Predicted, Translated, search_name
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, number, speed_note
-from attnviz.evaluation.training_log import training_cost
 from attnviz.evaluation.tuning import best_trial, tune
 from attnviz.model_folder import WEIGHTS
 from attnviz.network import ModelConfig, Seq2SeqConfig, TransformerConfig
@@ -234,3 +243,22 @@ def sentence_section(models: Sequence[Model], beams: Sequence[int], length_penal
             lines.append(f"  - {label}: {_literal(translations[place])}")
     title = "The paper's sentences, and long ones"
     return Section("sentences", title, records, "\n".join(lines), "none", ("--sentences",))
+
+
+def training_cost(folder: Path) -> TableRow:
+    """Return updates, pieces and seconds of training, by name of their column; None each where there is no log.
+
+    They are in the last row of the training log, in the model's folder or beside it in the folder of a run.
+    """
+    path = folder / "training-log.csv"
+    path = path if path.is_file() else folder.parent / "log.csv"
+    try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as file:
+            *_, row = csv.DictReader(file)
+        return {
+            "training_updates": int(row["update"]),
+            "training_pieces": int(row["tokens"]),
+            "training_seconds": float(row["seconds"]),
+        }
+    except (OSError, csv.Error, KeyError, ValueError, TypeError):  # no log, or an empty one
+        return dict.fromkeys(("training_updates", "training_pieces", "training_seconds"))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from attnviz.analysis.gold import GoldLinks, linkable_words, validated
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.scoring import different_pairs, joined_words, matched_sides
-from attnviz.importing.index_base import CountingError
+from attnviz.importing.link_text import CountingError
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.trace import Aligned

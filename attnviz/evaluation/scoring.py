@@ -11,14 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import Link
-from attnviz.analysis.gold import GoldLinks
-from attnviz.analysis.link_scores import CONFIDENCE, SAMPLES, AlignmentError, score_links
+from attnviz.analysis.alignment_error import CONFIDENCE, SAMPLES, AlignmentError, Link, score_links
+from attnviz.analysis.gold import GoldLinks, read_gold_links
 from attnviz.analysis.measures import links as largest_links
-from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.errors import AttnvizError
-from attnviz.importing.index_base import CountingError
-from attnviz.importing.link_text import Links
+from attnviz.importing.link_text import CountingError, Links
 from attnviz.importing.reading import read_attention
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext

@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from attnviz.analysis.gold import GoldLinks, linkable_words
-from attnviz.analysis.pharaoh import links_text, word_links
+from attnviz.analysis.gold import GoldLinks, linkable_words, links_text, word_links
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import without_isolates

@@ -10,16 +10,14 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.analysis.gold import GoldLinks, stored_links
+from attnviz.analysis.gold import GoldLinks, links_text, pharaoh, stored_links
 from attnviz.analysis.grid import By, Face
-from attnviz.analysis.pharaoh import links_text, pharaoh
 from attnviz.analysis.posterior import posterior, posterior_words
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.errors import AttnvizError
-from attnviz.export.images import ImageFormat, image
+from attnviz.export.images import ImageFormat, image, translation_sheet
 from attnviz.export.lecture import lecture_html
-from attnviz.export.sheet import translation_sheet
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.build import for_print
 from attnviz.figures.figure_input import Subject

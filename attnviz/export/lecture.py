@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, By, Face
 from attnviz.analysis.logit_attribution import LogitAttribution, centred_attributions
-from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
+from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants
@@ -26,7 +26,7 @@ from attnviz.languages import LANGUAGES, language
 from attnviz.palette import Colours, ThemeName
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Aligned, Trace, WhatIfs
-from attnviz.wording.attention_variants import face_names
+from attnviz.wording.attention_forms import face_names
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.lecture import lecture_footer, lecture_labels
 from attnviz.wording.logit_attribution import (

@@ -21,7 +21,7 @@ from attnviz.lessons.lesson import HEATMAP, Next, Number
 from attnviz.lessons.texts import duration, labels, number_hint, number_unit, right_answer
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE
-from attnviz.trace.attention_matrix import Beginning
+from attnviz.trace.aligned import Beginning
 
 Translate = Callable[[LessonSentence], tuple[Any, Weights | None]]
 """Returns the translation of a sentence, with the weights of its model for pictures that need them."""

@@ -13,12 +13,10 @@ from attnviz.figures.attribution_methods import (
 )
 from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
 from attnviz.figures.candidates import candidates, candidates_table
-from attnviz.figures.comparison import comparison
-from attnviz.figures.comparison_table import compared_words_table, comparison_table
+from attnviz.figures.comparison import compared_words_table, comparison, comparison_table
 from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.heatmap import heatmap
-from attnviz.figures.heatmap_table import heatmap_alt, heatmap_table
+from attnviz.figures.heatmap import heatmap, heatmap_alt, heatmap_table
 from attnviz.figures.minimal_change import minimal_change_figure, minimal_change_table
 from attnviz.figures.perturbation_tests import perturbation_tests_figure, perturbation_tests_table
 from attnviz.figures.registry import STEP_FIGURES, StepFigure, step_figure, step_figures

@@ -1,4 +1,4 @@
-"""Figure and table of the energies and attention weights of one decoder step, as bars one above the other."""
+"""Figures and tables of the energies, softmax and attention weights of one step, as bars."""
 
 from __future__ import annotations
 
@@ -6,12 +6,27 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz.analysis.measures import weight_order
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import axis_labels, label_stride, literal
+from attnviz.figures.source_rows import (
+    bar_numbers,
+    bar_texts,
+    energy_range,
+    finite_energies,
+    piece_bars,
+    short_name,
+    signed_colours,
+    signs,
+    source_layout,
+    source_values,
+    value_axis,
+)
+from attnviz.figures.template import Slot, Values, filled
 from attnviz.languages import gettext
-from attnviz.palette import Palette, ThemeName, palette
+from attnviz.palette import PALE, Palette, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import Recurrent
+from attnviz.trace import Aligned, Recurrent, Trace
 from attnviz.wording.labels import shorten
 
 
@@ -103,3 +118,125 @@ def _hover(symbol: str) -> str:
 
 def _title(text: str, ink: Palette) -> Spec:
     return {"text": text, "font": {"size": 12, "color": ink.quiet}, "standoff": 4}
+
+
+def energy_template(trace: Recurrent, theme: ThemeName) -> Spec:
+    """Return the template of `energy_bars`; the axis is the same at every step."""
+    ink = palette(theme)
+    bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink)
+    layout = source_layout(trace, ink)
+    layout["xaxis"] = value_axis(ink, gettext("energy e"), energy_range(finite_energies(trace)))
+    return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
+
+
+def energy_values(trace: Recurrent, step: int) -> Values:
+    """Return the values of `energy_bars`."""
+    energies = finite_energies(trace)[step]
+    best = weight_order(trace, step)[0]
+    alt = gettext(
+        "Energies of step {step}, a bar for each of {count} source pieces. The highest, {energy:.2f}, is that of piece "
+        "{number}, {name}.",
+        step=step + 1,
+        count=len(energies),
+        energy=energies[best],
+        number=best + 1,
+        name=short_name(trace, best),
+    )
+    return {"energies": energies} | signs(energies) | bar_texts(energies) | source_values(trace, step, alt)
+
+
+def energy_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw e_ij of 0-based `step`, a signed bar for each source piece; the axis is the same at every step."""
+    return filled(energy_template(trace, theme), energy_values(trace, step))
+
+
+def energy_table(trace: Recurrent, step: int) -> pd.DataFrame:
+    """Return e_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
+    return attention_table(trace, step).drop(columns="alpha")
+
+
+def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
+    """Return the template of `softmax_bars`; both axes are the same at every step."""
+    ink = palette(theme)
+    energy_bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink, opacity=PALE)
+    weight_bars = piece_bars(trace, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
+    layout = source_layout(trace, ink)
+    limits = energy_range(finite_energies(trace), padding=0.06)
+    layout["xaxis"] = value_axis(ink, gettext("energy e"), limits) | {"domain": [0, 0.36]}
+    layout["xaxis2"] = value_axis(ink, gettext("weight α"), [0, 1.16]) | {
+        "domain": [0.44, 1],
+        "tickvals": [0, 0.5, 1],
+        "anchor": "y",
+    }
+    # Where the page lets the user drag the weights, these bars are dragged.
+    pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
+    layout["meta"] |= {"weights": {"trace": 1, "axis": "xaxis2", "pieces": pieces}}
+    return {
+        "data": [energy_bars, weight_bars, *({**spec, "xaxis": "x2"} for spec in bar_numbers(trace, ink))],
+        "layout": layout,
+    }
+
+
+def softmax_values(trace: Trace, step: int) -> Values:
+    """Return the values of `softmax_bars`."""
+    energies, alpha = finite_energies(trace)[step], trace.alignment[step]
+    best = weight_order(trace, step)[0]
+    alt = gettext(
+        "Softmax of step {step}: each energy and its attention weight, side by side. The largest weight, "
+        "{weight:.2f}, is that of piece {number}, {name}.",
+        step=step + 1,
+        weight=alpha[best],
+        number=best + 1,
+        name=short_name(trace, best),
+    )
+    numbers = {"energies": energies, "weights": alpha}
+    return numbers | signs(energies) | bar_texts(alpha) | source_values(trace, step, alt)
+
+
+def softmax_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw e_ij of 0-based `step` and, beside it on the same rows, alpha_ij in [0, 1]."""
+    return filled(softmax_template(trace, theme), softmax_values(trace, step))
+
+
+def softmax_table(trace: Trace, step: int) -> pd.DataFrame:
+    """Return the softmax of 0-based `step`: e_ij, exp(e_ij - max_k e_ik), alpha_ij."""
+    table = attention_table(trace, step)
+    energies = trace.energies[step]
+    table.insert(len(table.columns) - 1, "exp(e - max)", np.exp(energies - energies.max()))
+    return table
+
+
+def imported_template(trace: Aligned, theme: ThemeName) -> Spec:
+    """Return the template of the weights: a bar in [0, 1] for each source piece, with the same axis at every step."""
+    ink = palette(theme)
+    bars = piece_bars(trace, Slot("weights"), "α") | {"marker": {"color": ink.bar}}
+    layout = source_layout(trace, ink)
+    layout["xaxis"] = value_axis(ink, gettext("weight α"), [0, 1.16]) | {"tickvals": [0, 0.5, 1]}
+    return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
+
+
+def imported_values(trace: Aligned, step: int) -> Values:
+    """Return the values of `imported_template` at 0-based `step`: alpha_ij."""
+    alpha = trace.alignment[step]
+    best = weight_order(trace, step)[0]
+    alt = gettext(
+        "Weights of step {step}, a bar for each of {count} source pieces. The largest, {weight:.2f}, is that of piece "
+        "{number}, {name}.",
+        step=step + 1,
+        count=len(alpha),
+        weight=alpha[best],
+        number=best + 1,
+        name=short_name(trace, best),
+    )
+    return {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
+
+
+def imported_table(trace: Aligned, step: int) -> pd.DataFrame:
+    """Return alpha_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
+    return pd.DataFrame(
+        {
+            "j": np.arange(1, len(trace.source_pieces) + 1),
+            gettext("source piece"): list(trace.source_pieces),
+            "alpha": trace.alignment[step],
+        }
+    ).set_index("j")

@@ -9,8 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.analysis.agreement import Agreement
-from attnviz.analysis.attribution_methods import AttributionMethod, AttributionMethods
+from attnviz.analysis.attribution_methods import Agreement, AttributionMethod, AttributionMethods
 from attnviz.analysis.grid import By, Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.figures.build import PRINT_WIDTH, Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.heatmap import MOST_TEXTS

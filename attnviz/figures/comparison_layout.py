@@ -7,15 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.comparison import Comparison
+from attnviz.analysis.comparison import Comparison, SharedAxis
 from attnviz.analysis.grid import Face
-from attnviz.analysis.shared_words import SharedAxis
 from attnviz.figures.build import Spec, base_axis, base_layout
 from attnviz.figures.labels import label_stride, literal
 from attnviz.figures.margins import CELL_GAP_COLOUR
 from attnviz.languages import format_number
 from attnviz.palette import ColourScale, Palette
-from attnviz.wording.attention_variants import SYMBOLS
+from attnviz.wording.attention_forms import SYMBOLS
 from attnviz.wording.comparison import panel_captions
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import significant

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from attnviz.analysis.drawn_units import drawn_units
+from attnviz.analysis.context_units import drawn_units
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Trace

@@ -12,8 +12,7 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.energy_decomposition import SATURATED, EnergyDecomposition, saturated
 from attnviz.figures.build import Spec, base_axis, emphasise
-from attnviz.figures.template import filled
-from attnviz.figures.waterfall import panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
+from attnviz.figures.template import filled, panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import PALE, Palette, ThemeName, palette
 from attnviz.wording.numbers import decimal, signed

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.analysis.forced_words import ForcedWords
-from attnviz.figures import text_width
+from attnviz.analysis.prefixes import ForcedWords
+from attnviz.figures import labels
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import line_style, literal
 from attnviz.languages import gettext
@@ -30,7 +30,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True, theme: Th
     """
     ink, count = palette(theme), len(forced.words)
     short = [shorten(word, _LABEL) for word in forced.words]
-    column = _COLUMN if slanting else max(text_width.width(word, _SIZE) for word in short) + 10
+    column = _COLUMN if slanting else max(labels.width(word, _SIZE) for word in short) + 10
     traces = [_line(forced, model, ink) for model in range(len(forced.models))]
     low = max(_LOWEST_POWER, float(np.floor(forced.log_probabilities.min() / np.log(10))))
     layout = base_layout(ink) | {

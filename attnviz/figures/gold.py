@@ -12,7 +12,7 @@ from attnviz.analysis.gold import GoldLinks, link_errors
 from attnviz.analysis.grid import Grid, places_of_pieces
 from attnviz.figures.build import Spec
 from attnviz.figures.cells import HeatmapSizes
-from attnviz.figures.text_width import width
+from attnviz.figures.labels import width
 from attnviz.palette import MARK, MARK_EDGE, Palette
 from attnviz.trace import Words
 from attnviz.wording.gold import mark_names

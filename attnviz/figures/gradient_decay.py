@@ -15,7 +15,7 @@ from attnviz.figures.labels import literal
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
-from attnviz.trace.attributions import Signals
+from attnviz.trace.parts import Signals
 from attnviz.wording.numbers import power_name
 from attnviz.wording.why import attention_name, small_length
 

@@ -1,16 +1,19 @@
-"""Figures and tables of one attention head of a transformer at one step: scores, softmax, weighted sum of values."""
+"""Figures and tables of the heads of a transformer: one head at one step, and all heads as small heatmaps."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
-from attnviz.analysis.heads import OpenHead, open_head
-from attnviz.analysis.measures import weight_order
-from attnviz.figures.build import Spec
-from attnviz.figures.context import sum_strips, terms_table, weighted_terms
-from attnviz.figures.context_growth import growth_frame
+from attnviz.analysis.heads import OpenHead, heads_of, open_head
+from attnviz.analysis.measures import entropy, weight_order
+from attnviz.figures.build import Spec, base_axis, base_layout, build
+from attnviz.figures.context import growth_frame, sum_strips, terms_table, weighted_terms
 from attnviz.figures.source_rows import (
     bar_numbers,
     bar_texts,
@@ -25,9 +28,12 @@ from attnviz.figures.source_rows import (
 )
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext
-from attnviz.palette import PALE, ThemeName, palette
+from attnviz.palette import GREYS, PALE, Palette, ThemeName, palette
 from attnviz.trace import FloatArray, TransformerTrace
+from attnviz.trace.parts import Kind
 from attnviz.wording.labels import subscript
+from attnviz.wording.numbers import decimal
+from attnviz.wording.opened_head import kind_name
 
 HeadOrTrace = TransformerTrace | OpenHead
 """A head, or a trace that selects one: see `open_head`."""
@@ -149,3 +155,138 @@ def _terms(head: HeadOrTrace, step: int) -> tuple[list[str], FloatArray]:
 
 def _strongest(opened: OpenHead, step: int) -> int:
     return weight_order(opened, step)[0]
+
+
+Rates = Mapping[tuple[int, int], float]
+"""Alignment error rates of the cross-attention heads, by 0-based layer and head."""
+_ROW, _GAP, _NAME = 120, 0.012, 34
+"""Pixels of a row; share of the width between panels; pixels of the name of a kind of attention."""
+
+LARGEST = 48
+"""Largest number of rows and columns of a thumbnail."""
+
+
+def thumbnail(matrix: NDArray[np.floating], largest: int = LARGEST) -> NDArray[np.floating]:
+    """Return `matrix`, (m, n), with at most `largest` rows and columns, by the maximum of each block.
+
+    The maximum keeps single bright cells visible.
+    """
+    for axis in (0, 1):
+        if (size := matrix.shape[axis]) > largest:
+            starts = np.arange(largest) * size // largest
+            matrix = np.maximum.reduceat(matrix, starts, axis=axis)
+    return matrix
+
+
+def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw the weights of every head, queries down and keys across, with its number and its alignment error rate.
+
+    Brightness is the square root of the weight. Heads without an entry in `rates` have only a number.
+    """
+    ink, kinds = palette(theme), get_args(Kind)
+    layers, heads = trace.cross_weights.shape[:2]
+    layout = base_layout(ink) | {
+        "height": _NAME + len(kinds) * (layers * _ROW + _NAME),
+        "margin": {"l": 8, "r": 8, "t": _NAME, "b": 8},
+        "annotations": [],
+        "meta": {"alt": _alt(trace, rates), "narrowest": 560},
+    }
+    panels: list[Spec] = []
+    for block, kind in enumerate(kinds):
+        top = 1 - block / len(kinds)
+        layout["annotations"].append(_annotation(kind_name(kind), 0, top, ink, size=14))
+        for place, head in enumerate(heads_of(trace, kind)):
+            number = len(panels) + 1
+            left, high = place % heads / heads, top - (place // heads + 0.28) / (layers + 0.3) / len(kinds)
+            low = high - 0.78 / (layers + 0.3) / len(kinds)
+            panels.append(_panel(head, number))
+            layout |= _axes(number, (left, left + 1 / heads - _GAP), (low, high), ink)
+            layout["annotations"].append(_annotation(_panel_name(head, rates), left, high, ink))
+    return build(panels, layout)
+
+
+def head_gallery_table(trace: TransformerTrace, rates: Rates) -> pd.DataFrame:
+    """Return a row for each head: mean entropy in bits, mean largest weight, and alignment error rate where known."""
+    rows = [
+        {
+            gettext("attention"): kind_name(kind),
+            gettext("layer"): head.layer + 1,
+            gettext("head"): head.head + 1,
+            gettext("mean entropy, bits"): float(entropy(head.weights).mean()),
+            gettext("mean largest weight"): float(head.weights.max(axis=1).mean()),
+            gettext("alignment error rate"): rates.get((head.layer, head.head), np.nan) if kind == "cross" else np.nan,
+        }
+        for kind in get_args(Kind)
+        for head in heads_of(trace, kind)
+    ]
+    return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
+
+
+def _panel(head: OpenHead, number: int) -> Spec:
+    return {
+        "type": "heatmap",
+        "z": np.sqrt(thumbnail(head.weights)),
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": GREYS,
+        "showscale": False,
+        "hoverinfo": "skip",
+        "xaxis": f"x{number}",
+        "yaxis": f"y{number}",
+    }
+
+
+def _axes(number: int, horizontal: tuple[float, float], vertical: tuple[float, float], ink: Palette) -> Spec:
+    axis = base_axis(ink) | {
+        "showticklabels": False,
+        "showgrid": False,
+        "zeroline": False,
+        "linecolor": ink.line,
+        "mirror": True,
+    }
+    return {
+        f"xaxis{number}": axis | {"domain": horizontal, "anchor": f"y{number}"},
+        f"yaxis{number}": axis | {"domain": vertical, "anchor": f"x{number}", "autorange": "reversed"},
+    }
+
+
+def _panel_name(head: OpenHead, rates: Rates) -> str:
+    rate = rates.get((head.layer, head.head)) if head.kind == "cross" else None
+    number = f"{head.layer + 1}.{head.head + 1}"
+    return number if rate is None else f"{number}  " + gettext("AER {rate}", rate=decimal(rate))
+
+
+def _annotation(text: str, x: float, y: float, ink: Palette, size: int = 12) -> Spec:
+    return {
+        "text": text,
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": size, "color": ink.ink if size > 12 else ink.quiet},
+    }
+
+
+def _alt(trace: TransformerTrace, rates: Rates) -> str:
+    layers, heads = trace.cross_weights.shape[:2]
+    text = gettext(
+        "Small heatmaps of all heads: three kinds of attention, {layers} layers of {heads} heads each.",
+        layers=layers,
+        heads=heads,
+    )
+    if not rates:
+        return text
+    layer, head = min(rates, key=rates.__getitem__)
+    return (
+        text
+        + " "
+        + gettext(
+            "In the cross-attention, head {head} of layer {layer} aligns best: its AER is {rate}.",
+            head=head + 1,
+            layer=layer + 1,
+            rate=decimal(rates[layer, head]),
+        )
+    )

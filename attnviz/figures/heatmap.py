@@ -1,4 +1,4 @@
-"""The alignment heatmap (Bahdanau et al., Fig. 3): source on top, target at the side."""
+"""The alignment heatmap (Bahdanau et al., Fig. 3), table and text alternative: source on top, target at the side."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
@@ -15,17 +16,17 @@ from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_o
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.cells import COLOUR_BAR_LENGTH, HeatmapSizes, cell_sizes, font_size
 from attnviz.figures.gold import LinkMarks, link_marks
-from attnviz.figures.heatmap_table import heatmap_alt
 from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.figures.margins import add_margin_axes, cell_gap_colour, margin_bars
-from attnviz.languages import format_number
+from attnviz.languages import format_number, gettext
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
+from attnviz.text import isolated
 from attnviz.trace import FloatArray, Words
-from attnviz.trace.attention_matrix import AttentionMatrix
-from attnviz.wording.attention_variants import SYMBOLS, face_names
-from attnviz.wording.labels import shorten
+from attnviz.trace.aligned import AttentionMatrix
+from attnviz.wording.attention_forms import SYMBOLS, face_names
+from attnviz.wording.gold import link_count_texts
+from attnviz.wording.labels import merged, shorten, size_text
 from attnviz.wording.numbers import decimal, signed, significant
-from attnviz.wording.weight_names import merged
 
 MOST_TEXTS = 10_000
 """Number of cells up to which each has a hover text."""
@@ -245,3 +246,78 @@ def colour_bar(positions: Sequence[float], labels: Sequence[str], ink: Palette) 
         "ticktext": [*labels],
         "tickfont": {"size": 11, "color": ink.quiet},
     }
+
+
+def heatmap_alt(
+    trace: AttentionMatrix,
+    *,
+    by: By = "words",
+    face: Face = "before",
+    posterior: NDArray[np.float64] | None = None,
+    end: bool = True,
+    weights: FloatArray | None = None,
+    gold: GoldLinks | None = None,
+) -> str:
+    """Return the text alternative: size, and the strongest cell of each row, or of the difference the largest gains.
+
+    With `gold`, it mentions marked links. Other arguments as for `heatmap`.
+    """
+    cells = grid(trace, by, end, face, posterior, weights)
+    links = [
+        gettext(
+            "{target} on {source}: {alpha}",
+            target=shorten(word, 30),
+            source=shorten(cells.source[int(row.argmax())], 30),
+            alpha=_amount(cells, float(row.max())),
+        )
+        for word, row in zip(cells.target, cells.shown, strict=True)
+    ]
+    shown = "; ".join(links[:60]) + ("; …" if len(links) > 60 else "")
+    if gold:
+        shown += ". " + gettext(
+            "The heatmap also shows {sure} and {possible}, marked by hand",
+            **link_count_texts(len(gold.sure), len(gold.possible)),
+        )
+    fields = {"size": size_text(by, len(cells.target), len(cells.source)), "shown": shown}
+    if cells.face == "after":
+        return gettext("Posterior attention (after the word) of {size}. Largest values: {shown}.", **fields)
+    if cells.face == "difference":
+        return gettext(
+            "Change of the alignment of {size}, α′ (after the word) minus α (before the word). Largest gains: {shown}.",
+            **fields,
+        )
+    return gettext("Alignment of {size}. Largest weights: {shown}.", **fields)
+
+
+def _amount(cells: Grid, number: float) -> str:
+    return signed(number) if cells.face == "difference" else decimal(number)
+
+
+def heatmap_table(
+    trace: AttentionMatrix,
+    *,
+    by: By = "words",
+    face: Face = "before",
+    posterior: NDArray[np.float64] | None = None,
+    end: bool = True,
+    margins: bool = False,
+    weights: FloatArray | None = None,
+) -> pd.DataFrame:
+    """Return the numbers of the heatmap as a table: target down, source across, each name preceded by its number.
+
+    `margins` adds a last column, the entropy of each row in bits, and a last row, the sum of each column, both of the
+    displayed `face`. `weights`, (Ty, Tx), replace the alignment. Raise ValueError for an unknown choice,
+    AttnvizError for a face without its posterior.
+    """
+    cells = grid(trace, by, end, face, posterior, weights)
+    table = pd.DataFrame(
+        cells.shown,
+        index=pd.Index(
+            [f"{i} {isolated(name)}" for i, name in enumerate(cells.target, 1)], name=gettext("target \\ source")
+        ),
+        columns=[f"{j} {isolated(name)}" for j, name in enumerate(cells.source, 1)],
+    )
+    if margins:
+        table[("Δ" if face == "difference" else "") + gettext("H, bits")] = cells.entropies
+        table.loc["Σ (α′ − α)" if face == "difference" else f"Σ {SYMBOLS[face]}"] = [*cells.covered, np.nan]
+    return table

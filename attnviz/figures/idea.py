@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from attnviz.analysis.measures import weight_order
+from attnviz.figures.attention import energy_template, energy_values
 from attnviz.figures.build import Spec, base_axis, base_layout, rectangle
-from attnviz.figures.energies import energy_template, energy_values
 from attnviz.figures.labels import literal
 from attnviz.figures.source_rows import (
     LABEL_LENGTH,
@@ -24,7 +24,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Recurrent
-from attnviz.trace.attention_matrix import AttentionMatrix
+from attnviz.trace.aligned import AttentionMatrix
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import percent
 

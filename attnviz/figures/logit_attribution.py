@@ -12,8 +12,17 @@ import plotly.graph_objects as go
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.figures.build import Spec, emphasise
 from attnviz.figures.labels import axis_labels, literal
-from attnviz.figures.template import Slot, Values, filled
-from attnviz.figures.waterfall import panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
+from attnviz.figures.template import (
+    Slot,
+    Values,
+    filled,
+    panel,
+    rows_layout,
+    rows_values,
+    sum_range,
+    waterfall,
+    waterfall_values,
+)
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name

@@ -10,7 +10,7 @@ from attnviz.figures.build import Spec, base_axis, rectangle
 from attnviz.figures.labels import literal
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette
-from attnviz.wording.attention_variants import SYMBOLS
+from attnviz.wording.attention_forms import SYMBOLS
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed
 

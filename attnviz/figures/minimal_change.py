@@ -9,11 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.minimal_change import MinimalChange
-from attnviz.figures.bar_numbers import number_values, numbers
 from attnviz.figures.build import APART, base_axis, base_layout, build, rectangle
 from attnviz.figures.labels import literal
 from attnviz.figures.source_rows import TOP, label_size, row_height
-from attnviz.figures.template import fill
+from attnviz.figures.template import fill, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME, ThemeName, palette
 from attnviz.text import piece_name

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.analysis.posterior_attention import PosteriorAttention
+from attnviz.analysis.posterior import PosteriorAttention
 from attnviz.figures.attention import attention_table
-from attnviz.figures.bar_numbers import number_values, numbers
 from attnviz.figures.build import Spec
 from attnviz.figures.source_rows import (
     MOST_ROWS,
@@ -19,7 +18,7 @@ from attnviz.figures.source_rows import (
     source_values,
     value_axis,
 )
-from attnviz.figures.template import Slot, Values, filled
+from attnviz.figures.template import Slot, Values, filled, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace

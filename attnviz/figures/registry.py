@@ -16,39 +16,36 @@ from attnviz.analysis.context_units import context_units
 from attnviz.analysis.energy_decomposition import EnergyDecomposition, head_energy_decomposition
 from attnviz.analysis.heads import open_head
 from attnviz.errors import AttnvizError
-from attnviz.figures.attention import attention_bars, attention_table
+from attnviz.figures.attention import (
+    attention_bars,
+    attention_table,
+    energy_table,
+    energy_template,
+    energy_values,
+    imported_table,
+    imported_template,
+    imported_values,
+    softmax_table,
+    softmax_template,
+    softmax_values,
+)
 from attnviz.figures.build import Spec
-from attnviz.figures.candidates import candidates_table, candidates_template, candidates_values
+from attnviz.figures.candidates import (
+    candidates_table,
+    candidates_template,
+    candidates_values,
+    maxout_table,
+    maxout_template,
+    maxout_values,
+)
 from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.context_units import (
     context_units_table,
     context_units_template,
     context_units_values,
 )
-from attnviz.figures.energies import energy_table, energy_template, energy_values
 from attnviz.figures.energy_decomposition import energy_decomposition_figure, energy_decomposition_table
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.head import (
-    head_table,
-    scores_table,
-    scores_template,
-    scores_values,
-    values_strips,
-    values_table,
-    weights_template,
-    weights_values,
-)
-from attnviz.figures.imported_attention import imported_table, imported_template, imported_values
-from attnviz.figures.logit_attribution import (
-    logit_attribution_rows,
-    logit_attribution_table,
-    logit_attribution_template,
-    logit_attribution_values,
-)
-from attnviz.figures.maxout import maxout_table, maxout_template, maxout_values
-from attnviz.figures.perturbation_tests import perturbation_tests_figure, perturbation_tests_table
-from attnviz.figures.posterior import posterior_table, posterior_template, posterior_values
-from attnviz.figures.requirements import (
+from attnviz.figures.figure_input import (
     ATTENTION,
     ATTENTION_FOR_POSTERIOR,
     DECOMPOSABLE_SCORER,
@@ -68,9 +65,27 @@ from attnviz.figures.requirements import (
     UNIT_LAYER,
     WEIGHTS,
     Requirement,
+    Subject,
 )
+from attnviz.figures.head import (
+    head_table,
+    scores_table,
+    scores_template,
+    scores_values,
+    values_strips,
+    values_table,
+    weights_template,
+    weights_values,
+)
+from attnviz.figures.logit_attribution import (
+    logit_attribution_rows,
+    logit_attribution_table,
+    logit_attribution_template,
+    logit_attribution_values,
+)
+from attnviz.figures.perturbation_tests import perturbation_tests_figure, perturbation_tests_table
+from attnviz.figures.posterior import posterior_table, posterior_template, posterior_values
 from attnviz.figures.residual_stream import stream_table, stream_template, stream_values
-from attnviz.figures.softmax import softmax_table, softmax_template, softmax_values
 from attnviz.figures.state import state_table, state_template, state_values
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.figures.template import Picture, Values, redrawn_picture

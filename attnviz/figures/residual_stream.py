@@ -6,11 +6,9 @@ import numpy as np
 import pandas as pd
 
 from attnviz.analysis.heads import OpenHead, open_head
-from attnviz.figures.bar_numbers import number_values, numbers
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, emphasise, rectangle
-from attnviz.figures.labels import axis_labels
-from attnviz.figures.template import Slot, Values
-from attnviz.figures.unit_strips import strip_separators
+from attnviz.figures.labels import axis_labels, strip_separators
+from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, ThemeName, palette
 from attnviz.trace import FloatArray, TransformerTrace

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.analysis.shuffled import Shuffled
+from attnviz.analysis.perturbation_tests import Shuffled
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
 from attnviz.languages import gettext

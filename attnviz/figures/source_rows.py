@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.measures import weight_order
-from attnviz.figures.bar_numbers import number_values, numbers
 from attnviz.figures.build import APART, Spec, base_axis, base_layout
 from attnviz.figures.labels import literal
-from attnviz.figures.template import Slot, Values
+from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import Palette
 from attnviz.text import piece_name
 from attnviz.trace import Recurrent
-from attnviz.trace.attention_matrix import AttentionMatrix
+from attnviz.trace.aligned import AttentionMatrix
 from attnviz.wording.labels import shorten, subscript
 from attnviz.wording.numbers import decimal
 

@@ -10,9 +10,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, emphasise, rectangle
-from attnviz.figures.labels import axis_labels
+from attnviz.figures.labels import axis_labels, strip_caption, strip_separators
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.figures.unit_strips import strip_caption, strip_separators
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Seq2SeqTrace, Trace

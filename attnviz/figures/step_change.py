@@ -12,7 +12,7 @@ from attnviz.languages import format_share, gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.wording.labels import subscript
-from attnviz.wording.step_change import change_alt
+from attnviz.wording.what_if import change_alt
 
 _ROW, _TOP, _BOTTOM = 30, 30, 8
 """Pixels of a piece, above the first and below the last."""

@@ -1,10 +1,11 @@
-"""`Links`, and their text: `0-0`, `1?2` or `1p2` where only possible, `0-0:0.9` with a probability."""
+"""`Links`, their text such as `0-0` or `1?2`, and whether the links of a file count tokens from 0 or from 1."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
@@ -99,3 +100,118 @@ def links_of(pairs: Sequence[Link]) -> Links:
             gettext("A sentence pair has {count} links; at most {most} can be read.", count=len(pairs), most=MOST_LINKS)
         )
     return Links(frozenset(pairs))
+
+
+Ends = Literal["never", "consistent"]
+"""Whether an index just past the last token may be `</s>`: never, or where every pair links both ends."""
+
+
+class CountingError(AttnvizError):
+    """Raised where the links of a file fit neither counting from 0 nor from 1; the message names the pair."""
+
+
+class Counted(NamedTuple):
+    """Links of one sentence pair and its numbers of tokens."""
+
+    links: Links
+    source: int | None
+    """Number of source tokens; None where unknown."""
+    target: int | None
+    number: int
+    """Number of the pair, from 1."""
+
+
+class _Extremes(NamedTuple):
+    """Smallest and largest index of a pair's links, and its numbers of tokens, each (source, target)."""
+
+    low: tuple[int, int]
+    high: tuple[int, int]
+    counts: tuple[int | None, int | None]
+
+
+class Counting(NamedTuple):
+    """Result of `infer_counting`: how the links of a file count tokens."""
+
+    base: int
+    """Index of the first token, 0 or 1."""
+    ends: bool
+    """Whether an index just past the last token means `</s>`."""
+    remark: str = ""
+    """Key of REMARKS where the base was inferred or assumed; empty otherwise."""
+
+
+def infer_counting(pairs: Iterable[Counted], ends: Ends = "consistent", base: int | None = None) -> Counting:
+    """Return how the links of all pairs of a file count; `base` is given where the format specifies it.
+
+    Otherwise links count from 0 where some link has index 0 or no link exceeds the last token. They count from 1
+    where no link has index 0 and some link, counted from 0, exceeds the last token.
+    Raise CountingError, naming the first pair that does not fit, where neither base fits.
+    """
+    linked = [pair for pair in pairs if pair.links.all]
+    extremes = [_extremes(pair) for pair in linked]
+    if base is not None:
+        if _all_fit(extremes, base, 0):
+            return Counting(base, ends=False, remark="counted-by-format" if base else "")
+        if base == 0 and ends != "never" and _all_fit(extremes, 0, 1):
+            return Counting(0, ends=True)
+        raise _misfit_error(linked, base)
+    fits_from_0, fits_with_ends, fits_from_1 = (
+        _all_fit(extremes, first, beyond) for first, beyond in ((0, 0), (0, 1), (1, 0))
+    )
+    if fits_from_0:
+        known = any(pair.source is not None or pair.target is not None for pair in linked)
+        return Counting(0, ends=False, remark="counted-from-0-assumed" if fits_from_1 and known else "")
+    if fits_from_1:
+        return Counting(1, ends=False, remark="counted-from-1")
+    if fits_with_ends and ends != "never" and all(_reaches_end(pair) for pair in linked):
+        return Counting(0, ends=True)
+    has_index_0 = any(0 in link for pair in linked for link in pair.links.all)
+    raise _misfit_error(linked, 0 if has_index_0 else 1)
+
+
+def _extremes(pair: Counted) -> _Extremes:
+    sources, targets = zip(*pair.links.all, strict=True)
+    return _Extremes((min(sources), min(targets)), (max(sources), max(targets)), (pair.source, pair.target))
+
+
+def _all_fit(pairs: Sequence[_Extremes], base: int, beyond: int) -> bool:
+    """Return whether every link, counted from `base`, is to a token, or at most `beyond` positions past the last."""
+    return all(
+        low >= base and (count is None or high - base < count + beyond)
+        for pair in pairs
+        for low, high, count in zip(*pair, strict=True)
+    )
+
+
+def _reaches_end(pair: Counted) -> bool:
+    """Return whether a link joins the positions after the last tokens, as in programs that align `</s>` too."""
+    return pair.source is None or pair.target is None or (pair.source, pair.target) in pair.links.all
+
+
+def _misfit_error(pairs: Sequence[Counted], base: int) -> CountingError:
+    """Return the error that names the first pair with a link, counted from `base`, to a token that does not exist."""
+    for pair in pairs:
+        for side, count in enumerate((pair.source, pair.target)):
+            if count is None:
+                continue
+            last = max(link[side] for link in pair.links.all)
+            if last - base < count:
+                continue
+            values = {"number": pair.number, "link": last, "count": count, "base": base}
+            if side == 0:
+                return CountingError(
+                    gettext(
+                        "In pair {number}, a link refers to source token {link}, but the number of source tokens is "
+                        "only {count} (the first is token {base}). Give the tokens of the text that the links were "
+                        "made for.",
+                        **values,
+                    )
+                )
+            return CountingError(
+                gettext(
+                    "In pair {number}, a link refers to target token {link}, but the number of target tokens is only "
+                    "{count} (the first is token {base}). Give the tokens of the text that the links were made for.",
+                    **values,
+                )
+            )
+    return CountingError(gettext("A link names token 0, but in this format, token numbers start at {base}.", base=base))

@@ -22,8 +22,15 @@ from collections.abc import Mapping
 
 from attnviz.importing.checkpoint import Stored, Vocabulary, vocabulary_of
 from attnviz.importing.recurrent_run import Checkpoint
-from attnviz.importing.special_tokens import STARTS, with_special
-from attnviz.importing.structure import assembled, other_structure, put_behind, rnn_names, under_our_names
+from attnviz.importing.structure import (
+    STARTS,
+    assembled,
+    other_structure,
+    put_behind,
+    rnn_names,
+    under_our_names,
+    with_special,
+)
 from attnviz.importing.unsupported import opennmt_way_out
 from attnviz.languages import gettext
 

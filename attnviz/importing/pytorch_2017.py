@@ -23,8 +23,14 @@ import numpy as np
 
 from attnviz.importing.checkpoint import Stored
 from attnviz.importing.recurrent_run import Checkpoint
-from attnviz.importing.special_tokens import with_special
-from attnviz.importing.structure import assembled, check_names, rnn_names, under_our_names, unexpected_shape
+from attnviz.importing.structure import (
+    assembled,
+    check_names,
+    rnn_names,
+    under_our_names,
+    unexpected_shape,
+    with_special,
+)
 from attnviz.importing.unsupported import tutorial_way_out
 
 MARK = "decoder.attn_combine.weight"

@@ -20,8 +20,7 @@ from attnviz.analysis.cells import names
 from attnviz.imported_families import completed
 from attnviz.importing.checkpoint import Array, Stored, Vocabulary
 from attnviz.importing.recurrent_run import Checkpoint
-from attnviz.importing.special_tokens import with_special
-from attnviz.importing.structure import check_shapes, unexpected_shape
+from attnviz.importing.structure import check_shapes, unexpected_shape, with_special
 
 MARK = "decoder.attention.Wa.weight"
 """Tensor whose presence identifies a checkpoint of this tutorial."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import overload
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.index_base import Counted, Counting, CountingError, infer_counting
+from attnviz.importing.link_text import Counted, Counting, CountingError, infer_counting
 from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import Attention

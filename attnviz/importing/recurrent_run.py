@@ -15,8 +15,7 @@ from attnviz.analysis import seq2seq_recomputation as network
 from attnviz.errors import AttnvizError
 from attnviz.imported_families import FAMILIES
 from attnviz.importing.checkpoint import Array, Vocabulary
-from attnviz.importing.special_tokens import PADDING, STARTS, STOPS, UNKNOWN
-from attnviz.importing.structure import check_size
+from attnviz.importing.structure import PADDING, STARTS, STOPS, UNKNOWN, check_size
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention, attention
 

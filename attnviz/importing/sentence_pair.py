@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.heads import MEAN, HeadChoice, choose_heads
-from attnviz.importing.index_base import Counted, Counting, Ends
-from attnviz.importing.link_text import Links
+from attnviz.importing.link_text import Counted, Counting, Ends, Links
 from attnviz.importing.unescaping import unescaped
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention

@@ -1,13 +1,14 @@
-"""Protocols between networks and searches: what a decoder offers to greedy and beam search.
+"""Protocols between networks and searches: what a decoder offers, and the selection of sentences from a batch.
 
 `stepping` implements them for RNNsearch, `transformer_stepping` for transformers, `seq2seq_stepping` for imports.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, Self, TypeVar
 
+import torch
 from torch import Tensor
 
 from attnviz.network.config import ModelConfig, TransformerConfig
@@ -71,3 +72,15 @@ class Stepping(Protocol[MemoryT_contra, StateT, StepT_co]):
 
         `intervention` maps energies to changed energies before the softmax.
         """
+
+
+def selected(parts: Iterable[Tensor], sentences: Sequence[int], hypotheses: Sequence[Sequence[int]]) -> list[Tensor]:
+    """Return these `sentences` of each of `parts` (S, k, ...), and of each its `hypotheses`, by their indices."""
+    parts = list(parts)
+    count, width = parts[0].shape[:2]
+    flat = [row * width + index for row, chosen in zip(sentences, hypotheses, strict=True) for index in chosen]
+    if flat == list(range(count * width)):
+        return parts
+    index = torch.tensor(flat, device=parts[0].device)
+    shape = len(sentences), -1
+    return [part.flatten(0, 1).index_select(0, index).unflatten(0, shape) for part in parts]

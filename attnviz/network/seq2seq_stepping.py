@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from attnviz.network.output import OutputLayer
-from attnviz.network.selection import selected
+from attnviz.network.searchable import selected
 from attnviz.network.seq2seq import LastStates, Seq2Seq
 
 

@@ -27,7 +27,7 @@ from attnviz.network.derivatives import tanh_
 from attnviz.network.output import OutputLayer
 from attnviz.network.products import FixedProduct
 from attnviz.network.rnnsearch import RNNsearch
-from attnviz.network.selection import selected
+from attnviz.network.searchable import selected
 
 _MANY = 16
 """Number of sentences from which steps multiply the contexts."""

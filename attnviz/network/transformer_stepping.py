@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attnviz.network.output import OutputLayer
-from attnviz.network.selection import selected
+from attnviz.network.searchable import selected
 from attnviz.network.transformer import DecoderLayer, Transformer, source_mask
 
 

@@ -10,11 +10,10 @@ from attnviz.trace.aligned import Aligned
 from attnviz.trace.attention_builder import MOST_TOKENS, attention
 from attnviz.trace.attention_record import Attention
 from attnviz.trace.beam_tree import BeamNode, BeamTree
-from attnviz.trace.computation import Computation
 from attnviz.trace.judgement import Judgement
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
-from attnviz.trace.record import STORED_CANDIDATES, Record
-from attnviz.trace.recurrent import Recurrent
+from attnviz.trace.record import STORED_CANDIDATES, Record, Recurrent
+from attnviz.trace.saved import Computation
 from attnviz.trace.seq2seq_trace import Seq2SeqTrace
 from attnviz.trace.trace import Trace
 from attnviz.trace.transformer_trace import TransformerTrace

@@ -1,4 +1,4 @@
-"""Parts of a trace: alignment by words, settings of the search, hypotheses, and the selected transformer heads."""
+"""Parts of a trace: words, settings of the search, hypotheses, selected heads; results of attribution."""
 
 from __future__ import annotations
 
@@ -87,3 +87,31 @@ def head_choices(trace: Any) -> dict[str, Heads]:
     choices = [Heads(), *(Heads(layer) for layer in layers)]
     choices += [Heads(layer, head) for layer in layers for head in heads]
     return {one.name: one for one in choices}
+
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Attributions:
+    """How much each source piece contributes to log p(y_i), measured through encoder and decoder in two ways."""
+
+    gradient: Array
+    """Gradient × input: d log p(y_i) / d E x_j . E x_j, (Ty, Tx), in nats (Denil et al. 2014; Ding et al. 2019)."""
+    erased: Array
+    """Erasure: drop of log p(y_i) when E x_j becomes the vocabulary's mean embedding, (Ty, Tx), in nats."""
+
+
+@dataclass(frozen=True, eq=False)
+class Signals:
+    """Gradient norms of log p(y_i) by the source embeddings, split by the two paths into the encoder.
+
+    As vectors, the gradients of the two paths add up to the whole gradient; their norms do not.
+    """
+
+    whole: Array
+    """Norm |d log p(y_i) / d E x_j| of the whole gradient, (Ty, Tx)."""
+    start: Array
+    """Norm of the gradient that enters the encoder through the initial decoder state s_0, (Ty, Tx)."""
+    contexts: Array
+    """Norm of the gradient that enters the encoder through the context vectors and their weights, (Ty, Tx)."""

@@ -14,13 +14,24 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from attnviz.attention_kinds import HALVING_KINDS
-from attnviz.trace.additive_energy import additive_energy, query_and_key
 from attnviz.trace.quantity import Quantity, check_shapes
 
 if TYPE_CHECKING:
     from attnviz.trace.trace import Trace
 
 __all__ = ["DERIVED", "QUANTITIES", "RECORDED", "Quantity", "check_shapes", "sizes"]
+
+
+def additive_energy(inside: str, left: str = "(", right: str = ")") -> str:
+    """Return the energy in LaTeX, given the sum `inside` the tanh and the parentheses around it."""
+    return rf"v_a^\top \tanh{left}{inside}{right}"
+
+
+def query_and_key(state: str = "s_{i-1}", annotation: str = "h_j", more: str = "") -> str:
+    """Return the sum inside the tanh in LaTeX; `more` is added to query and key as it is written."""
+    return rf"W_a {state} + U_a {annotation}{more}"
+
+
 _TABLE = (
     Quantity(
         "annotations",

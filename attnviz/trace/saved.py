@@ -1,4 +1,4 @@
-"""`Saved`: the base class of all results: immutable arrays that are checked, saved and loaded."""
+"""Base classes of results: immutable arrays that are checked, saved and loaded; model, device and time."""
 
 from __future__ import annotations
 
@@ -140,3 +140,33 @@ class Saved(ABC):
 
 def _restore(kind: type[Saved], fields: dict[str, Any]) -> Saved:
     return kind(**fields)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Computation(Saved):
+    """A result of one network that can be saved, and what identifies that network."""
+
+    config: Mapping[str, Any]
+    """The model's config, read-only."""
+    model: str
+    """Name of the model folder."""
+    weights_digest: str
+    """SHA-256 of `model.safetensors` in hexadecimal; empty where unknown.
+
+    Identifies the model that made this result.
+    """
+    device: str
+    """The torch device that ran the network, such as "cpu" or "cuda:0"."""
+    seconds: float
+    """Wall time of computing and recording, in seconds; in a batch, from the batch's start to this sentence's end."""
+
+    def __post_init__(self) -> None:
+        """Make the config read-only too; the parent class copies the arrays."""
+        super().__post_init__()
+        object.__setattr__(self, "config", MappingProxyType(dict(self.config)))
+
+    def check_origin(self) -> None:
+        """Raise ValueError for invalid characters in model name or device, and for config values of other types."""
+        storage.check_characters((self.model, self.device))
+        if not all(isinstance(value, (str, int, float)) for value in self.config.values()):
+            raise ValueError("its model's config holds more than numbers and words")

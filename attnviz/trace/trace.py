@@ -13,7 +13,7 @@ from attnviz.trace import storage
 from attnviz.trace.parts import FloatArray
 from attnviz.trace.quantities import DERIVED, RECORDED, sizes
 from attnviz.trace.quantity import Quantity
-from attnviz.trace.recurrent import Recurrent
+from attnviz.trace.record import Recurrent
 
 _NONE = np.zeros(0, np.float32)
 """Placeholder for an array that older files lack."""

@@ -15,12 +15,19 @@ from torch.nn.functional import cross_entropy
 from attnviz.decoding import padded
 from attnviz.network import Decomposable
 from attnviz.text import Tokenizer
-from attnviz.training.batches import epoch_batches
 from attnviz.training.config import TrainingConfig
-from attnviz.training.corpus import Corpus, encode
-from attnviz.training.exchanges import Exchanges, WordFinder, learn_exchanges, load_exchanges, save_exchanges
-from attnviz.training.guidance import Lexicon
-from attnviz.training.negatives import TRAINED, Negatives, Sentences
+from attnviz.training.corpus import Corpus, encode, epoch_batches
+from attnviz.training.negatives import (
+    TRAINED,
+    Exchanges,
+    Negatives,
+    Sentences,
+    WordFinder,
+    learn_exchanges,
+    load_exchanges,
+    save_exchanges,
+)
+from attnviz.training.objective import Lexicon
 from attnviz.training.preparation import LEXICON, prepare_guidance
 from attnviz.training.validation import validation_pairs
 

@@ -21,15 +21,14 @@ from attnviz.errors import AttnvizError
 from attnviz.memory import keep_memory, return_memory
 from attnviz.network import AnyNetwork, build
 from attnviz.network.matmul_speed import choose_precision
-from attnviz.training.averaging import Copies
-from attnviz.training.batches import epoch_batches
 from attnviz.training.config import TrainingConfig
-from attnviz.training.curve import write_curve
-from attnviz.training.log import MEAN, Log, Window
-from attnviz.training.preparation import prepare
+from attnviz.training.corpus import epoch_batches
+from attnviz.training.log import MEAN, Log, Window, write_curve
+from attnviz.training.preparation import prepare, start_from
 from attnviz.training.schedule import (
     FORECAST_AFTER,
     FORECAST_AGAIN,
+    Copies,
     Pace,
     learning_rate,
     make_optimizers,
@@ -40,7 +39,6 @@ from attnviz.training.state import CHECKPOINT, Progress, Sums, load_state, read_
 from attnviz.training.stopping import Interrupted, Stopped, StopRequest
 from attnviz.training.tasks import Inputs, Measured, task_of
 from attnviz.training.team import Team, team
-from attnviz.training.warm_start import start_from
 
 MOMENTS = "moments"
 """Subfolder of a run with the models saved during training, each named after its update."""

@@ -1,17 +1,25 @@
-"""Make the optimizers; compute the learning rate of each update, the updates of snapshots, and the time left."""
+"""Optimizers and Muon (Jordan et al. 2024), learning rates, averaged weights, and the time that is left.
+
+Near the end of a run the weights oscillate around a point with a lower loss than theirs; their mean is close to it.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
 from torch.optim import Adam, Optimizer
 
+from attnviz.checkpoint import write_tensors
+from attnviz.errors import AttnvizError
+from attnviz.files import replacing
 from attnviz.training.config import TrainingConfig
-from attnviz.training.muon import Muon
 
 _WARMING = 1
 """First updates of a process that are left out of its pace, because memory and kernels are allocated then."""
@@ -101,3 +109,97 @@ def duration(seconds: float) -> str:
     if minutes >= 60:
         return f"{minutes // 60:,} h {minutes % 60:02} min"
     return f"{minutes} min" if minutes else f"{seconds:.0f} s"
+
+
+NEWTON_SCHULZ_COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+"""a, b, c of X ← a X + (b X Xᵀ + c (X Xᵀ)²) X, which brings every singular value to between 0.7 and 1.2."""
+NEWTON_SCHULZ_STEPS = 5
+
+
+class Muon(Optimizer):
+    """Muon for matrices, with Nesterov momentum; `torch.optim.Muon` with a choice of precision.
+
+    PyTorch 2.13 iterates in bfloat16 whatever the weights are, which takes a hundred times as long as float32 on a CPU
+    without bfloat16 instructions.
+    """
+
+    def __init__(
+        self, matrices: Iterable[nn.Parameter], lr: float, momentum: float = 0.95, dtype: torch.dtype = torch.float32
+    ) -> None:
+        """Optimise `matrices`; `dtype` is the precision of the iteration."""
+        super().__init__(matrices, {"lr": lr, "momentum": momentum})
+        self.dtype = dtype
+
+    @torch.no_grad()
+    def step(self) -> None:  # type: ignore[override]
+        """Update every matrix that has a gradient."""
+        for group in self.param_groups:
+            for matrix in group["params"]:
+                if matrix.grad is None:
+                    continue
+                state = self.state[matrix]
+                if "momentum_buffer" not in state:
+                    state["momentum_buffer"] = torch.zeros_like(matrix)
+                buffer = state["momentum_buffer"]
+                buffer.lerp_(matrix.grad, 1 - group["momentum"])
+                nesterov_gradient = matrix.grad.lerp(buffer, group["momentum"])
+                # Scaled to the RMS of an Adam step at the same rate (Liu et al. 2025).
+                rate = group["lr"] * 0.2 * math.sqrt(max(matrix.shape))
+                matrix.add_(orthogonalised(nesterov_gradient, self.dtype), alpha=-rate)
+
+
+def orthogonalised(matrix: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Return `matrix`, (m, n), with singular values near 1 and the same singular vectors (Newton-Schulz iteration)."""
+    a, b, c = NEWTON_SCHULZ_COEFFICIENTS
+    wide = matrix.to(dtype)
+    if tall := len(matrix) > matrix.shape[1]:
+        wide = wide.mT
+    wide = wide / wide.norm().clamp(min=1e-7)
+    for _ in range(NEWTON_SCHULZ_STEPS):
+        square = wide @ wide.mT
+        polynomial = torch.addmm(square, square, square, beta=b, alpha=c)
+        wide = torch.addmm(wide, polynomial, wide, beta=a)
+    return (wide.mT if tall else wide).to(matrix.dtype)
+
+
+class Copies:
+    """Copies of a run's weights: float32 safetensors files named after their update."""
+
+    def __init__(self, folder: Path, most: int) -> None:
+        """Store at most `most` copies in `folder`."""
+        self.folder, self.most = folder, most
+
+    def save_copy(self, network: nn.Module, update: int) -> None:
+        """Save the weights after `update`."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replacing(self.folder / f"{update:09}.safetensors") as temporary:
+            write_tensors(temporary, {n: w.detach().float().cpu().contiguous() for n, w in network.named_parameters()})
+
+    def delete_old(self, update: int) -> None:
+        """Delete all but the last copies up to `update`."""
+        latest = self.updates(update)
+        for path in self.folder.glob("*.safetensors"):
+            if not path.stem.isdigit() or int(path.stem) not in latest:
+                path.unlink(missing_ok=True)
+
+    def updates(self, update: int) -> list[int]:
+        """Return the updates of the last copies up to `update`, in order; later ones, of a killed run, are ignored."""
+        saved = sorted(int(path.stem) for path in self.folder.glob("*.safetensors") if path.stem.isdigit())
+        return [each for each in saved if each <= update][-self.most :]
+
+    @torch.no_grad()
+    def average(self, network: nn.Module, updates: Sequence[int]) -> None:
+        """Set the weights of `network` to the mean of the copies of `updates`; raise AttnvizError if one is damaged."""
+        for parameter in network.parameters():
+            parameter.zero_()
+        for update in updates:
+            path = self.folder / f"{update:09}.safetensors"
+            try:
+                with safe_open(path, framework="pt") as file:
+                    for name, parameter in network.named_parameters():
+                        parameter.add_(file.get_tensor(name).to(parameter.device), alpha=1 / len(updates))
+            except (SafetensorError, OSError, RuntimeError) as error:
+                raise AttnvizError(
+                    f"The stored copy of the weights {path} is damaged ({error}). Delete it to average without "
+                    "this copy."
+                ) from error

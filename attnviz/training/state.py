@@ -23,7 +23,7 @@ from attnviz.errors import AttnvizError
 from attnviz.files import replacing
 from attnviz.model_folder import VERSION
 from attnviz.network import AnyConfig, AnyNetwork, read_fields
-from attnviz.training.muon import Muon
+from attnviz.training.schedule import Muon
 
 _ADAM = ("step", "exp_avg", "exp_avg_sq")
 CHECKPOINT = "checkpoint.safetensors"

@@ -17,14 +17,11 @@ from torch import nn
 
 from attnviz.network import Decomposable
 from attnviz.text import Tokenizer
-from attnviz.training.batches import make_batch
 from attnviz.training.config import TrainingConfig
-from attnviz.training.corpus import Corpus
+from attnviz.training.corpus import Corpus, make_batch
 from attnviz.training.detection import EXCHANGES, DetectorValidation, Verdict, pair_batch, pairs_at, prepare_lexicon
-from attnviz.training.exchanges import save_exchanges
-from attnviz.training.guidance import Lexicon
-from attnviz.training.negatives import Negatives
-from attnviz.training.objective import Objective
+from attnviz.training.negatives import Negatives, save_exchanges
+from attnviz.training.objective import Lexicon, Objective
 from attnviz.training.preparation import prepare_guidance
 from attnviz.training.validation import Validation
 

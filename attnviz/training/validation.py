@@ -17,9 +17,8 @@ from attnviz.network import Trainable
 from attnviz.text import Tokenizer
 from attnviz.text_files import Pair, read_pairs
 from attnviz.trace.snapshots import FOLDER, Sentence, Snapshots
-from attnviz.training.batches import epoch_batches, make_batch
 from attnviz.training.config import TrainingConfig
-from attnviz.training.corpus import encode, parse_weighted
+from attnviz.training.corpus import encode, epoch_batches, make_batch, parse_weighted
 from attnviz.training.objective import Objective
 from attnviz.translator import Translator
 

@@ -18,9 +18,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.browser_programs import PLOTLY
 from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.ui.admission import admitted, sign_out_link, signed_in
+from attnviz.ui.admission import admitted, in_turn, sign_out_link, signed_in
 from attnviz.ui.components.loader import component
-from attnviz.ui.concurrency import in_turn
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
 from attnviz.ui.inbox import RESUME, Handler, inbox
 from attnviz.ui.language import LANGUAGE, use_chosen_language

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from attnviz.corpora.table_parts import table_metadata
+from attnviz.corpora.job import table_metadata
 
 SAMPLE = Path(__file__).parent / "corpus" / "sample.tsv"
 SAMPLE_LINKS = SAMPLE.with_name("sample-links.txt")

@@ -1,4 +1,4 @@
-"""Draw fields: text boxes, choices and switches whose value both the visitor and the server can set.
+"""Draw fields whose value visitor and server can set, display options, file uploaders, and popovers that close.
 
 They replace Streamlit's widgets. A widget sends its value with every message, so that an old message overwrites what
 the server has set since; and it identifies an option by its label, which is translated. The value of a field is an
@@ -8,16 +8,21 @@ others. Until that is handled, the browser shows the value that the visitor set 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
 
+from attnviz.languages import gettext
 from attnviz.ui.components.field import field
 from attnviz.ui.link import link
 from attnviz.ui.page_state.address import add_parameters
 from attnviz.ui.page_state.linked import linked_entry
+from attnviz.ui.requests import call_in_rerun
+from attnviz.ui.view import View
 
 _FIELDS, _RESTORED = "fields", "restored_fields"
 _LONGEST = 100_000
@@ -211,3 +216,112 @@ def _is_accepted(accepts: Callable[[Any], bool], value: Any) -> bool:
         return accepts(value)
     except TypeError:  # the browser may send an unhashable value
         return False
+
+
+def option_segments(view: View, name: str, label: str, options: Mapping[str, str]) -> None:
+    """Draw the values of the option `name`, each with its text, as adjacent buttons."""
+    _option(view, name, "segments", label, options=[*options.items()])
+
+
+def option_select(view: View, name: str, label: str, options: Mapping[str, str], width: int) -> None:
+    """Draw the values of the option `name`, each with its text, as a box of choices; `width` is in pixels."""
+    _option(view, name, "select", label, width, options=[*options.items()])
+
+
+def option_switch(view: View, name: str, label: str, help: str) -> None:  # noqa: A002  as Streamlit's
+    """Draw the option `name` as a switch."""
+    _option(view, name, "switch", label, help=help)
+
+
+def option_disclosure(view: View, name: str, label: str) -> None:
+    """Draw a button that opens and closes a section by the option `name`; page.css hides the closed section."""
+    _option(view, name, "disclosure", label, "stretch")
+
+
+def shown_if(condition: str, text: str) -> str:
+    """Return `text` as HTML that is shown only under a `condition`, a class in page.css that starts with `if-`."""
+    return f'<span class="if-{condition}">{text}</span>'
+
+
+def by_unit(words: str, pieces: str) -> str:
+    """Return as HTML the text for a heatmap by words and that for one by pieces, of which one is shown."""
+    return shown_if("words", words) + shown_if("pieces", pieces)
+
+
+def _option(
+    view: View, name: str, kind: str, label: str, width: int | Literal["stretch", "content"] = "content", **data: Any
+) -> None:
+    key = view.key(name)
+    with st.container(key=key, width=width):
+        field(key, data | {"kind": kind, "option": name, "label": label}, width)
+
+
+def popover(label: str, *, key: str, **arguments: Any) -> Any:
+    """Draw the button `label`, which opens a popover, and return the popover; `arguments` are those of `st.popover`.
+
+    A container with this `key` holds the button.
+    """
+    with st.container(key=key, width="content"):
+        return st.popover(label, key=current_key(key), **arguments)
+
+
+def close_popover(key: str) -> None:
+    """Replace the popover by a new one in the next rerun: it is closed, and its widgets have no value.
+
+    If the server set whether the popover is open, a visitor who opened or closed it at the same moment would find the
+    opposite.
+    """
+    st.session_state[_count_key(key)] = st.session_state.get(_count_key(key), 0) + 1
+
+
+def current_key(key: str) -> str:
+    """Return the key of the popover that is drawn now; keys of its widgets begin with it."""
+    return f"{key}_{st.session_state.get(_count_key(key), 0)}"
+
+
+def _count_key(key: str) -> str:
+    return f"{key}_count"
+
+
+Take = Callable[[str, bytes], None]
+"""Receives the name and the content of a file."""
+TakeAll = Callable[[Sequence[tuple[str, bytes]]], None]
+"""Receives the names and contents of files that were chosen together."""
+
+
+def uploader(label: str, take: Take, *, key: str, megabytes: int) -> None:
+    """Draw the uploader of the popover `key`, for files of at most so many `megabytes`; `take` gets each file once.
+
+    `take` is called at the start of a rerun. Every file type is accepted: Streamlit's message about a wrong type exists
+    in English only.
+    """
+    st.html(f"<style>{_translated_css(megabytes, gettext('Choose a file'))}</style>")
+    if (file := st.file_uploader(label, key=_widget_key(key), max_upload_size=megabytes)) is not None:
+        call_in_rerun(partial(_take, key, partial(take, file.name, file.getvalue())))
+
+
+def multiple_uploader(label: str, take: TakeAll, *, key: str, megabytes: int) -> None:
+    """Draw the uploader as `uploader` does, for one or several files, which `take` gets together."""
+    st.html(f"<style>{_translated_css(megabytes, gettext('Choose files'))}</style>")
+    files = st.file_uploader(label, key=_widget_key(key), max_upload_size=megabytes, accept_multiple_files=True)
+    if files:
+        call_in_rerun(partial(_take, key, partial(take, [(file.name, file.getvalue()) for file in files])))
+
+
+def _widget_key(key: str) -> str:
+    return f"{current_key(key)}_file"
+
+
+def _take(key: str, take: Callable[[], None]) -> None:
+    close_popover(key)
+    take()
+
+
+def _translated_css(megabytes: int, button: str) -> str:
+    """Return CSS that replaces Streamlit's uploader texts, which exist in English only."""
+    box, size = "[data-testid='stFileUploaderDropzone", gettext("up to {size} MB", size=megabytes)
+    return "".join(
+        f"{selector} {{ font-size: 0; }} {selector}::after {{ content: {json.dumps(text, ensure_ascii=False)}; "
+        "font-size: 1rem; }"
+        for selector, text in ((f"{box}'] button p", button), (f"{box}Instructions'] span", size))
+    )

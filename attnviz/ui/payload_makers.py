@@ -15,9 +15,9 @@ from attnviz.ui.lab.tree import WIDTHS, finished_hypotheses_payload, tree_payloa
 from attnviz.ui.shared_payloads import Maker
 from attnviz.ui.step import step_payloads
 from attnviz.ui.transformer import attention_row, head_payloads, models_verification
-from attnviz.ui.why.forced import forced_payload
 from attnviz.ui.why.gradient_decay import share_payload, signals_payload
 from attnviz.ui.why.growth import growth_chart_payload, growth_payload
+from attnviz.ui.why.side_by_side import forced_payload
 
 _LAB: Mapping[str, Maker] = {
     **{f"attributions-{by}{size}": partial(attributions_payload, by, size) for by in get_args(By) for size in LAYOUTS},

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis.fit import MisfitError, check_fit
-from attnviz.analysis.posterior import posterior
-from attnviz.analysis.posterior_attention import PosteriorAttention, posterior_attention
+from attnviz.analysis.posterior import PosteriorAttention, posterior, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.detector import Detector
@@ -36,10 +35,10 @@ from attnviz.model_folder import (
 from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
 from attnviz.trace import Aligned, BeamTree, Judgement, Record
-from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
+from attnviz.trace.parts import Attributions, Signals
 from attnviz.translator import available_devices
-from attnviz.ui.concurrency import TURNS
+from attnviz.ui.admission import TURNS
 from attnviz.vocabulary import load_tokenizer
 
 Stamp = tuple[tuple[int, ...], ...]

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from attnviz.languages import gettext
-from attnviz.wording.why_story import TextSection
+from attnviz.wording.why import TextSection
 
 
 def text_section(section: TextSection, french: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Texts of the row of weights on *To the transformer*: name, equation and sentences of each form of attention."""
+"""Texts of the forms of attention on *To the transformer*, and of the three matrices of the heatmap."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.attention_forms import AttentionForm, Form
+from attnviz.analysis.attention_forms import AttentionForm, Form, count_multiplications
+from attnviz.analysis.grid import Face
 from attnviz.analysis.heads import OpenHead
-from attnviz.analysis.multiplications import count_multiplications
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
-from attnviz.trace.additive_energy import additive_energy, query_and_key
 from attnviz.trace.parts import FloatArray
+from attnviz.trace.quantities import additive_energy, query_and_key
 from attnviz.wording.labels import quoted_name
-from attnviz.wording.latex import aligned, coloured
-from attnviz.wording.numbers import decimal, percent, thousands
+from attnviz.wording.numbers import aligned, coloured, decimal, percent, thousands
 from attnviz.wording.transformer_page import Rung
 
 FORM_EXHIBITS: Mapping[Form, Rung] = {
@@ -210,3 +209,38 @@ def _previous(form: Form) -> Form:
 def _strongest(pieces: tuple[str, ...], weights: FloatArray) -> tuple[str, str]:
     best = int(np.argmax(weights))
     return quoted_name(pieces[best]), percent(float(weights[best]))
+
+
+SYMBOLS: dict[Face, str] = {"before": "α", "after": "α′", "difference": "α′ − α"}
+"""Symbol of each face's values."""
+
+
+def face_names() -> dict[str, str]:
+    """Return the name of each `Face`."""
+    return {
+        "before": gettext("Before the word"),
+        "after": gettext("After the word"),
+        "difference": gettext("Difference"),
+    }
+
+
+def face_explanation(face: Face) -> str:
+    """Return what a face shows and how it differs from the others."""
+    if face == "before":
+        return gettext(
+            "Before the word: α, the attention weights of each step. The step computes these weights before it "
+            "knows the word that it will write."
+        )
+    if face == "after":
+        return gettext(
+            "After the word: α′, the posterior attention, computed once the word is known. For each column, "
+            "Bayes’ rule multiplies α by the probability that the word would have if the step looked only at "
+            "that column. When α is wrong, the usual reason is that the step computes α before it knows the "
+            "word. Neither α nor α′ is the cause of the word. α′ also uses the other steps, unlike the stage "
+            "“After the word” below, which uses only one step."
+        )
+    return gettext(
+        "The difference, α′ − α: blue where the word raises the weight of the column, red where the word lowers "
+        "this weight. When α is wrong, the usual reason is that the step computes α before it knows the word. "
+        "Neither α nor α′ is the cause of the word."
+    )

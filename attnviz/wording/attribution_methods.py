@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.agreement import Agreement, agreement
-from attnviz.analysis.attribution_methods import AttributionMethod, AttributionMethods
+from attnviz.analysis.attribution_methods import Agreement, AttributionMethod, AttributionMethods, agreement
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Trace
 from attnviz.wording.labels import quoted_name

@@ -1,13 +1,15 @@
-"""Texts about a comparison of two translations: labels, hover texts of heatmap cells, sentences on the differences."""
+"""Texts about a comparison of two translations, or of two programs' links: labels, hover texts, differences."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from attnviz.analysis.comparison import Comparison, Side
-from attnviz.analysis.shared_words import SharedAxis
-from attnviz.languages import gettext
-from attnviz.wording.attention_variants import SYMBOLS, face_names
+from attnviz.analysis.alignment_error import Link, PairAgreement, error_between
+from attnviz.analysis.comparison import Comparison, SharedAxis, Side
+from attnviz.languages import gettext, ngettext
+from attnviz.wording.attention_forms import SYMBOLS, face_names
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, signed
 
@@ -222,4 +224,32 @@ def no_heatmaps_reason(model: str) -> str:
     return gettext(
         "The model {model} has no attention, so only the probabilities of the words can be compared.",
         model=model,
+    )
+
+
+def agreement_sentences(pairs: Sequence[PairAgreement], names: tuple[str, str]) -> list[str]:
+    """Return how many links both programs have, how many only one has, and the error rate between them."""
+    shared, only_first, only_other = (
+        sum(len(getattr(pair, name)) for pair in pairs) for name in ("shared", "only_first", "only_other")
+    )
+    sentences = [ngettext("The files share {count} link.", "The files share {count} links.", shared)]
+    sentences += [
+        ngettext("{count} more link is only in {name}.", "{count} more links are only in {name}.", count, name=name)
+        for count, name in ((only_first, names[0]), (only_other, names[1]))
+        if count
+    ]
+    rate = error_between(pairs)
+    if rate is not None:
+        sentences.append(gettext("The alignment error rate between the files is {aer}.", aer=decimal(rate, 3)))
+    return sentences
+
+
+def only_one_sentence(source: str, target: str, link: Link, name: str) -> str:
+    """Return the sentence that a link is only in the file `name`."""
+    return gettext(
+        "Only {name} has {source} → {target} ({link}).",
+        name=shorten(name, 40),
+        source=quote(shorten(source, 30)),
+        target=quote(shorten(target, 30)),
+        link=f"{link[0]}-{link[1]}",
     )

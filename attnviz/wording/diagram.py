@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from attnviz.analysis.drawn_units import SQUARES
+from attnviz.analysis.context_units import SQUARES
 from attnviz.analysis.measures import is_uniform
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Seq2SeqTrace, Trace

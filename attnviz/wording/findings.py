@@ -11,9 +11,8 @@ from attnviz.analysis.measures import entropy, is_uniform
 from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record
-from attnviz.wording.labels import quote, quoted_name, shorten
+from attnviz.wording.labels import merged, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent, significant
-from attnviz.wording.weight_names import merged
 
 MOSTLY_FORWARD = 0.9
 """Share of moves that do not go back from which an alignment is called word by word.

@@ -9,7 +9,7 @@ from attnviz.analysis.gold import GoldLinks, LinkErrors
 from attnviz.analysis.grid import Face
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Words
-from attnviz.wording.attention_variants import face_names
+from attnviz.wording.attention_forms import face_names
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent
 

@@ -10,11 +10,10 @@ from attnviz.text import join_pieces
 from attnviz.trace import Attention
 from attnviz.trace.attention_record import OF_HEADS
 from attnviz.wording.gold import link_count_texts
-from attnviz.wording.labels import quoted_name, shorten
+from attnviz.wording.labels import quoted_name, shorten, word_share_text
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Stage, context_shares
 from attnviz.wording.transformer_stages import heads_name
-from attnviz.wording.weight_names import word_share_text
 
 
 def attention_stage_titles(_: Attention) -> dict[int, str]:

@@ -10,8 +10,7 @@ from attnviz.languages import gettext, ngettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Judgement
 from attnviz.wording.equations import Equation
-from attnviz.wording.latex import aligned, coloured, number, vector
-from attnviz.wording.numbers import decimal, power_of_ten, thousands
+from attnviz.wording.numbers import aligned, coloured, decimal, number, power_of_ten, thousands, vector
 
 
 def verdict(judgement: Judgement) -> str:

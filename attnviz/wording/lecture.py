@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.analysis.grid import By, Face
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Attention
-from attnviz.wording.attention_variants import face_explanation
+from attnviz.wording.attention_forms import face_explanation
 from attnviz.wording.imported_attention import missing_values_reason, remark_sentences
 from attnviz.wording.posterior_attention import posterior_caption
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from attnviz.analysis.findings import Kind
 from attnviz.analysis.findings.marks import Mark, attending_words, runner_up
-from attnviz.analysis.findings.other_hypotheses import OtherHypothesis, other_hypotheses
+from attnviz.analysis.findings.rules import OtherHypothesis, other_hypotheses
 from attnviz.languages import gettext
 from attnviz.text import EOS
 from attnviz.trace import Record

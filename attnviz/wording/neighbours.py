@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.neighbours import Metric, Neighbour, PrincipalMap
-from attnviz.analysis.vectors import VectorKind
+from attnviz.analysis.neighbours import Metric, Neighbour, PrincipalMap, VectorKind
 from attnviz.languages import gettext
 from attnviz.trace import Trace
 from attnviz.wording.labels import quoted_name

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from attnviz.analysis.minimal_change import MinimalChange
-from attnviz.analysis.perturbation_tests import PerturbationTests
-from attnviz.analysis.shuffled import Shuffled
+from attnviz.analysis.perturbation_tests import PerturbationTests, Shuffled
 from attnviz.analysis.step_evaluation import PerturbedStep
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Trace

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.posterior_attention import PosteriorAttention
+from attnviz.analysis.posterior import PosteriorAttention
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.equations import Equation, Texts
 from attnviz.wording.labels import quoted_name
-from attnviz.wording.latex import aligned, coloured, number
-from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.numbers import aligned, coloured, decimal, number, percent
 
 _MOST_TERMS = 2
 """Number of products of the sum that are written out before the dots."""

@@ -17,7 +17,7 @@ from attnviz.wording.equations import (
     state_change_texts,
     written_piece_texts,
 )
-from attnviz.wording.latex import aligned, coloured, number, vector
+from attnviz.wording.numbers import aligned, coloured, number, vector
 from attnviz.wording.terms import NEW, OLD, terms
 
 

@@ -16,11 +16,10 @@ from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record, Recurrent, Trace
 from attnviz.trace.interventions import forced_words
-from attnviz.wording.interventions import interventions_text
-from attnviz.wording.labels import quoted_name, subscript
+from attnviz.wording.labels import quoted_name, subscript, word_share_text
 from attnviz.wording.numbers import decimal, percent, shown_difference
 from attnviz.wording.scorers import texts_of
-from attnviz.wording.weight_names import word_share_text
+from attnviz.wording.what_if import interventions_text
 
 MOST = 0.9
 """Share of a context vector whose pieces count as most of it."""

@@ -8,9 +8,16 @@ from typing import Literal
 
 from attnviz.languages import gettext
 from attnviz.wording.diagram import has_diagram
-from attnviz.wording.tour_attention import annotation_sentences, energy_sentences, softmax_sentences, word_sentences
 from attnviz.wording.tour_data import TourData
-from attnviz.wording.tour_output import context_sentences, posterior_sentences, written_word_sentences
+from attnviz.wording.tour_stops import (
+    annotation_sentences,
+    context_sentences,
+    energy_sentences,
+    posterior_sentences,
+    softmax_sentences,
+    word_sentences,
+    written_word_sentences,
+)
 
 Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
 """Part of the page that a stop points at; empty for none."""

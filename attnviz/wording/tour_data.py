@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.findings.same_spelling import is_word
+from attnviz.analysis.findings.rules import is_word
 from attnviz.analysis.heads import open_head
 from attnviz.analysis.illustrative_words import IllustrativeWord, illustrative_word, most_changed_word
 from attnviz.text import join_pieces

@@ -7,7 +7,7 @@ from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import TransformerTrace
 from attnviz.wording.equations import Equation, Texts, exponentials, softmax_equation, summands, written_piece_texts
-from attnviz.wording.latex import aligned, coloured, number, vector
+from attnviz.wording.numbers import aligned, coloured, number, vector
 from attnviz.wording.transformer_stages import opened_head_name
 
 

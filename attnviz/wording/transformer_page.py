@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from attnviz.analysis.multiplications import Multiplications
+from attnviz.analysis.attention_forms import Multiplications
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
-from attnviz.trace.additive_energy import additive_energy, query_and_key
+from attnviz.trace.quantities import additive_energy, query_and_key
 from attnviz.wording.equations import Equation
-from attnviz.wording.latex import aligned, coloured
-from attnviz.wording.numbers import thousands
-from attnviz.wording.why_story import TextSection
+from attnviz.wording.numbers import aligned, coloured, thousands
+from attnviz.wording.why import TextSection
 
 Rung = Literal["dot", "pair", "heads", "answers"]
 """Names of the exhibits, in order of the page."""

@@ -9,10 +9,9 @@ from attnviz.analysis.measures import weight_order
 from attnviz.languages import gettext
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import Heads
-from attnviz.wording.labels import quoted_name, subscript
+from attnviz.wording.labels import quoted_name, subscript, word_share_text
 from attnviz.wording.numbers import decimal, percent, shown_difference
 from attnviz.wording.stages import Stage, capitalised, context_shares, times, word_choice_texts
-from attnviz.wording.weight_names import word_share_text
 
 
 def head_stage_titles(_: TransformerTrace) -> dict[int, str]:

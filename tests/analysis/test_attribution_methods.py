@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Translator, analysis
-from attnviz.analysis.agreement import kendall
-from attnviz.analysis.attribution_methods import ATTRIBUTION_METHODS
+from attnviz.analysis.attribution_methods import ATTRIBUTION_METHODS, kendall
 from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.text import Tokenizer
-from attnviz.trace.attributions import Attributions
 from attnviz.trace.interventions import ExcludePosition
+from attnviz.trace.parts import Attributions
 from tests.analysis.given import KINDS, SIZES, forced_trace
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW

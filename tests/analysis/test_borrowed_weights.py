@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.borrowed_weights import weights_from_links, weights_from_trace
-from attnviz.analysis.pharaoh import pharaoh, read_pharaoh
+from attnviz.analysis.gold import pharaoh, read_pharaoh
 from attnviz.text import SPACE, join_pieces
 from tests.figures.synthetic import trace
 

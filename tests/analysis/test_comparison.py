@@ -11,10 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, analysis, attention
-from attnviz.analysis.comparison import Comparison, compare
+from attnviz.analysis.comparison import (
+    Comparison,
+    compare,
+    next_word,
+    sentence_words,
+    shared_axis,
+    with_next_swapped,
+    without_word,
+)
 from attnviz.analysis.grid import By, grid
-from attnviz.analysis.sentence_edits import next_word, sentence_words, with_next_swapped, without_word
-from attnviz.analysis.shared_words import shared_axis
 from attnviz.text import normalise
 from tests.analysis.test_grid import some_posterior
 from tests.figures import synthetic

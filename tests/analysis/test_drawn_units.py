@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from attnviz.analysis.drawn_units import SQUARES, drawn_units, most_varied
+from attnviz.analysis.context_units import SQUARES, drawn_units, most_varied
 from tests.figures.synthetic import trace as make_trace
 
 VECTORS = arrays(np.float32, st.tuples(st.integers(1, 6), st.integers(1, 20)), elements=st.floats(-9, 9, width=32))

@@ -7,7 +7,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.forced_words import ForcedWords, forced_words
+from attnviz.analysis.prefixes import ForcedWords, forced_words
 from attnviz.text import Tokenizer
 from attnviz.wording.numbers import decimal, significant
 from attnviz.wording.why import forgetting_sentences

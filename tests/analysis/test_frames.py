@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz import AttnvizError, Trace, attention
-from attnviz.analysis.pharaoh import links_text
+from attnviz.analysis.gold import links_text
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer

@@ -16,11 +16,11 @@ from attnviz.analysis.gold import (
     PairLinks,
     link_errors,
     linkable_words,
+    read_gold_links,
     read_links,
     stored_links,
 )
 from attnviz.analysis.measures import links
-from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.evaluation.alignment import GoldAlignment, between_words
 from attnviz.trace import Words
 from attnviz.translator import Translator

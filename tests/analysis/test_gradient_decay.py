@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.gradient_decay import distances, gradient_quartiles, gradient_share
-from attnviz.trace.attributions import Signals
+from attnviz.trace.parts import Signals
 
 
 def decaying_signals(steps: int, pieces: int, tenth: float) -> Signals:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from attnviz.analysis.energy_decomposition import head_energy_decomposition
 from attnviz.analysis.heads import Kind, heads_of, named_head, open_head
 from attnviz.checkpoint import save_model
-from attnviz.figures.head_gallery import thumbnail
+from attnviz.figures.head import thumbnail
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.alignment_error import error_rate
+from attnviz.analysis.alignment_error import error_rate, score_links
 from attnviz.analysis.gold import GoldLinks
-from attnviz.analysis.link_scores import score_links
 
 _links = st.frozensets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6)
 

@@ -18,7 +18,7 @@ from attnviz.analysis.findings.marks import (
     passing_step,
     runner_up,
 )
-from attnviz.analysis.findings.other_hypotheses import other_hypotheses
+from attnviz.analysis.findings.rules import other_hypotheses
 from attnviz.text import EOS
 from attnviz.trace import Hypothesis
 from attnviz.trace.changes import ExcludeSource, WriteWords, resolved

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attnviz.analysis.multiplications import count_multiplications
+from attnviz.analysis.attention_forms import count_multiplications
 from attnviz.analysis.scorers import scorer_of
 
 

@@ -108,5 +108,4 @@ def test_recomputation_imports_nothing_from_the_first_implementation() -> None:
     assert not imported & {
         "attnviz.analysis.likelihood",
         "attnviz.analysis.posterior",
-        "attnviz.analysis.posterior_attention",
     }

@@ -19,7 +19,7 @@ from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import ForceWord, ReplaceWeights, forced_prefix
 from attnviz.wording.labels import quoted_name
-from attnviz.wording.step_change import change_alt, change_sentence
+from attnviz.wording.what_if import change_alt, change_sentence
 from tests.snapshots import without_numbers
 
 SENTENCE, STEP = "Two dogs play in the snow.", 1

@@ -19,7 +19,7 @@ from attnviz.analysis.verification import Verification
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
-from attnviz.trace.transformer_quantities import QUANTITIES, RECORDED
+from attnviz.trace.transformer_trace import QUANTITIES, RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.strategies import FEW

@@ -32,7 +32,7 @@ from attnviz.memory import keep_memory
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import BOS, EOS, Tokenizer
 from attnviz.text_files import read_pairs
-from attnviz.training.batches import Batch
+from attnviz.training.corpus import Batch
 from attnviz.training.objective import Objective
 from tests.benchmarks.peers.process import DRIVERS, Peer
 

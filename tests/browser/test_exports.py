@@ -19,9 +19,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator, export
 from attnviz.analysis import posterior_attention
+from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.grid import FACES
 from attnviz.analysis.logit_attribution import centred_attributions
-from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.recomputation import load_weights
 from attnviz.wording.numbers import signed
 from attnviz.wording.posterior_attention import posterior_sentence

@@ -16,8 +16,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, export, figures
+from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.measures import links
-from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.posterior import posterior_words
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model

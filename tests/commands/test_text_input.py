@@ -15,7 +15,7 @@ from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.program import main
-from attnviz.corpora.table_parts import table_metadata
+from attnviz.corpora.job import table_metadata
 from attnviz.text import Tokenizer
 from attnviz.training.preparation import DATA
 from tests.conftest import SENTENCES

@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from attnviz import AttnvizError
 from attnviz.commands.program import main
-from attnviz.corpora.addresses import local_file, source_files, table_files
+from attnviz.corpora.lines import local_file, source_files, table_files
 
 PAIRS = "A dog sleeps.\tUn chien dort.\n"
 

@@ -15,7 +15,7 @@ from attnviz import Attention, AttnvizError, attention, read_attention
 from attnviz.commands.program import main
 from attnviz.corpora.attention_table import attention_table
 from attnviz.corpora.columns import ATTENTION_SCHEMA
-from attnviz.corpora.table_parts import table_metadata
+from attnviz.corpora.job import table_metadata
 from attnviz.evaluation.scoring import score
 
 ENGLISH, FRENCH = "In 1992 , Smith left Paris .", "En 1992 , Smith quitta Paris ."

@@ -7,7 +7,7 @@ import pytest
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis import load_weights
-from attnviz.analysis.pharaoh import pharaoh
+from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.posterior import posterior_words
 from attnviz.corpora.linking import PairLinker
 from tests.conftest import REPOSITORY

@@ -9,7 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.vectors import VECTOR_KINDS, Vectors, vectors_path
+from attnviz.analysis.neighbours import VECTOR_KINDS, Vectors, vectors_path
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
 from attnviz.corpora.vectors import vectors_of_pairs, write_vectors

@@ -15,8 +15,7 @@ from attnviz.detector import Detector
 from attnviz.evaluation.alignment import detected_alignments, read_gold
 from attnviz.network import DecomposableConfig
 from attnviz.text import EOS, Tokenizer
-from attnviz.training.exchanges import Exchanges, WordFinder, learn_exchanges, save_exchanges
-from attnviz.training.negatives import KINDS, SWAPPED
+from attnviz.training.negatives import KINDS, SWAPPED, Exchanges, WordFinder, learn_exchanges, save_exchanges
 from tests.detectors import random_detector
 from tests.training.detection import make_pairs, write_pairs
 

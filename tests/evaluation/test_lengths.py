@@ -6,9 +6,8 @@ import math
 
 import pytest
 
-from attnviz.evaluation.bleu import corpus_scores
+from attnviz.evaluation.bleu import BUCKETS, bucket, corpus_scores, scores_by_length
 from attnviz.evaluation.forced import Likelihood
-from attnviz.evaluation.lengths import BUCKETS, bucket, scores_by_length
 
 
 @pytest.mark.parametrize(

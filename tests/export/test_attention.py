@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, attention, figures
 from attnviz.analysis.findings import findings_of, summarise
-from attnviz.analysis.pharaoh import pharaoh
+from attnviz.analysis.gold import pharaoh
 from attnviz.architectures import step_texts
 from attnviz.commands.program import main
 from attnviz.export.files import FigureOptions, contents

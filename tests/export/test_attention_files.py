@@ -12,8 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, alignment_error, attention, read_attention
-from attnviz.analysis.gold import GoldLinks, link_errors
-from attnviz.analysis.pharaoh import word_links
+from attnviz.analysis.gold import GoldLinks, link_errors, word_links
 from attnviz.commands.program import main
 from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
 from attnviz.importing.file_content import content_of

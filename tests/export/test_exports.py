@@ -24,22 +24,28 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, export, figures
+from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.logit_attribution import centred_attributions
-from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.posterior import posterior_words
 from attnviz.analysis.recomputation import load_weights
 from attnviz.browser_programs import PLOTLY
 from attnviz.errors import MissingFontWarning
 from attnviz.export import FigureOptions, images, save
 from attnviz.export.files import heading
-from attnviz.export.images import BROWSER_VARIABLE, ImageFormat, find_browser, image
+from attnviz.export.images import (
+    BROWSER_VARIABLE,
+    ImageFormat,
+    find_browser,
+    image,
+    shortened_to_fit,
+    translation_sheet,
+)
 from attnviz.export.offline_page import difference
-from attnviz.export.sheet import shortened_to_fit, translation_sheet
 from attnviz.export.tikz import escape
 from attnviz.figures.build import for_print
 from attnviz.figures.figure_input import Subject
+from attnviz.figures.labels import width
 from attnviz.figures.registry import STEP_FIGURES, step_figures
-from attnviz.figures.text_width import width
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import palette
 from attnviz.wording.file_headings import step_heading

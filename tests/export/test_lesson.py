@@ -17,7 +17,7 @@ from attnviz.lessons import Lesson, LessonSentence, parse_lesson
 from attnviz.lessons.lesson import Text
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
-from attnviz.trace.attention_matrix import Beginning
+from attnviz.trace.aligned import Beginning
 from tests.export.test_exports import _apply_changes, _Page
 from tests.figures import synthetic
 

@@ -7,7 +7,7 @@ import pytest
 from attnviz import figures
 from attnviz.export import FigureOptions
 from attnviz.export.files import heading
-from attnviz.export.sheet import translation_sheet
+from attnviz.export.images import translation_sheet
 from attnviz.figures.build import for_print
 from attnviz.figures.cells import ASPECT
 from tests.figures import synthetic

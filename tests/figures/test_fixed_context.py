@@ -13,8 +13,8 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, export, figures
 from attnviz.export.files import FigureOptions, save, table
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.fixed_context import fixed_context
 from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.translation import fixed_context
 from attnviz.trace import Trace
 from tests.figures import synthetic
 

@@ -10,18 +10,16 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz.figures.learning_curves import (
+    ROOT_GREYS,
+    learning_heatmap,
+    learning_heatmap_table,
     learning_table,
+    learning_template,
+    learning_values,
     learnt_figure,
     levels_table,
     quality_figure,
     update_positions,
-)
-from attnviz.figures.learning_heatmap import (
-    ROOT_GREYS,
-    learning_heatmap,
-    learning_heatmap_table,
-    learning_template,
-    learning_values,
 )
 from attnviz.figures.template import fill, to_json
 from attnviz.trace.snapshots import Sentence, Snapshots

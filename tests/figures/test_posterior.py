@@ -11,7 +11,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.posterior_attention import PosteriorAttention
+from attnviz.analysis.posterior import PosteriorAttention
 from attnviz.export.files import FigureOptions, contents
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.posterior import posterior_bars, posterior_table

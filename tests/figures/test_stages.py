@@ -10,10 +10,9 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz.analysis.measures import weight_order
-from attnviz.figures.context_growth import context_frame
-from attnviz.figures.energies import energy_bars
-from attnviz.figures.maxout import maxout_strips, maxout_table
-from attnviz.figures.softmax import softmax_bars
+from attnviz.figures.attention import energy_bars, softmax_bars
+from attnviz.figures.candidates import maxout_strips, maxout_table
+from attnviz.figures.context import context_frame
 from attnviz.figures.source_rows import THINNED_ROWS, TOP, row_height, row_names
 from attnviz.figures.state import state_rows, state_strips, state_table
 from attnviz.palette import LIGHT

@@ -11,12 +11,12 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, export, figures
+from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.heads import open_head
-from attnviz.analysis.pharaoh import pharaoh
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
 from attnviz.figures.head import head_table, values_table
-from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.figures.heatmap import heatmap_table
 from attnviz.figures.residual_stream import stream_rows
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer

@@ -11,25 +11,32 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.analysis.forced_words import forced_words
 from attnviz.analysis.gradient_decay import gradient_quartiles
-from attnviz.analysis.prefixes import Growth, JudgedTranslation
-from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
+from attnviz.analysis.prefixes import Growth, JudgedTranslation, forced_words
 from attnviz.figures.forced_words import forced_words_figure, forced_words_table
 from attnviz.figures.gradient_decay import signals_figure, signals_table
-from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
+from attnviz.figures.sentence_length import (
+    bleu_by_length,
+    bleu_by_length_table,
+    bucket_of,
+    sentence_growth_figure,
+    sentence_growth_table,
+)
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
-from attnviz.trace.attributions import Signals
+from attnviz.trace.parts import Signals
 from attnviz.wording.numbers import percent
-from attnviz.wording.why import gradient_share_sentences, growth_sentence, judgement_note, length_sentence
-from attnviz.wording.why_story import (
+from attnviz.wording.why import (
     Origin,
     by_length,
     forced,
+    gradient_share_sentences,
     growth,
+    growth_sentence,
+    judgement_note,
     judging,
+    length_sentence,
     opening,
     signal_paths,
     signals,

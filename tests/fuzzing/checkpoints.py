@@ -10,8 +10,7 @@ from typing import Any
 from attnviz import Translator
 from attnviz.analysis import load_weights
 from attnviz.architectures import verifier_of
-from attnviz.importing.family import load_checkpoint
-from attnviz.importing.model_writing import write_checkpoint
+from attnviz.importing.family import load_checkpoint, write_checkpoint
 from tests.fuzzing.bench import Bench
 from tests.fuzzing.mutations import ANY, JSON, LINES, replace_value
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from attnviz.analysis.neighbours import nearest, principal_map
-from attnviz.analysis.vectors import VECTOR_KINDS, Vectors
-from attnviz.corpora.table_parts import table_metadata
+from attnviz.analysis.neighbours import VECTOR_KINDS, Vectors, nearest, principal_map
+from attnviz.corpora.job import table_metadata
 from attnviz.corpora.vectors import vectors_of_pairs
-from attnviz.figures.learning_curves import learning_table, learnt_figure, quality_figure
-from attnviz.figures.learning_heatmap import learning_heatmap
+from attnviz.figures.learning_curves import learning_heatmap, learning_table, learnt_figure, quality_figure
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.corpus.table import PRESETS, Choice, known_measures, listed_rows, load_table, matching_rows, pair_of
 from attnviz.ui.learns.learning_figures import has_link_measures

@@ -22,7 +22,7 @@ from attnviz import AttnvizError, attention, read_attention
 from attnviz.export.attention_files import attention_file_content
 from attnviz.export.files import FigureOptions
 from attnviz.importing.formats import FORMATS
-from attnviz.importing.index_base import CountingError
+from attnviz.importing.link_text import CountingError
 from attnviz.text import SPACE
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic

@@ -24,9 +24,8 @@ from attnviz.checkpoint import load_model, save_model
 from attnviz.commands.program import main
 from attnviz.importing import family
 from attnviz.importing.checkpoint import read_checkpoint
-from attnviz.importing.family import load_checkpoint
-from attnviz.importing.model_writing import write_checkpoint
-from attnviz.importing.special_tokens import SPECIAL, STOPS
+from attnviz.importing.family import load_checkpoint, write_checkpoint
+from attnviz.importing.structure import SPECIAL, STOPS
 from attnviz.model_folder import load_weights
 from attnviz.text import EOS, PAD, UNK
 from attnviz.trace import Seq2SeqTrace, WhatIfs

@@ -30,7 +30,7 @@ from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
 from attnviz.network.stepping import StepDecoder
 from attnviz.trace.interventions import ExcludePosition, ReplaceEnergies, ReplaceWeights, Temperature
-from attnviz.training.batches import Batch
+from attnviz.training.corpus import Batch
 from attnviz.training.objective import Objective, SmoothedCrossEntropy
 
 every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))

@@ -9,8 +9,8 @@ import pytest
 from attnviz.trace import Attention, Judgement
 from attnviz.trace.quantities import QUANTITIES
 from attnviz.trace.quantity import Quantity, plain_equation
-from attnviz.trace.seq2seq_quantities import QUANTITIES as OF_IMPORTS
-from attnviz.trace.transformer_quantities import QUANTITIES as OF_TRANSFORMERS
+from attnviz.trace.seq2seq_trace import QUANTITIES as OF_IMPORTS
+from attnviz.trace.transformer_trace import QUANTITIES as OF_TRANSFORMERS
 
 TABLES = [
     *(tuple(table.values()) for table in (QUANTITIES, OF_IMPORTS, OF_TRANSFORMERS)),

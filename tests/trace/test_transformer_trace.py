@@ -24,7 +24,7 @@ from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.trace.quantity import check_shapes
 from attnviz.trace.storage import element_type
-from attnviz.trace.transformer_quantities import ATTENTIONS, QUANTITIES, RECORDED
+from attnviz.trace.transformer_trace import ATTENTIONS, QUANTITIES, RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.records import (

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.training import run
-from attnviz.training.curve import curve_html, ticks
-from attnviz.training.log import COLUMNS, read_log
+from attnviz.training.log import COLUMNS, curve_html, read_log, ticks
 from attnviz.training.schedule import Pace, duration
 from tests.training.test_run import tiny
 

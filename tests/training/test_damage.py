@@ -19,8 +19,8 @@ from attnviz.files import replace_text, replacing
 from attnviz.text import Tokenizer
 from attnviz.training import TrainingConfig, run
 from attnviz.training.corpus import Corpus
-from attnviz.training.guidance import Lexicon
 from attnviz.training.log import Log, read_log
+from attnviz.training.objective import Lexicon
 from attnviz.training.preparation import prepare
 from tests.snapshots import plain
 from tests.training.resuming import assert_same_state

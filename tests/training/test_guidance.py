@@ -10,10 +10,8 @@ import torch
 
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import EOS, PAD
-from attnviz.training.batches import Batch, make_batch
-from attnviz.training.corpus import Corpus
-from attnviz.training.guidance import Lexicon
-from attnviz.training.objective import Objective
+from attnviz.training.corpus import Batch, Corpus, make_batch
+from attnviz.training.objective import Lexicon, Objective
 
 WORDS = 20
 FIRST = 4

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnviz.network import Decomposable, DecomposableConfig
-from attnviz.training.guidance import Lexicon
+from attnviz.training.objective import Lexicon
 from attnviz.training.tasks import initialise_embeddings
 
 

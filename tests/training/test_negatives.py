@@ -15,8 +15,20 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.text import EOS, Tokenizer
 from attnviz.training.detection import counterparts
-from attnviz.training.exchanges import Exchanges, WordFinder, learn_exchanges, load_exchanges, save_exchanges
-from attnviz.training.negatives import ANOTHER, DROPPED, EXCHANGED, SWAPPED, TRAINED, Negatives, Sentences
+from attnviz.training.negatives import (
+    ANOTHER,
+    DROPPED,
+    EXCHANGED,
+    SWAPPED,
+    TRAINED,
+    Exchanges,
+    Negatives,
+    Sentences,
+    WordFinder,
+    learn_exchanges,
+    load_exchanges,
+    save_exchanges,
+)
 from tests.snapshots import plain
 from tests.training.detection import make_pairs
 

@@ -21,9 +21,9 @@ from attnviz.errors import AttnvizError
 from attnviz.text import SPACE, UNK, Tokenizer
 from attnviz.training import TrainingConfig, run
 from attnviz.training.loop import _Run
+from attnviz.training.preparation import start_from
 from attnviz.training.team import team
 from attnviz.training.validation import Validation
-from attnviz.training.warm_start import start_from
 from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import plain
 from tests.training.test_run import start, tiny

@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
-from attnviz.analysis.gold import linkable_words
-from attnviz.analysis.pharaoh import read_gold_links
+from attnviz.analysis.gold import linkable_words, read_gold_links
 from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.figures.corpus import histogram_figure, scatter_figure
 from attnviz.languages import set_language

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz import Trace
-from attnviz.analysis.drawn_units import drawn_units
+from attnviz.analysis.context_units import drawn_units
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.languages import set_language
 from attnviz.trace.interventions import ExcludePosition

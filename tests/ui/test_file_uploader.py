@@ -8,8 +8,7 @@ from streamlit.testing.v1 import AppTest
 def page() -> None:
     import streamlit as st
 
-    from attnviz.ui.file_uploader import uploader
-    from attnviz.ui.popover import popover
+    from attnviz.ui.fields import popover, uploader
     from attnviz.ui.requests import receive
 
     def process(name: str, content: bytes) -> None:

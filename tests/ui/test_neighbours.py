@@ -14,7 +14,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
-from attnviz.analysis.vectors import Vectors, vectors_path
+from attnviz.analysis.neighbours import Vectors, vectors_path
 from attnviz.checkpoint import save_model
 from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.corpora.vectors import write_vectors

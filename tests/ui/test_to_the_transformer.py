@@ -29,7 +29,7 @@ from attnviz.ui.transformer.exhibit import (
     LARGE_MODEL,
     TRANSFORMER_MODEL,
 )
-from attnviz.ui.transformer.head_error_rates import head_errors
+from attnviz.ui.transformer.heads import head_errors
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.detectors import random_detector
 from tests.snapshots import without_numbers

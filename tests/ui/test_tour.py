@@ -114,5 +114,5 @@ def test_tour_is_offered_once_to_a_new_visitor(page: Run, monkeypatch: pytest.Mo
     app = page(sentence=SENTENCES[0], search="greedy")
     assert offer_buttons(app) == ["tour_take", "tour_decline"]
     assert offer_buttons(page(sentence=SENTENCES[0], search="greedy", depth="idea")) == [], "a link says what to show"
-    monkeypatch.setattr("attnviz.ui.toolbar.tour_offer.remembered", lambda name: "taken" if name == "tour" else None)
+    monkeypatch.setattr("attnviz.ui.toolbar.controls.remembered", lambda name: "taken" if name == "tour" else None)
     assert offer_buttons(page(sentence=SENTENCES[0], search="greedy")) == []

@@ -23,8 +23,7 @@ from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.why.gradient_decay import signals_tables
-from attnviz.ui.why.growth import growth_of
-from attnviz.ui.why.length_curve import measured
+from attnviz.ui.why.growth import growth_of, measured
 from attnviz.ui.why.three_models import (
     MODELS,
     PREFERRED_REFERENCE,

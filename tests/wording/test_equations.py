@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.wording.equations import equations
-from attnviz.wording.latex import number, safe_text, vector
+from attnviz.wording.numbers import number, safe_text, vector
 from tests.figures import synthetic
 
 

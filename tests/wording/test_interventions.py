@@ -23,8 +23,7 @@ from attnviz.trace.interventions import (
 )
 from attnviz.wording.equations import equations
 from attnviz.wording.labels import quoted_name
-from attnviz.wording.latex import number
-from attnviz.wording.numbers import percent
+from attnviz.wording.numbers import number, percent
 from attnviz.wording.stages import narrate, step_sentence
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers

@@ -17,7 +17,7 @@ from attnviz import Attention, attention, export, figures, read_attention
 from attnviz.analysis.findings import findings_of, summarise
 from attnviz.architectures import step_texts
 from attnviz.export.html_table import heatmap_html
-from attnviz.figures.heatmap_table import heatmap_alt, heatmap_table
+from attnviz.figures.heatmap import heatmap_alt, heatmap_table
 from attnviz.text import isolated, without_isolates
 from attnviz.wording.findings import finding_sentence, summary_sentence
 from attnviz.wording.labels import quote, quoted_name, shorten

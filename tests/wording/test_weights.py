@@ -10,9 +10,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.figures import heatmap
 from attnviz.trace import Trace
+from attnviz.wording.labels import merged, summed_pieces_text
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import narrate
-from attnviz.wording.weight_names import merged, summed_pieces_text
 from tests.figures.synthetic import trace as make_trace
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.analysis.findings.kinds import Finding, FindingsInput, Kind, Readable, has_word_probabilities
-from attnviz.analysis.findings.source_findings import coverage_findings, shift_findings
-from attnviz.analysis.findings.target_findings import (
+from attnviz.analysis.findings.rules import (
+    coverage_findings,
     identical_findings,
     probability_findings,
     repeat_findings,
+    shift_findings,
     uniform_findings,
 )
 from attnviz.analysis.measures import attended_words, entropy

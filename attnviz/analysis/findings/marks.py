@@ -13,7 +13,7 @@ import numpy as np
 
 from attnviz.analysis.findings import Finding, Kind, findings_of
 from attnviz.analysis.findings.function_words import FUNCTION_WORDS, SOURCE_FUNCTION_WORDS
-from attnviz.analysis.findings.target_findings import LEAST_LETTERS
+from attnviz.analysis.findings.rules import LEAST_LETTERS
 from attnviz.analysis.measures import attended_words
 from attnviz.trace import Record, Words
 

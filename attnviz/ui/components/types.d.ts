@@ -162,7 +162,7 @@ interface ChangedWord {
   space: boolean;
 }
 
-/** The explanation of a term: `attnviz/wording/term_cards.py`. */
+/** The explanation of a term: `attnviz/wording/idea.py`. */
 interface TermCard {
   name: string;
   /** Words that stand for it, separated by |. */

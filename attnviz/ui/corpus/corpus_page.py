@@ -18,23 +18,21 @@ from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
+from attnviz.ui.admission import in_turn
 from attnviz.ui.components.loader import component
-from attnviz.ui.concurrency import in_turn
 from attnviz.ui.corpus import corpus_choices, table
 from attnviz.ui.corpus.corpus_choices import clear_brush, key, show_pairs
 from attnviz.ui.corpus.corpus_plot import plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, File, Files, Job, begin, begin_attention, job_of
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
-from attnviz.ui.fields import segmented_control, select_box, text_box
-from attnviz.ui.file_uploader import multiple_uploader, uploader
-from attnviz.ui.popover import popover
+from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
 from attnviz.ui.requests import begin_fragment, request_button
 from attnviz.ui.text_sections import text_section
-from attnviz.wording.compared_links import agreement_sentences
+from attnviz.wording.comparison import agreement_sentences
 from attnviz.wording.corpus import measure_names, preset_caption, preset_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
-from attnviz.wording.why_story import TextSection
+from attnviz.wording.why import TextSection
 
 _LAST_TABLE, _UPLOAD_ERROR = "corpus_before", "corpus_refused"
 """Session state keys: the finished table shown last; the error of the last file, with the table current then."""

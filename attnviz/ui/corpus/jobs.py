@@ -20,8 +20,8 @@ from pyarrow import parquet
 from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.attention_table import attention_table
+from attnviz.corpora.job import table_metadata
 from attnviz.corpora.lines import ENDINGS, extensions_text, readable
-from attnviz.corpora.table_parts import table_metadata
 from attnviz.evaluation.link_agreement import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.evaluation.scoring import Scored, score
 from attnviz.importing.file_content import content_of

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attnviz.analysis.agreement import agreement
+from attnviz.analysis.attribution_methods import agreement
 from attnviz.analysis.grid import By
 from attnviz.figures.attribution_methods import (
     agreement_table,
@@ -19,9 +19,8 @@ from attnviz.figures.attribution_methods import (
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, steady_payload
-from attnviz.ui.display_options import option_segments
-from attnviz.ui.lab.availability import unavailable_reason
-from attnviz.ui.lab.cached_analyses import attribution_methods_of
+from attnviz.ui.fields import option_segments
+from attnviz.ui.lab.cached_analyses import attribution_methods_of, unavailable_reason
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address

@@ -1,4 +1,4 @@
-"""Cache the lab's analyses of a translation for all visitors; callers check `unavailable_reason` first."""
+"""Cache the lab's analyses of a translation for all visitors, or say why a translation cannot be analysed."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import TypeVar, cast
 
 from attnviz import Trace
 from attnviz.analysis.attribution_methods import AttributionMethods, attribution_methods
-from attnviz.analysis.best_attention import best_attention
+from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.analysis.minimal_change import MinimalChange, minimal_change
-from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_tests
+from attnviz.analysis.perturbation_tests import PerturbationTests, Shuffled, perturbation_tests, shuffled
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.shuffled import Shuffled, shuffled
-from attnviz.analysis.step_evaluation import PerturbedStep
+from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
+from attnviz.architectures import architecture_of
+from attnviz.figures.figure_input import PERTURBATION_WEIGHTS, Subject
+from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.trace import BeamTree
 from attnviz.ui import resources
-from attnviz.ui.concurrency import TURNS
+from attnviz.ui.admission import TURNS
 from attnviz.ui.resources import attributions_of, weights_digest_of, weights_of
 
 Result = TypeVar("Result")
@@ -83,3 +85,22 @@ def _cached(name: str, trace: Trace, compute: Callable[[Weights], Result], cache
     key = name, trace.fingerprint, weights_digest_of(trace)
     with TURNS.released():
         return cast("Result", cache.get(key, lambda: compute(weights)))
+
+
+def unavailable_reason(trace: Trace) -> str:
+    """Return why `trace` has no attributions and perturbation tests, as a sentence; empty where it has."""
+    if sentence := architecture_of(trace).missing.get("lab"):
+        return sentence()
+    if not trace.attends:
+        return gettext(
+            "This model has no attention: it writes all its words from one context vector. So this model has no "
+            "attention weights to change and no posterior attention."
+        )
+    weights = weights_of(trace)
+    if weights is None:
+        return PERTURBATION_WEIGHTS.sentence(Subject(trace, 0))
+    try:
+        check_fit(trace, weights)
+    except MisfitError as error:  # altered, or not made by this model
+        return str(error)
+    return ""

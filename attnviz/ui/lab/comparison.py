@@ -14,17 +14,14 @@ import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.comparison import Comparison, compare
+from attnviz.analysis.comparison import Comparison, compare, shared_axis
 from attnviz.analysis.grid import By, Face
-from attnviz.analysis.shared_words import shared_axis
-from attnviz.figures.comparison import comparison
-from attnviz.figures.comparison_table import compared_words_table, comparison_table
+from attnviz.figures.comparison import compared_words_table, comparison, comparison_table
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.ui.components.chart import chart, fitting_payload
-from attnviz.ui.display_options import option_segments
-from attnviz.ui.fields import segmented_control, select_box
+from attnviz.ui.fields import option_segments, segmented_control, select_box
 from attnviz.ui.lab.compared_translation import (
     KIND,
     MODEL,
@@ -44,11 +41,11 @@ from attnviz.ui.page_state.linked import Session, keep_for
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, selection_of
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
-from attnviz.ui.step.comparison_layouts import comparison_layouts
+from attnviz.ui.step.compared_attention import comparison_layouts
 from attnviz.ui.step.heatmap import root_switch, unit_names
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.view import View
-from attnviz.wording.attention_variants import face_names
+from attnviz.wording.attention_forms import face_names
 from attnviz.wording.comparison import comparison_caveat, comparison_sentences, no_heatmaps_reason, step_sentence
 from attnviz.wording.what_if import cards
 

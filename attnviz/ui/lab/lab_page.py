@@ -33,15 +33,14 @@ from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.shared_payloads import show_traces
-from attnviz.ui.step.key_help import key_help
-from attnviz.ui.step.step_controls import step_controls
+from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.tables import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.text_sections import text_section
 from attnviz.ui.toolbar.downloads import Picture, download_box, offer_pictures, picture_file
 from attnviz.ui.toolbar.translation import status
 from attnviz.ui.view import View
-from attnviz.wording.why_story import TextSection
+from attnviz.wording.why import TextSection
 
 SECTION = "section"
 """Name of the current section's choice, in the session state and in the address."""

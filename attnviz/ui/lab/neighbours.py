@@ -13,8 +13,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.neighbours import METRICS, Metric, Neighbour, nearest
-from attnviz.analysis.vectors import VECTOR_KINDS, VectorKind, VectorPair
+from attnviz.analysis.neighbours import METRICS, VECTOR_KINDS, Metric, Neighbour, VectorKind, VectorPair, nearest
 from attnviz.corpora.vectors import to_float32
 from attnviz.figures.template import filled, to_json
 from attnviz.figures.vector_map import vector_map_table, vector_map_template, vector_map_values

@@ -18,8 +18,13 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import disclosure
-from attnviz.ui.lab.availability import unavailable_reason
-from attnviz.ui.lab.cached_analyses import best_attention_of, minimal_change_of, perturbation_tests_of, shuffled_of
+from attnviz.ui.lab.cached_analyses import (
+    best_attention_of,
+    minimal_change_of,
+    perturbation_tests_of,
+    shuffled_of,
+    unavailable_reason,
+)
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address

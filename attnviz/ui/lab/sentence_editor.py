@@ -6,7 +6,7 @@ import re
 
 import streamlit as st
 
-from attnviz.analysis.sentence_edits import next_word, sentence_words, with_next_swapped, without_word
+from attnviz.analysis.comparison import next_word, sentence_words, with_next_swapped, without_word
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.fields import switch, text_box

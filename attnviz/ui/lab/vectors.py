@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.neighbours import PrincipalMap, principal_map
-from attnviz.analysis.vectors import VectorKind, Vectors, vectors_path
+from attnviz.analysis.neighbours import PrincipalMap, VectorKind, Vectors, principal_map, vectors_path
 from attnviz.corpora.vectors import vectors_of_pairs
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
-from attnviz.ui.concurrency import TURNS
+from attnviz.ui.admission import TURNS
 from attnviz.ui.corpus_tables import SAMPLE, offered_tables
 from attnviz.ui.resources import translator_in, weights_digest_of
 

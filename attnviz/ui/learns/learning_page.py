@@ -10,12 +10,19 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attnviz.export.sheet import titled_sheet
+from attnviz.export.images import titled_sheet
 from attnviz.export.story import story_html
-from attnviz.figures.learning_curves import learning_table, learnt_figure, levels_table, quality_figure
-from attnviz.figures.learning_heatmap import learning_heatmap, learning_heatmap_table
+from attnviz.figures.learning_curves import (
+    learning_heatmap,
+    learning_heatmap_table,
+    learning_table,
+    learnt_figure,
+    levels_table,
+    quality_figure,
+)
 from attnviz.languages import gettext, language, ngettext
 from attnviz.trace.snapshots import Snapshots
+from attnviz.ui.admission import in_turn
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.loader import component
 from attnviz.ui.components.picture_files import (
@@ -24,16 +31,17 @@ from attnviz.ui.components.picture_files import (
     picture_files_payload,
 )
 from attnviz.ui.components.tables import tables, tables_payload
-from attnviz.ui.concurrency import in_turn
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.language import language_address
 from attnviz.ui.learns.learning_choices import LearningChoices, choose, linked_update, trainings, watches_run
-from attnviz.ui.learns.learning_export import checkpoint_sentence, introduction, learning_lecture
 from attnviz.ui.learns.learning_figures import (
     VIEW,
     attention_panel,
+    checkpoint_sentence,
     checkpoint_updates,
     has_link_measures,
+    introduction,
+    learning_lecture,
     learnt_panel,
 )
 from attnviz.ui.learns.runs import RUNS_VARIABLE
@@ -53,7 +61,7 @@ from attnviz.wording.learning import (
     measure_names,
     run_name,
 )
-from attnviz.wording.why_story import TextSection
+from attnviz.wording.why import TextSection
 
 _INTERVAL = "10s"
 """Polling interval for a run that may be in progress."""

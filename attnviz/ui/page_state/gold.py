@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from attnviz.analysis.gold import GoldLinks, PairLinks, linkable_words, read_links, stored_links
-from attnviz.analysis.pharaoh import word_links
+from attnviz.analysis.gold import GoldLinks, PairLinks, linkable_words, read_links, stored_links, word_links
 from attnviz.errors import AttnvizError
 from attnviz.trace import Words
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link, keep_for, linked_entry

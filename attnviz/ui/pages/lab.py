@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from attnviz.analysis.findings.marks import least_sure_step
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.requirements import TRANSLATION
+from attnviz.figures.figure_input import TRANSLATION, Subject
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page

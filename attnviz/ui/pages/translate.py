@@ -11,11 +11,16 @@ from attnviz.ui.link import link
 from attnviz.ui.page_state.parameters import has_tour
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
-from attnviz.ui.toolbar.controls import controls, default_request, request_address
-from attnviz.ui.toolbar.detail_level import page_detail_level
+from attnviz.ui.toolbar.controls import (
+    controls,
+    default_request,
+    page_detail_level,
+    request_address,
+    tour_button,
+    tour_offer,
+)
+from attnviz.ui.toolbar.downloads import share_and_save
 from attnviz.ui.toolbar.lesson import current_lesson, lesson_view
-from attnviz.ui.toolbar.sharing import share_and_save
-from attnviz.ui.toolbar.tour_offer import tour_button, tour_offer
 from attnviz.ui.toolbar.translation import open_view, run_summary, shown_translation, status
 from attnviz.ui.view import shows
 

@@ -15,13 +15,13 @@ from attnviz.ui.toolbar.translation import open_view, shown_translation
 from attnviz.ui.view import View
 from attnviz.ui.why.three_models import Trio, missing_models_reason, translate_trio
 from attnviz.ui.why.why_page import why_page
-from attnviz.wording import why_story
+from attnviz.wording import why
 
 
 def _draw() -> None:
     available = installed_models()
     with st.container(key="why_opening"):
-        text_section(why_story.opening())
+        text_section(why.opening())
     result, request = st.container(key="why_result"), None
     if available:
         with st.container(key="why_sentence"):

@@ -7,24 +7,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.analysis.comparison import Comparison, compare
-from attnviz.analysis.shared_words import SharedAxis
+from attnviz.analysis.comparison import Comparison, SharedAxis, Side, compare
 from attnviz.evaluation.link_agreement import LinkAgreement, link_agreement
-from attnviz.figures.comparison_table import comparison_table
+from attnviz.figures.comparison import comparison, comparison_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.findings import inline_findings
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection
 from attnviz.ui.session_payloads import register_payload
-from attnviz.ui.step.comparison_layouts import comparison_layouts
 from attnviz.ui.step.gold import SHOWN_LINKS
 from attnviz.ui.view import Compared, View
-from attnviz.wording.compared_links import agreement_sentences, only_one_sentence
-from attnviz.wording.comparison import attention_at_step
+from attnviz.wording.comparison import agreement_sentences, attention_at_step, only_one_sentence
 
 
 def compared_attention_panel(view: View, theme: ThemeName) -> None:
@@ -110,3 +108,27 @@ def _payload(view: View, compared: Compared, choices: HeatmapChoices, theme: The
     both = compared_in(view, compared, choices)
     captions = {step: ("", attention_at_step(both, compared.names, step)) for step in range(view.steps)}
     return fitting_payload(comparison_layouts(both, compared.names, choices, theme), captions)
+
+
+_LAYOUTS = {4: 1380, 2: 900, 1: 390}
+"""Panels side by side, and the width in pixels they are laid out for, the widest first."""
+
+
+def comparison_layouts(
+    compared: Comparison, names: tuple[str, str], choices: HeatmapChoices, theme: ThemeName, leads: Side = "first"
+) -> list[go.Figure]:
+    """Return the figure in each layout, the widest first."""
+    return [
+        comparison(
+            compared,
+            names,
+            end=choices.end,
+            root=choices.root,
+            colours=choices.colours,
+            across=across,
+            width=width,
+            leads=leads,
+            theme=theme,
+        )
+        for across, width in _LAYOUTS.items()
+    ]

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from attnviz.analysis.drawn_units import DrawnUnits, drawn_units
+from attnviz.analysis.context_units import DrawnUnits, drawn_units
 from attnviz.figures.source_rows import energy_range, finite_energies
 from attnviz.languages import gettext, language
 from attnviz.palette import STRONGEST, ThemeName

@@ -13,8 +13,7 @@ from attnviz.analysis.grid import Face
 from attnviz.languages import gettext, language
 from attnviz.trace import Words
 from attnviz.ui.components.findings import findings_at
-from attnviz.ui.fields import text_box
-from attnviz.ui.file_uploader import uploader
+from attnviz.ui.fields import popover, text_box, uploader
 from attnviz.ui.page_state.gold import (
     TEXT,
     gold_of,
@@ -24,7 +23,6 @@ from attnviz.ui.page_state.gold import (
     set_links,
 )
 from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.popover import popover
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload

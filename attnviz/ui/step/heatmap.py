@@ -17,8 +17,7 @@ from attnviz.palette import ThemeName, scale_names
 from attnviz.trace import Attention, Record, Trace
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
-from attnviz.ui.display_options import by_unit, option_segments, option_select, option_switch, shown_if
-from attnviz.ui.fields import select_box
+from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.heads import HEADS
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection
@@ -27,7 +26,7 @@ from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.gold import gold_box, gold_panel
 from attnviz.ui.step.link_drawing import draws_links, link_drawing, link_drawing_switch
 from attnviz.ui.view import View
-from attnviz.wording.attention_variants import face_explanation, face_names
+from attnviz.wording.attention_forms import face_explanation, face_names
 from attnviz.wording.imported_attention import self_attention_sentences
 from attnviz.wording.stages import capitalised
 from attnviz.wording.transformer_stages import heads_name

@@ -22,9 +22,9 @@ from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.step_summary import summary_payload
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
-from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.intervention_controls import weights_chart
 from attnviz.ui.step.payload_addresses import payload_address
+from attnviz.ui.step.stages import CONTEXT_UNITS
 from attnviz.ui.view import View
 from attnviz.wording.idea import idea_sentence
 from attnviz.wording.stages import Narration
@@ -48,7 +48,7 @@ _CAPTIONS: Mapping[str, Callable[[], str]] = {
     "mixtures": lambda: gettext(
         "The mixtures of the step before, of this step and of the next. Each French word gets its own mixture."
     ),
-    UNITS: lambda: gettext(
+    CONTEXT_UNITS: lambda: gettext(
         "These numbers of the mixture differ most from the mixtures of other steps. Each line adds the part of "
         "one word: blue goes up, red goes down. A grey stem shows the sum so far. The last line is the mixture."
     ),

@@ -27,7 +27,7 @@ from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.resources import has_posterior, posterior_of
 from attnviz.ui.session_payloads import register_content, register_payload
 from attnviz.ui.view import FilePair, View
-from attnviz.wording.attention_variants import face_names
+from attnviz.wording.attention_forms import face_names
 from attnviz.wording.gold import drawing_texts, link_file_names
 
 MOST_SAVED = 10_000

@@ -10,8 +10,7 @@ import streamlit as st
 
 from attnviz.analysis.findings import Kind
 from attnviz.analysis.findings.marks import Mark, marks_of, runner_up
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.requirements import TRANSLATION
+from attnviz.figures.figure_input import TRANSLATION, Subject
 from attnviz.languages import language
 from attnviz.text import EOS
 from attnviz.trace import Record

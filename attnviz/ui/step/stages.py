@@ -1,4 +1,4 @@
-"""Draw the stages of the current step, from energies to word: a sentence, a figure and an equation each.
+"""Draw the stages of the current step, from energies to word: a sentence, a figure and an equation each; units too.
 
 There are five, or three without attention. The module also makes their payloads, which the browser fetches for all
 steps at once.
@@ -11,8 +11,10 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.analysis.context_units import context_units
 from attnviz.analysis.readout import readout
 from attnviz.architectures import architecture_of, step_texts
+from attnviz.figures.context_units import context_units_template, context_units_values
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.template import to_json
@@ -25,11 +27,10 @@ from attnviz.ui.components.equation import equation, equation_payloads
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step import transformer_stages
-from attnviz.ui.step.context_units import NAME as UNITS
-from attnviz.ui.step.context_units import context_units_panel
 from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, weights_chart
 from attnviz.ui.step.payload_addresses import payload_address
 from attnviz.ui.view import View
+from attnviz.wording.context_units import context_sentence, displayed_units_caption
 from attnviz.wording.stages import Narration
 
 
@@ -77,7 +78,7 @@ def _context(view: View, theme: ThemeName) -> None:
     if view.shows("everything"):
         context_growth(view, address(view.trace, "growth", theme, every=True))
         st.caption(f"{gettext('One column for each unit.')} {_colour_legend()}")
-    context_units_panel(view, payload_address(view, UNITS, theme))
+    context_units_panel(view, payload_address(view, CONTEXT_UNITS, theme))
 
 
 def _state(view: View, theme: ThemeName) -> None:
@@ -210,3 +211,27 @@ def _equations(
     code: str,  # noqa: ARG001  of the key
 ) -> dict[int, dict[str, Any]]:
     return equation_payloads(_trace, steps, theme)
+
+
+CONTEXT_UNITS = "units"
+"""Name of the figure and of its payload."""
+
+
+def context_units_panel(view: View, address: str) -> None:
+    """Draw what each source word adds to the context of the current step, from the payload at `address`.
+
+    The model of `view` must have attention.
+    """
+    chart(view, address, CONTEXT_UNITS)
+    st.caption(displayed_units_caption(view.trace))
+
+
+def context_units_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload with the figure and the caption of each requested step."""
+    trace, theme = request.trace, request.theme
+    by_step = {}
+    for step in request.steps:
+        step_units = context_units(trace, step)
+        values = to_json(context_units_values(trace, step_units, step))
+        by_step[step] = AtStep(values, "", context_sentence(trace, step_units, step))
+    return chart_payload(to_json(context_units_template(trace, theme)), by_step)

@@ -11,8 +11,6 @@ from attnviz.ui.components.context_growth import growth_payload, values_payload
 from attnviz.ui.components.step_summary import summary_payload
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.step import idea
-from attnviz.ui.step.context_units import NAME as UNITS
-from attnviz.ui.step.context_units import context_units_payload
 from attnviz.ui.step.diagram import step_diagram_payload
 from attnviz.ui.step.energy_decomposition import cells_payload
 from attnviz.ui.step.intervention_controls import interventions_payload, other_words_payload
@@ -23,7 +21,14 @@ from attnviz.ui.step.posterior_section import (
     posterior_equation_payload,
     posterior_payload,
 )
-from attnviz.ui.step.stages import equation_payload, narration, picture_payload, sentences_of
+from attnviz.ui.step.stages import (
+    CONTEXT_UNITS,
+    context_units_payload,
+    equation_payload,
+    narration,
+    picture_payload,
+    sentences_of,
+)
 from attnviz.ui.step.tour import tour_stops_payload
 from attnviz.ui.step.verification_badge import verification_payload
 from attnviz.ui.step.what_changed import changed_payload
@@ -63,7 +68,7 @@ _MAKERS: Mapping[str, Maker] = {
     "tour-idea": partial(tour_stops_payload, posterior=False),
     "growth": _growth,
     "values": _values,
-    UNITS: context_units_payload,
+    CONTEXT_UNITS: context_units_payload,
     "diagram": step_diagram_payload,
     "energy-decomposition": cells_payload,
     POSTERIOR_FIGURE: posterior_payload,

@@ -37,12 +37,11 @@ from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
 from attnviz.ui.step.heatmap import heatmap_with_columns
 from attnviz.ui.step.idea import idea_facts, idea_stage
 from attnviz.ui.step.intervention_controls import slider_labels
-from attnviz.ui.step.key_help import key_help
 from attnviz.ui.step.logit_attribution import logit_attribution_panel
 from attnviz.ui.step.payload_addresses import all_at_once, payload_address
 from attnviz.ui.step.posterior_section import posterior_section
 from attnviz.ui.step.stages import narration, stage
-from attnviz.ui.step.step_controls import step_controls
+from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.step.tour import tour
 from attnviz.ui.step.verification_badge import verification_badge

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz import figures
 from attnviz.analysis.grid import Face
-from attnviz.analysis.posterior_attention import PosteriorAttention
+from attnviz.analysis.posterior import PosteriorAttention
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.posterior import posterior_table
@@ -24,7 +24,7 @@ from attnviz.ui.step.compared_attention import comparison_numbers
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.view import View
-from attnviz.wording.attention_variants import SYMBOLS, face_names
+from attnviz.wording.attention_forms import SYMBOLS, face_names
 from attnviz.wording.file_headings import step_heading
 
 TABLES = "tables"

@@ -13,7 +13,7 @@ from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.payload_addresses import all_at_once
 from attnviz.ui.view import View
-from attnviz.wording.step_change import change_sentence
+from attnviz.wording.what_if import change_sentence
 
 
 def what_changed(view: View, theme: ThemeName) -> None:

@@ -1,4 +1,4 @@
-"""Handle the browser's requests about what-ifs, which are changes by hand: add, show, remove, undo."""
+"""Handle the browser's requests about what-ifs (add, show, remove, undo), also with weights taken from elsewhere."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from attnviz import AttnvizError
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.borrowed_weights import weights_from_links, weights_from_trace
+from attnviz.analysis.gold import read_pharaoh
+from attnviz.errors import AttnvizError
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
+from attnviz.model_folder import read_config
 from attnviz.text import UNK
-from attnviz.trace import WhatIf
+from attnviz.trace import Trace, WhatIf
 from attnviz.trace.changes import (
     LONGEST_LENDER,
     AttendOnly,
@@ -28,8 +35,7 @@ from attnviz.trace.interventions import Temperature, decode_infinity
 from attnviz.trace.what_ifs import StoredWhatIfs
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.what_ifs import WHAT_IFS, stored_what_ifs
-from attnviz.ui.resources import tokenizer_of
-from attnviz.ui.step.borrowed_weights import borrowed_row
+from attnviz.ui.resources import devices, posterior_of, tokenizer_of, translate
 from attnviz.ui.view import View
 
 LONGEST_TYPED = 80
@@ -155,3 +161,52 @@ def _has_no_effect(view: View, change: Change) -> bool:
     if not isinstance(change, SetWeights) or change.step >= view.steps:
         return False
     return change.shares == shares_of(view.trace.alignment[change.step])
+
+
+def lenders(trace: Trace) -> list[str]:
+    """Return the names of the other models with attention, whose weights a step of `trace` can borrow."""
+    return [name for name, folder in installed_models().items() if name != trace.model and _has_attention(str(folder))]
+
+
+def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Return the weights (Tx,), at least 0, with sum 1, that 0-based `step` of `trace` borrows.
+
+    `source["from"]` is the kind of lender, and `source["of"]` which one: for "step" its number from 0; for "links" word
+    links as text, source and target words counted from 0; for "model" its name, and it force-decodes the same
+    translation. "posterior" needs none. Raise AttnvizError if there are no such weights.
+    """
+    kind, lender = source.get("from"), source.get("of")
+    if kind == "step":
+        if type(lender) is not int or not 0 <= lender < len(trace.target_ids):
+            raise AttnvizError(gettext("The step whose weights you want to borrow does not exist."))
+        row = trace.alignment[lender].astype(np.float64)
+    elif kind == "posterior":
+        posterior = posterior_of(trace)
+        if posterior is None:
+            raise AttnvizError(
+                gettext(
+                    "Posterior attention cannot be computed: the model that made this translation is not installed."
+                )
+            )
+        row = posterior[step]
+    elif kind == "links":
+        row = weights_from_links(trace, step, read_pharaoh(str(lender)))
+    elif kind == "model" and lender in lenders(trace):
+        row = weights_from_trace(trace, step, _force_decoded(trace, str(lender)))
+    else:
+        raise AttnvizError(gettext("No installed model with attention has the requested name."))
+    weights: NDArray[np.float64] = row / row.sum()
+    return weights
+
+
+def _force_decoded(trace: Trace, model: str) -> Trace:
+    """Return the trace of another model, force-decoded with the sentence and translation of `trace`."""
+    device = trace.device if trace.device in devices() else "auto"  # a file may come from another machine
+    return translate(str(installed_models()[model]), device, trace.source_text, 1, trace.translation)
+
+
+def _has_attention(folder: str) -> bool:
+    try:
+        return bool(read_config(folder).get("attention") != "none")
+    except AttnvizError:  # damaged: the error is shown when the model is used
+        return False

@@ -1,4 +1,7 @@
-"""Draw the sentence box, own translation, model, device and search, and return what the visitor requests."""
+"""Draw the sentence box, model, device, search, level of detail and tour offer; return what the visitor requests.
+
+The browser handles both by itself: see `components/tour/tour.js`.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,25 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
+from attnviz.ui.components.stored_choice import remember, remembered
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, default_sentence, kind_name
-from attnviz.ui.fields import select_box, text_box
+from attnviz.ui.fields import close_popover, popover, segmented_control, select_box, text_box
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
-from attnviz.ui.popover import close_popover, popover
+from attnviz.ui.page_state.detail_level import (
+    DEFAULT_LEVEL,
+    DETAIL_LEVEL,
+    choose_detail_level,
+    chosen_detail_level,
+    detail_level_address,
+    open_detail_level,
+)
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.detail_level import detail_level_switch
 from attnviz.ui.toolbar.downloads import WIDTH
-from attnviz.wording.why_story import additive_and_general
+from attnviz.ui.view import DetailLevel
+from attnviz.wording.why import additive_and_general
 
 _EXAMPLES = "examples"
 _EXAMPLES_WIDTH = 620
@@ -228,3 +239,55 @@ def _search(forced: bool) -> str:
 def _search_name(search: str) -> str:
     beam = inputs.beam_of(search)
     return gettext("greedy") if beam == 1 else gettext("beam {width}", width=beam)
+
+
+TOUR = "tour"
+"""Key under which the browser stores the answer, one of `ANSWERS`."""
+ANSWERS = ("taken", "declined")
+
+
+def tour_button() -> None:
+    """Draw the button that starts the tour."""
+    st.button(gettext("Tour"), type="tertiary", key="tour_button")
+
+
+def tour_offer() -> None:
+    """Offer the tour to new visitors.
+
+    They have no level of detail from a link or an earlier choice, and have neither taken nor declined the tour; the
+    browser stores both.
+    """
+    is_new = page_level_address()[DETAIL_LEVEL] is None
+    if not is_new or remembered(TOUR) in ANSWERS:
+        return
+    with st.container(key="tour_offer", horizontal=True, vertical_alignment="center"):
+        question = gettext("New here? A tour of three minutes explains this translator.")
+        st.html(f"<p>{question}</p>")
+        st.button(gettext("Take the tour"), type="primary", key="tour_take")
+        st.button(gettext("No, thank you"), key="tour_decline")
+
+
+def detail_level_switch() -> DetailLevel:
+    """Draw the switch, and store its choice in the browser; return the current level."""
+    page_detail_level()
+    names = {"idea": gettext("Idea"), "numbers": gettext("Numbers"), "everything": gettext("Everything")}
+    segmented_control(
+        gettext("Level of detail"),
+        names,
+        key=DETAIL_LEVEL,
+        default=DEFAULT_LEVEL,
+        then=partial(choose_detail_level, st.session_state),
+        label_visibility="collapsed",
+    )
+    remember(DETAIL_LEVEL, chosen_detail_level(st.session_state))
+    return page_detail_level()
+
+
+def page_detail_level() -> DetailLevel:
+    """Return the current level: of the switch or, before it is drawn, of the link or the stored choice."""
+    return open_detail_level(st.session_state, link(), remembered(DETAIL_LEVEL))
+
+
+def page_level_address() -> dict[str, str | None]:
+    """Return the address parameter of the current level."""
+    return detail_level_address(st.session_state, remembered(DETAIL_LEVEL))

@@ -1,4 +1,4 @@
-"""Offer downloads: every figure as PNG, SVG and CSV, and the whole translation as HTML, LaTeX, Pharaoh and JSON."""
+"""Draw the part of *More* with link, uploader and downloads: figures as PNG, SVG, CSV, the translation as HTML."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.export.files import FigureOptions, contents, file_name, heading, picture, table
-from attnviz.export.sheet import shortened_to_fit, translation_sheet
+from attnviz.export.images import shortened_to_fit, translation_sheet
 from attnviz.export.story import Story, StoryPicture, story_html
-from attnviz.figures.comparison import comparison
-from attnviz.figures.comparison_table import comparison_table
+from attnviz.figures.comparison import comparison, comparison_table
 from attnviz.figures.diagram_table import diagram_table
-from attnviz.figures.heatmap import heatmap
-from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.registry import step_figures
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
+from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.loader import component
 from attnviz.ui.components.picture_files import (
     PageDrawing,
@@ -42,7 +41,7 @@ from attnviz.ui.step.compared_attention import compared_in
 from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.view import Keyed, View
-from attnviz.wording.attention_variants import face_names
+from attnviz.wording.attention_forms import face_names
 from attnviz.wording.diagram import diagram_alt
 from attnviz.wording.file_headings import step_heading
 
@@ -265,3 +264,16 @@ def picture_file(trace: Trace, figure: Picture) -> PictureFile:
         translation_sheet(figure.figure, trace, figure.heading),
         figure.numbers,
     )
+
+
+def share_and_save(view: View | None) -> None:
+    """Draw the link and the files of `view`.
+
+    The browser mounts the contents of an open box only, and fetches them then, so that opening it asks nothing of the
+    server.
+    """
+    if view:
+        with st.container(horizontal=True, vertical_alignment="center", key="share"):
+            st.caption(gettext("The link opens exactly what is shown."))
+            copy_link(view)
+        downloads(view)

@@ -15,8 +15,8 @@ from attnviz.lessons import Lesson, LessonSentence, parse_lesson, read_lesson, s
 from attnviz.lessons.reading import folder_of_model
 from attnviz.lru_cache import LRUCache
 from attnviz.trace import Trace
+from attnviz.ui.admission import TURNS
 from attnviz.ui.components.loader import component
-from attnviz.ui.concurrency import TURNS
 from attnviz.ui.language import language_address
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.linked import Session, linked_entry

@@ -26,7 +26,7 @@ from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.lessons.reading import MARK
 from attnviz.trace import Attention, WhatIfs
-from attnviz.ui.file_uploader import uploader as file_uploader
+from attnviz.ui.fields import uploader as file_uploader
 from attnviz.ui.page_state.gold import set_problem, take_links
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link
 from attnviz.ui.toolbar.lesson import open_lesson

@@ -15,7 +15,7 @@ from attnviz.languages import gettext
 from attnviz.text import SPACE
 from attnviz.ui.chrome import go_to
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.file_uploader import uploader
+from attnviz.ui.fields import popover, uploader
 from attnviz.ui.language import language_address
 from attnviz.ui.link import link
 from attnviz.ui.page_state import address, inputs
@@ -24,15 +24,13 @@ from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.page_state.linked import read_link
 from attnviz.ui.page_state.parameters import offered_in
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
-from attnviz.ui.popover import popover
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.resources import tokenizer_of, translate
 from attnviz.ui.step.what_if import handle_what_if, is_about
 from attnviz.ui.step.what_ifs import current_view
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.attention_form import attention_form
-from attnviz.ui.toolbar.controls import Request
-from attnviz.ui.toolbar.detail_level import page_detail_level, page_level_address
+from attnviz.ui.toolbar.controls import Request, page_detail_level, page_level_address
 from attnviz.ui.toolbar.input_advice import draw_advice
 from attnviz.ui.view import MAIN, View, shows
 from attnviz.wording.file_headings import search_name

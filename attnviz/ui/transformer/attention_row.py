@@ -11,14 +11,14 @@ from attnviz import AttnvizError, Trace
 from attnviz.analysis.attention_forms import AttentionForm, Form, attention_forms, instructive_step
 from attnviz.analysis.heads import OpenHead, named_head
 from attnviz.browser_programs import KATEX
-from attnviz.figures.attention_row import attention_row_figure, attention_row_table
+from attnviz.figures.attention_forms import attention_row_figure, attention_row_table
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.display_options import option_segments
+from attnviz.ui.fields import option_segments
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.shared_payloads import (
     Maker,
@@ -36,7 +36,7 @@ from attnviz.ui.transformer.exhibit import (
     SentenceRequest,
     missing_models_reason,
 )
-from attnviz.ui.transformer.head_error_rates import best_head
+from attnviz.ui.transformer.heads import best_head
 from attnviz.ui.transformer.models_verification import models_badge
 from attnviz.ui.view import View
 from attnviz.wording.attention_forms import (

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import streamlit as st
 
 from attnviz import Trace
-from attnviz.analysis.multiplications import Multiplications, count_multiplications
+from attnviz.analysis.attention_forms import Multiplications, count_multiplications
+from attnviz.figures.attention_forms import work_figure, work_table
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.multiplications import work_figure, work_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName

@@ -10,9 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
-from attnviz.figures.heatmap import heatmap
-from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.figures.heatmap import heatmap, heatmap_table
+from attnviz.figures.sentence_length import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.model_folder import count_parameters

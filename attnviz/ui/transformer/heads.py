@@ -1,8 +1,11 @@
-"""Third exhibit of *To the transformer*: all heads of the small transformer, and one opened head in detail."""
+"""Third exhibit of *To the transformer*: all heads of the small transformer, their error rates, and one in detail."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, get_args
 
 import streamlit as st
@@ -10,11 +13,13 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz.analysis.heads import OpenHead, heads_of, named_head
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.head_gallery import head_gallery, head_gallery_table
-from attnviz.figures.heatmap import heatmap
-from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.figures.head import head_gallery, head_gallery_table
+from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.registry import STEP_FIGURES
+from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, language
+from attnviz.lru_cache import LRUCache, cached_in, size_of
+from attnviz.model_folder import stamp
 from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import Kind
@@ -25,7 +30,7 @@ from attnviz.ui.components.equation import equation
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.player import SentencePair
 from attnviz.ui.requests import handle
-from attnviz.ui.resources import cached_for_all, weights_of
+from attnviz.ui.resources import cached_for_all, weights_digest_of, weights_of
 from attnviz.ui.shared_payloads import address
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.verification_badge import verification
@@ -37,7 +42,6 @@ from attnviz.ui.transformer.exhibit import (
     SentenceRequest,
     missing_models_reason,
 )
-from attnviz.ui.transformer.head_error_rates import HeadErrors, best_head, head_errors
 from attnviz.ui.view import View
 from attnviz.wording.numbers import decimal
 from attnviz.wording.opened_head import (
@@ -212,3 +216,55 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
 
 
 EXHIBIT = Exhibit(_make_view, _draw, _pictures, "head")
+
+
+FILE = "heads.csv"
+"""File in the model's folder that `attnviz evaluate --heads --heads-csv` writes."""
+LINK_METHOD = "mutual argmax"
+"""How the links are derived from the weights in the rows that are read; the file has other methods too."""
+
+
+@dataclass(frozen=True)
+class HeadErrors:
+    """Alignment error rates of all cross-attention heads, on one file of gold links."""
+
+    file: str
+    """Name of the file of gold links."""
+    sentences: int
+    """Number of sentence pairs in it."""
+    rates: Mapping[tuple[int, int], float]
+    """By 0-based layer and head, each in [0, 1]."""
+
+
+def head_errors(trace: Any) -> HeadErrors | None:
+    """Return the rates of the model that made `trace`, on the first file of gold links in the table.
+
+    Return None if they are missing or damaged, or belong to other weights.
+    """
+    folder, digest = installed_models().get(trace.model), weights_digest_of(trace)
+    if folder is None or not digest:
+        return None
+    try:
+        return _read(str(folder), stamp(str(folder), FILE), digest)
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def best_head(trace: TransformerTrace) -> OpenHead:
+    """Return the cross-attention head with the lowest alignment error rate; the first if the rates are unknown."""
+    heads, errors = heads_of(trace, "cross"), head_errors(trace)
+    rates = errors.rates if errors else {}
+    if {(head.layer, head.head) for head in heads} != set(rates):
+        return heads[0]
+    return min(heads, key=lambda head: rates[head.layer, head.head])
+
+
+@cached_in(LRUCache(1 << 18, size=size_of))
+def _read(folder: str, file: tuple[tuple[int, ...], ...], digest: str) -> HeadErrors | None:  # noqa: ARG001  part of the cache key
+    with (Path(folder) / FILE).open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["links"] == LINK_METHOD and row["head"]]
+    if not rows or any(not row["weights"] or not digest.startswith(row["weights"]) for row in rows):
+        return None
+    selected = [row for row in rows if row["file"] == rows[0]["file"]]
+    rates = {(int(row["layer"]) - 1, int(row["head"]) - 1): float(row["aer"]) for row in selected}
+    return HeadErrors(selected[0]["file"], int(selected[0]["sentences"]), rates)

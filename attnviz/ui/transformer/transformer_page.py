@@ -39,7 +39,7 @@ from attnviz.ui.toolbar.downloads import (
 )
 from attnviz.ui.transformer import attention_row, energies, five_models, heads, pair
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
-from attnviz.ui.transformer.word_swap import SWAP, chosen_swap
+from attnviz.ui.transformer.pair import SWAP, chosen_swap
 from attnviz.ui.view import View
 from attnviz.wording import transformer_page
 from attnviz.wording.transformer_page import EQUATION_LINES, Rung, exhibit_equation

@@ -13,9 +13,9 @@ from attnviz.figures.gradient_decay import signals_figure, signals_table
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.palette import ThemeName
-from attnviz.trace.attributions import Signals
+from attnviz.trace.parts import Signals
+from attnviz.ui.admission import TURNS
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
-from attnviz.ui.concurrency import TURNS
 from attnviz.ui.resources import signals_of, weights_digest_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture

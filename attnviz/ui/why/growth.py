@@ -1,35 +1,51 @@
-"""Translations of a sentence that grows word by word, each French word shaded by its probability under a judge."""
+"""Sentence length on *Why attention?*: a sentence that grows word by word, and BLEU by length with its own marked."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 import pandas as pd
+import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.prefixes import FIRST, Growth, JudgedTranslation, prefixes
 from attnviz.corpora.judging import judge
 from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
-from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
+from attnviz.figures.sentence_length import (
+    bleu_by_length,
+    bleu_by_length_table,
+    bucket_of,
+    sentence_growth_figure,
+    sentence_growth_table,
+)
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import read_config
 from attnviz.palette import ThemeName
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
-from attnviz.ui.components.chart import EVERY_STEP, chart, steady_payload
+from attnviz.ui.admission import TURNS
+from attnviz.ui.bleu_by_length import FILE, Rows
+from attnviz.ui.bleu_by_length import measured as measured_of
+from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
-from attnviz.ui.concurrency import TURNS
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.resources import devices, translations, translator_in
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.view import View
-from attnviz.ui.why.three_models import MODELS, judge_model, missing_models_reason, trio_stamp
+from attnviz.ui.why.three_models import MODELS, Trio, judge_model, missing_models_reason, trio_stamp
 from attnviz.wording.numbers import percent, small
-from attnviz.wording.why import attention_name, growth_sentence, judgement_note
+from attnviz.wording.why import (
+    attention_name,
+    growth_sentence,
+    judgement_note,
+    length_sentence,
+    shares_by_length_sentence,
+)
 
 _BEAM = 5
 _LIMITS = (0.5, 0.1, 0.01)
@@ -220,3 +236,71 @@ def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> 
         judge_name,
         tuple(tuple(judged[place * count : (place + 1) * count]) for place in range(len(MODELS))),
     )
+
+
+def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
+    """Draw the figure and return ""; without measured BLEU, return a message instead."""
+    rows = measured()
+    if not rows:
+        return gettext(
+            "The folder of models has no usable file {file}, which stores the BLEU of the three models by "
+            "sentence length.",
+            file=FILE,
+        )
+    word_count = len(trio.reference.source_text.split())
+    st.html(f'<p class="reading"><b>{escape(_shares_sentence(rows, trio))}</b></p>')
+    figure = bleu_by_length(rows, theme, marked_length=word_count)
+    payload = steady_payload(figure.to_json(), {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
+    inline_chart(view, payload, "by_length")
+    return ""
+
+
+def measured() -> Rows:
+    """Return the measured BLEU of the three models, a row for each length bucket; empty if absent or damaged."""
+    return measured_of(MODELS)
+
+
+def _buckets(rows: Rows) -> list[str]:
+    """Return the names of the length buckets, from short to long."""
+    return list(dict.fromkeys(row["words"] for row in rows))
+
+
+def _shares_sentence(rows: Rows, trio: Trio) -> str:
+    """Return how much of the BLEU of additive attention a fixed vector reaches on short and on long sentences."""
+    models = {str(trace.config["attention"]): trace.model for trace in trio.own}
+    buckets = _buckets(rows)
+    scores = {(row["model"], row["words"]): float(row["bleu"]) for row in rows}
+    short, long = (
+        scores.get((models["none"], bucket), 0) / (scores.get((models["additive"], bucket)) or 1)
+        for bucket in (buckets[0], buckets[-1])
+    )
+    return shares_by_length_sentence((buckets[0], buckets[-1]), (short, long))
+
+
+def _sentence(rows: Rows, word_count: int, trio: Trio) -> str:
+    bucket = bucket_of(word_count, _buckets(rows))
+    if bucket is None:
+        return ""
+    kinds = {trace.model: str(trace.config["attention"]) for trace in trio.own}
+    scores = {kinds[row["model"]]: float(row["bleu"]) for row in rows if row["words"] == bucket}
+    return length_sentence(word_count, bucket, {kind: scores[kind] for kind in kinds.values() if kind in scores})
+
+
+def by_length_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  same signature as the others
+    """Yield the numbers of the figure."""
+    if rows := measured():
+        yield _length_curve_title(), bleu_by_length_table(rows)
+
+
+def by_length_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
+    """Yield the figure as it is saved."""
+    if rows := measured():
+        word_count = len(trio.reference.source_text.split())
+        figure, sentence = bleu_by_length(rows, theme, marked_length=word_count), _sentence(rows, word_count, trio)
+        yield Picture(
+            _length_curve_title(), _length_curve_title(), "bleu-by-length", figure, bleu_by_length_table(rows), sentence
+        )
+
+
+def _length_curve_title() -> str:
+    return gettext("BLEU by the length of the sentence")

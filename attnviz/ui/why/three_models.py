@@ -12,7 +12,7 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.model_folder import EVERY_FILE, architecture, read_config, stamp
 from attnviz.ui.resources import devices, translate
-from attnviz.wording.why_story import Origin
+from attnviz.wording.why import Origin
 
 MODELS = ("small-fixed", "small-dot", "small-additive")
 """Names of the model folders, in the order of the page: no attention, general attention, additive attention."""

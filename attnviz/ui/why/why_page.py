@@ -37,9 +37,11 @@ from attnviz.ui.toolbar.downloads import (
     story_pictures,
 )
 from attnviz.ui.view import View
-from attnviz.ui.why.forced import forced_panel, forced_pictures, forced_tables
 from attnviz.ui.why.gradient_decay import share_panel, signals_panel, signals_pictures, signals_tables
 from attnviz.ui.why.growth import (
+    by_length_panel,
+    by_length_pictures,
+    by_length_tables,
     choose_sentence,
     growth_of,
     growth_panel,
@@ -47,12 +49,16 @@ from attnviz.ui.why.growth import (
     growth_tables,
     no_judge_reason,
 )
-from attnviz.ui.why.length_curve import by_length_panel, by_length_pictures, by_length_tables
-from attnviz.ui.why.side_by_side import translation_tables, translations_panel
+from attnviz.ui.why.side_by_side import (
+    forced_panel,
+    forced_pictures,
+    forced_tables,
+    translation_tables,
+    translations_panel,
+)
 from attnviz.ui.why.three_models import MODELS, Trio, judge_model
-from attnviz.wording import why_story
-from attnviz.wording.why import attention_name
-from attnviz.wording.why_story import REFERENCES, TextSection
+from attnviz.wording import why
+from attnviz.wording.why import REFERENCES, TextSection, attention_name
 
 TRANSLATIONS, GROWTH = "why", "length"
 """Ids of the page's views: the three translations, and the growing sentence."""
@@ -66,19 +72,19 @@ def why_lecture(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> Sto
     Raise AttnvizError where a model is not installed.
     """
     reference = trio.reference
-    forced, text = why_story.forced(reference.model, trio.origin), reference.translation
+    forced, text = why.forced(reference.model, trio.origin), reference.translation
     translation_text = {
         "model": gettext("Translation by {model}: {text}", model=reference.model, text=text),
         "reference": gettext("Reference translation: {text}", text=text),
         "visitor": gettext("Given translation: {text}", text=text),
     }[trio.origin]
     chapters = [
-        _chapter(why_story.opening()),
+        _chapter(why.opening()),
         *_growth(growth_trace, theme),
-        _chapter(why_story.by_length(), *by_length_pictures(trio, theme)),
+        _chapter(why.by_length(), *by_length_pictures(trio, theme)),
         _translations(trio, theme),
         _chapter(TextSection(forced.heading, (forced.paragraphs[0], translation_text)), *forced_pictures(trio, theme)),
-        _chapter(_with_paragraphs_of(why_story.signals(), why_story.signal_paths()), *signals_pictures(trio, theme)),
+        _chapter(_with_paragraphs_of(why.signals(), why.signal_paths()), *signals_pictures(trio, theme)),
     ]
     count = len(trio.longest.target_pieces)
     step_names = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
@@ -90,12 +96,12 @@ def _growth(trace: Trace | None, theme: ThemeName) -> list[Chapter]:
     if trace is None:
         return []
     growth = growth_of(trace)
-    section = why_story.growth()
+    section = why.growth()
     texts = [
         f"{attention_name(kind)}: {row[-1].text}"
         for kind, row in zip(growth.attentions, growth.translations, strict=True)
     ]
-    paragraphs = (growth.sentence, *texts, why_story.judging(growth.judge))
+    paragraphs = (growth.sentence, *texts, why.judging(growth.judge))
     return [_chapter(TextSection(section.heading, paragraphs), *growth_pictures(trace, theme))]
 
 
@@ -106,7 +112,7 @@ def _translations(trio: Trio, theme: ThemeName) -> Chapter:
         "step. A frame marks its row."
     )
     heatmaps = tuple(_heatmap(trace, theme) for trace in trio.own)
-    return Chapter(why_story.translations_section().heading, (note,), heatmaps, tuple(translation_tables(trio)))
+    return Chapter(why.translations_section().heading, (note,), heatmaps, tuple(translation_tables(trio)))
 
 
 def _heatmap(trace: Trace, theme: ThemeName) -> StoryPicture:
@@ -132,13 +138,13 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
     with result:
         growth_trace = _growth_section(trio)
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
-        text_section(why_story.by_length())
+        text_section(why.by_length())
         if message := by_length_panel(view, trio, theme_name()):
             st.text(message)
-        text_section(why_story.translations_section())
+        text_section(why.translations_section())
         translations_panel(view, trio)
         text_section(
-            why_story.forced(trio.reference.model, trio.origin),
+            why.forced(trio.reference.model, trio.origin),
             trio.reference.translation,
         )
         forced_panel(view, trio, theme_name())
@@ -154,12 +160,12 @@ def _growth_section(trio: Trio) -> Trace | None:
     if judge_name is None:
         st.text(no_judge_reason())
         return None
-    text_section(why_story.growth())
+    text_section(why.growth())
     with st.container(key="why_growth"):  # the choice of the sentence is below, but decides what is above it
         shown, choice = st.container(), st.container()
     with choice:
         sentence = choose_sentence(trio.reference.source_text)
-        st.html(f'<p class="reading">{escape(why_story.judging(judge_name))}</p>')
+        st.html(f'<p class="reading">{escape(why.judging(judge_name))}</p>')
     with shown, st.spinner(gettext("Translating…")):
         trace = register_trace(translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None))
     count = len(prefixes(sentence))
@@ -174,10 +180,10 @@ def _growth_section(trio: Trio) -> Trace | None:
 def _signals_section(view: View, trio: Trio) -> None:
     """Draw the share of the gradient that reaches the right piece, and a button that opens the figure of its paths."""
     begin_fragment()
-    text_section(why_story.signals())
+    text_section(why.signals())
     share_panel(view, trio, theme_name())
-    if disclosure(why_story.signal_paths().heading, key=view.key("signal_paths")):
-        for paragraph in why_story.signal_paths().paragraphs:
+    if disclosure(why.signal_paths().heading, key=view.key("signal_paths")):
+        for paragraph in why.signal_paths().paragraphs:
             st.html(f'<p class="reading">{escape(paragraph)}</p>')
         signals_panel(view, trio, theme_name())
 

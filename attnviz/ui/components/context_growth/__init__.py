@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz.analysis.heads import OpenHead, open_head
-from attnviz.figures.context_growth import context_frame
+from attnviz.figures.context import context_frame
 from attnviz.figures.head import values_frame
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.languages import gettext, language

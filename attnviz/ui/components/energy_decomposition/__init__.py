@@ -22,7 +22,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Trace
-from attnviz.trace.attention_matrix import AttentionMatrix
+from attnviz.trace.aligned import AttentionMatrix
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.view import View
 

@@ -18,8 +18,8 @@ from attnviz.trace import Aligned, Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.view import View
+from attnviz.wording.labels import summed_pieces_text
 from attnviz.wording.player import player_labels
-from attnviz.wording.weight_names import summed_pieces_text
 
 NO_BREAK_SPACE = "\u00a0"
 """Replaces a piece that is only a blank, so that it is underlined and clickable like any other step."""

@@ -1,0 +1,229 @@
+"""Rules for findings: about source words (omitted, overused, shifted) and target words (copies, repetitions)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import groupby
+
+import numpy as np
+
+from attnviz.analysis.findings.function_words import FUNCTION_WORDS, SOURCE_FUNCTION_WORDS
+from attnviz.analysis.findings.kinds import Finding, FindingsInput, Kind, Readable, has_word_probabilities
+from attnviz.analysis.measures import attended_words, coverage, entropy
+from attnviz.trace import Words
+from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.parts import Hypothesis
+
+LITTLE_COVERAGE = 0.12
+"""Coverage (attention summed over the target) below which a source word is omitted.
+
+A target word that attends fully to it gives about 1; a word within a phrase about 0.3.
+"""
+LITTLE_IN_A_ROW, LITTLE_ON_AVERAGE = 0.3, 0.2
+"""Coverage of each of several neighbouring words, and their mean, below which the stretch is omitted."""
+LEAST_IN_A_ROW = 3
+"""Words of an omitted stretch; two suffice where both are content words."""
+MUCH_COVERAGE = 2.5
+"""Coverage from which a source word is overused; an article and its noun give 2."""
+VERY_MUCH_COVERAGE, LITTLE_CONFIDENCE = 3.0, 0.2
+"""Coverage from which overuse is strong, if the attending words' geometric mean probability is below the second number.
+
+Where several correct words translate one (please: s'il vous plaît), the model is sure of them.
+"""
+COLLAPSED_SHARE = 0.6
+"""Share of all attention on one source word from which the alignment has collapsed into a column."""
+LEAST_WORDS = 4
+"""Words on each side that a statement about collapse or uniform rows needs."""
+LEAST_COPIES = 2
+"""Number of words spelled alike that must be off by the same distance for a shifted alignment."""
+
+
+def _known_words(trace: Readable, words: Words) -> list[bool]:
+    """Return which source words consist of known pieces and are no punctuation."""
+    pieces = [[trace.source_pieces[j] for j in group] for group in words.source_groups]
+    return [is_word(word) and "<unk>" not in parts for word, parts in zip(words.source, pieces, strict=True)]
+
+
+def coverage_findings(trace: Readable, words: Words) -> Iterator[Finding]:
+    """Yield collapsed source words, or else omitted and overused ones."""
+    attended = attended_words(trace)
+    if (attended < 0).all():  # coverage says nothing of uniform attention
+        return
+    covered = coverage(words.alignment)
+    total = len(words.target)
+    strongest = int(covered.argmax())
+    long_enough = min(len(words.source), total) >= LEAST_WORDS
+    if long_enough and covered[strongest] / total >= COLLAPSED_SHARE:
+        yield Finding(Kind.COLLAPSED, float(covered[strongest] / total), source=strongest)
+        return
+    known = _known_words(trace, words)
+    yield from _omitted(words.source, known, covered.tolist())
+    for index, amount in enumerate(covered.tolist()):
+        if known[index] and amount >= MUCH_COVERAGE:
+            steps = [step for i in np.flatnonzero(attended == index) for step in words.target_groups[i]]
+            word_count = max(int((attended == index).sum()), 1)
+            sure = not has_word_probabilities(trace) or (
+                float(np.exp(trace.log_probabilities[steps].sum() / word_count)) >= LITTLE_CONFIDENCE
+            )
+            yield Finding(Kind.OVERUSED, amount, source=index, strong=amount >= VERY_MUCH_COVERAGE and not sure)
+
+
+def _omitted(source: tuple[str, ...], known: list[bool], covered: list[float]) -> Iterator[Finding]:
+    """Yield omitted source words: stretches of several words, which are strong findings, and single content words.
+
+    Single omissions are not strong: too many are translated by the words around them.
+    """
+    content = [
+        is_known and word.casefold() not in SOURCE_FUNCTION_WORDS for is_known, word in zip(known, source, strict=True)
+    ]
+    # Punctuation and unknown words belong to the stretch around them.
+    little = [amount < LITTLE_IN_A_ROW or not is_known for amount, is_known in zip(covered, known, strict=True)]
+    for is_low, run in groupby(range(len(source)), key=little.__getitem__):
+        words = [j for j in run if known[j]] if is_low else []
+        content_words = [j for j in words if content[j]]
+        mean = sum(covered[j] for j in words) / max(len(words), 1)
+        long_enough = len(content_words) > 1 or len(words) >= LEAST_IN_A_ROW
+        if long_enough and mean < LITTLE_ON_AVERAGE:
+            yield Finding(Kind.OMITTED, mean, source=words[0], last=words[-1], strong=True)
+        else:
+            single = [j for j in content_words if covered[j] < LITTLE_COVERAGE]
+            yield from (Finding(Kind.OMITTED, covered[j], source=j) for j in single)
+
+
+def shift_findings(trace: Readable, words: Words) -> Iterator[Finding]:
+    """Yield one finding where all words spelled alike that miss their source miss it by the same distance."""
+    attended = attended_words(trace)
+    distances = [(int(attended[i]) - j, i, j) for i, j in same_spellings(words) if attended[i] >= 0]
+    missed = {distance for distance, _, _ in distances}
+    if len(distances) >= LEAST_COPIES and len(missed) == 1 and missed != {0}:
+        distance, i, j = distances[0]
+        yield Finding(Kind.SHIFTED, float(distance), target=i, source=j)
+
+
+NEARLY_UNIFORM = 0.85
+"""Share of the largest entropy from which a row is uniform: the three strongest of ten words then hold below half."""
+LITTLE_PROBABILITY = 0.1
+"""Probability below which a written piece is improbable."""
+LEAST_LETTERS = 3
+"""Letters of the shortest word whose repetition is a finding."""
+NEAR_DISTANCE = 3
+"""Distance in words within which a content word counts as repeated although it attends to another source word."""
+STEM_LENGTH = 4
+"""Number of equal first letters by which two source words count as forms of one: wire, wires."""
+
+
+def uniform_findings(trace: Readable, words: Words) -> Iterator[Finding]:
+    """Yield target words whose pieces all have uniform attention, by the entropies of pieces."""
+    largest = np.log2(len(trace.source_pieces))
+    if not trace.attends or len(words.source) < LEAST_WORDS:
+        return
+    shares = entropy(trace.alignment) / largest
+    for index, group in enumerate(words.target_groups):
+        share = float(shares[list(group)].min())
+        if is_word(words.target[index]) and share >= NEARLY_UNIFORM:
+            yield Finding(Kind.UNIFORM, share, target=index)
+
+
+def identical_findings(trace: AttentionMatrix) -> Iterator[Finding]:
+    """Yield target words that are spelled like the source word they attend to most."""
+    words, attended = trace.words(), attended_words(trace)
+    for i, j in same_spellings(words):
+        if attended[i] == j:
+            yield Finding(Kind.IDENTICAL, float(words.alignment[i, j]), target=i, source=j)
+
+
+def repeat_findings(trace: Readable, words: Words) -> Iterator[Finding]:
+    """Yield repeated content words, each once, at its last place.
+
+    A word counts as repeated where it attends to the same source word again and is more frequent than this source word,
+    or where it attends within a few words to another source word that has no second form in the source.
+    """
+    if not trace.attends:
+        return
+    attended = attended_words(trace).tolist()
+    stems = [word.casefold()[:STEM_LENGTH] for word in words.source]
+    counts = [stems.count(stem) for stem in stems]
+    written: dict[str, list[int]] = {}
+    for i, word in enumerate(words.target):
+        folded = word.casefold()
+        if (
+            attended[i] >= 0
+            and folded not in FUNCTION_WORDS
+            and is_word(words.source[attended[i]])
+            and sum(character.isalpha() for character in folded) >= LEAST_LETTERS
+        ):
+            written.setdefault(folded, []).append(i)
+    for places in written.values():
+        last = places[-1]
+        same_source = [i for i in places if attended[i] == attended[last]]
+        if len(same_source) > 1 and len(places) > counts[attended[last]]:
+            yield Finding(Kind.REPEATED, float(len(same_source)), target=last, source=attended[last], strong=True)
+        elif (
+            len(places) > 1
+            and last - places[-2] <= NEAR_DISTANCE
+            and all(counts[attended[i]] == 1 for i in places[-2:])
+        ):
+            yield Finding(Kind.REPEATED, float(len(places)), target=last, strong=True)
+
+
+def probability_findings(trace: FindingsInput, words: Words) -> Iterator[Finding]:
+    """Yield target words with an improbable piece; the value is the probability of the least likely piece."""
+    probabilities = trace.probabilities
+    for index, group in enumerate(words.target_groups):
+        lowest = float(probabilities[list(group)].min())
+        if lowest < LITTLE_PROBABILITY:
+            yield Finding(Kind.IMPROBABLE, lowest, target=index)
+
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class OtherHypothesis:
+    """Another finished hypothesis, with the words that it has in place of one target word."""
+
+    hypothesis: Hypothesis
+    words: str
+    """Empty where the hypothesis leaves the word out."""
+    differs_elsewhere: bool
+    """Whether the hypothesis differs from the translation in other words, too."""
+
+
+def other_hypotheses(words: Words, hypotheses: Sequence[Hypothesis], target: int) -> list[OtherHypothesis]:
+    """Return the hypotheses that have other words than the translation at its word `target`, best first.
+
+    The first of `hypotheses` is the translation itself.
+    """
+    groups = [_TOKEN.findall(word) if word != "</s>" else [] for word in words.target]
+    tokens = [token for group in groups for token in group]
+    first = sum(len(group) for group in groups[:target])
+    last = first + len(groups[target])
+    found = []
+    for hypothesis in hypotheses[1:]:
+        others = _TOKEN.findall(hypothesis.translation)
+        matcher = SequenceMatcher(None, tokens, others, autojunk=False)
+        changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
+        here = [change for change in changes if change[1] < last and change[2] > first]
+        if here:
+            instead = " ".join(token for _, _, _, start, end in here for token in others[start:end])
+            differs_elsewhere = any(change[1] < first or change[2] > last for change in changes)
+            found.append(OtherHypothesis(hypothesis, instead, differs_elsewhere))
+    return found
+
+
+@lru_cache(maxsize=10_000)
+def is_word(text: str) -> bool:
+    """Return whether `text` has a letter or digit and is not a special piece."""
+    return any(character.isalnum() for character in text) and text not in ("</s>", "<unk>")
+
+
+def same_spellings(words: Words) -> Iterator[tuple[int, int]]:
+    """Yield (target, source) of words that occur once on each side and are longer than one letter."""
+    source, target = ([word.casefold() for word in side] for side in (words.source, words.target))
+    for i, folded in enumerate(target):
+        if len(words.target[i]) > 1 and is_word(words.target[i]) and target.count(folded) == source.count(folded) == 1:
+            yield i, source.index(folded)
