@@ -21,8 +21,10 @@ MOST = 40
 """Largest number of prefixes; those of a longer sentence are several words apart."""
 IMPROBABLE = 0.1
 """Probability below which a word of a translation is improbable."""
-LEAST_SUPPORT = 1.0
-"""Support in nats below which a source word is left out: the sentence with it makes its French no e times likelier."""
+LEAST_PROBABILITY = 0.01
+"""Probability below which a word of a translation renders no source word."""
+LEAST_SHARE = 0.5
+"""Share of its posterior attention with which a word of a translation renders a source word."""
 
 
 def prefixes(sentence: str) -> tuple[str, ...]:
@@ -43,15 +45,15 @@ def content_words(source: Sequence[str]) -> tuple[int, ...]:
     )
 
 
-def word_support(shares: NDArray[np.floating], gains: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return the support of each source piece in a translation, in nats: (Ty, Tx) and (Ty,) to (Tx,).
+def largest_shares(shares: NDArray[np.float64], log_probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the largest share of each source word in a target word that may render it, (W, S) and (W,) to (S,).
 
-    `gains` are log p of each target piece with the source sentence minus that without it. The gain of each is divided
-    among source pieces by `shares`, whose rows sum to 1. So the sum over source pieces is the logarithm of how much
-    likelier the sentence makes the translation.
+    `shares` is the posterior attention between words. Target words less probable than `LEAST_PROBABILITY` do not
+    count.
     """
-    support: NDArray[np.float64] = np.asarray(gains, np.float64) @ np.asarray(shares, np.float64)
-    return support
+    probable = log_probabilities >= math.log(LEAST_PROBABILITY)
+    largest: NDArray[np.float64] = shares[probable].max(axis=0, initial=0)
+    return largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +67,8 @@ class JudgedTranslation:
     """log p of each word given the words before it, summed over its pieces, in nats, (W,)."""
     source_words: tuple[str, ...]
     """Words of the source, with the blank before each; without `</s>`."""
-    support: NDArray[np.float64]
-    """Support of each source word, in nats, (S,): see `word_support`."""
+    shares: NDArray[np.float64]
+    """Largest share of each source word in a target word, in [0, 1], (S,): see `largest_shares`."""
 
     @property
     def improbable(self) -> int:
@@ -80,8 +82,8 @@ class JudgedTranslation:
 
     @property
     def omitted(self) -> tuple[int, ...]:
-        """0-based content words of the source with a support below `LEAST_SUPPORT`."""
-        return tuple(place for place in self.content if self.support[place] < LEAST_SUPPORT)
+        """0-based content words of the source that no target word renders."""
+        return tuple(place for place in self.content if self.shares[place] < LEAST_SHARE)
 
 
 @dataclass(frozen=True, eq=False)

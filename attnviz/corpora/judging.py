@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.prefixes import JudgedTranslation, word_support
-from attnviz.corpora.analysed_pair import AnalysedPair, pieces_of
+from attnviz.analysis.posterior import DEFAULT
+from attnviz.analysis.prefixes import JudgedTranslation, largest_shares
+from attnviz.corpora.analysed_pair import AnalysedPair, merged, pieces_of
 from attnviz.corpora.forced_decoding import force_decode, pair_batches
 from attnviz.corpora.posterior_attention import BatchPosterior
 from attnviz.decoding import sentence_ids, target_ids
@@ -23,13 +24,14 @@ _BATCH = 64
 def judge(translator: Translator[Any], pairs: Sequence[tuple[str, str]]) -> list[JudgedTranslation]:
     """Return the judgement of `translator` on each (source, translation), computed in batches of similar length.
 
-    Each translation is forced twice: with its source, and with an empty one. A blank translation has no words. Raise
-    AttnvizError where a text is too long, ValueError where the translator has more than one attention distribution a
-    step.
+    A blank translation has no words. Raise AttnvizError where a text is too long, ValueError where the translator has
+    more than one attention distribution a step.
     """
     if not translator.network.attends_once:
-        raise ValueError(f"{translator.name} cannot divide a gain: a step has not exactly one attention distribution")
-    tokenizer, posterior = translator.tokenizer, BatchPosterior(translator, "fit")
+        raise ValueError(
+            f"{translator.name} has no posterior attention: a step has not exactly one attention distribution"
+        )
+    tokenizer, posterior = translator.tokenizer, BatchPosterior(translator, DEFAULT)
     sources = [sentence_ids(tokenizer, source) for source, _ in pairs]
     targets = [target_ids(tokenizer, text) if text.strip() else tokenizer.sentence([]) for _, text in pairs]
     judged: dict[int, JudgedTranslation] = {}
@@ -37,8 +39,6 @@ def judge(translator: Translator[Any], pairs: Sequence[tuple[str, str]]) -> list
     for batch in pair_batches(*lengths, _BATCH) if pairs else ():
         ids = [sources[k] for k in batch], [targets[k] for k in batch]
         decoded = force_decode(translator, *ids)
-        alone = force_decode(translator, [tokenizer.source.sentence([])] * len(batch), ids[1])
-        gains = decoded.log_probabilities - alone.log_probabilities
         shares = posterior(decoded, *ids)
         for row, (k, source, target) in enumerate(zip(batch, *ids, strict=True)):
             pair = AnalysedPair(
@@ -49,20 +49,21 @@ def judge(translator: Translator[Any], pairs: Sequence[tuple[str, str]]) -> list
                 attends=True,
                 attends_once=True,
             )
-            judged[k] = _judged(pairs[k][1], pair, word_support(shares[row][:-1], gains[row, : len(target) - 1]))
+            judged[k] = _judged(pairs[k][1], pair, shares[row])
     return [judged[k] for k in range(len(pairs))]
 
 
-def _judged(text: str, pair: AnalysedPair, support: NDArray[np.float64]) -> JudgedTranslation:
-    """Return the judgement on a pair, given the support of each source piece."""
-    words = pair.words()
-    logs = pair.log_probabilities.astype(np.float64)
+def _judged(text: str, pair: AnalysedPair, shares: NDArray[np.float64]) -> JudgedTranslation:
+    """Return the judgement on a pair, given its posterior attention, (Ty, Tx)."""
+    words, piece_logs = pair.words(), pair.log_probabilities.astype(np.float64)
+    logs = np.array([piece_logs[list(group)].sum() for group in words.target_groups[:-1]])
+    word_shares = merged(shares, words.source_groups, words.target_groups)[:-1, :-1]
     return JudgedTranslation(
         text,
         _spaced(pair.target_surfaces, words.target_groups[:-1]),
-        np.array([logs[list(group)].sum() for group in words.target_groups[:-1]]),
+        logs,
         _spaced(pair.source_surfaces, words.source_groups[:-1]),
-        np.array([support[list(group)].sum() for group in words.source_groups[:-1]]),
+        largest_shares(word_shares.astype(np.float64), logs),
     )
 
 

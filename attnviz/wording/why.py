@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.prefixes import IMPROBABLE, ForcedWords, Growth, JudgedTranslation
+from attnviz.analysis.prefixes import IMPROBABLE, LEAST_PROBABILITY, ForcedWords, Growth, JudgedTranslation
 from attnviz.languages import gettext, ngettext
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, significant, small
@@ -222,7 +222,6 @@ def growth() -> TextSection:
                 "decoder gets of the sentence differs. The page Translate usually shows a larger model. Move the "
                 "slider: the models then translate only the first words."
             ),
-            additive_and_general(),
         ),
     )
 
@@ -241,12 +240,12 @@ def judging(model: str) -> str:
     return gettext(
         "The better model {model} is forced to write each translation. The shade of a French word shows its "
         "probability in {model}: the product of the probabilities of its pieces. A struck-through English word is "
-        "left out of the translation: without this word, the French would be almost as probable. {model} estimates "
-        "this. It computes how much more probable each French piece is with the English sentence than without, and "
-        "divides this gain among the English words. Content words are all words but articles, pronouns, "
-        "prepositions and the like. chrF2 (Popović 2015) compares a translation with a reference translation, from 0 "
-        "to 100.",
+        "left out of the translation, by the estimate of {model}: no French word comes from it. More exactly, no "
+        "French word of at least {least} gives it half of its attention once the word is known. Content words are "
+        "all words but articles, pronouns, prepositions and the like. chrF2 (Popović 2015) compares a translation "
+        "with a reference translation, from 0 to 100.",
         model=model,
+        least=percent(LEAST_PROBABILITY),
     )
 
 
@@ -276,6 +275,7 @@ def translations_section() -> TextSection:
                 "its attention weight for the piece being written. The stripes show the vector in which the decoder "
                 "receives the English sentence at that step. Each stripe is one number, red below zero, blue above."
             ),
+            additive_and_general(),
         ),
     )
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.prefixes import FIRST, MOST, Growth, JudgedTranslation, content_words, prefixes, word_support
+from attnviz.analysis.prefixes import FIRST, MOST, Growth, JudgedTranslation, content_words, largest_shares, prefixes
 from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY
 from tests.strategies import texts
 
@@ -30,17 +29,17 @@ def test_prefixes_grow_evenly_and_are_few(count: int) -> None:
         assert counts == list(range(min(FIRST, count), count + 1))
 
 
-def test_support_divides_the_gain_of_the_sentence() -> None:
-    shares = np.array([[0.25, 0.75, 0.0], [0.0, 0.5, 0.5]])
-    support = word_support(shares, np.array([4.0, -2.0]))
-    np.testing.assert_allclose(support, [1.0, 2.0, -1.0])
-    assert support.sum() == pytest.approx(2.0)
+def test_improbable_words_render_no_source_word() -> None:
+    shares = np.array([[0.25, 0.75, 0.0], [0.0, 0.4, 0.6], [1.0, 0.0, 0.0]])
+    logs = np.log([0.5, 0.02, 0.009])
+    np.testing.assert_allclose(largest_shares(shares, logs), [0.25, 0.75, 0.6])
+    np.testing.assert_allclose(largest_shares(shares[:0], logs[:0]), [0, 0, 0])
 
 
-def test_only_content_words_without_support_are_left_out() -> None:
+def test_only_content_words_that_no_word_renders_are_left_out() -> None:
     source = ("the", " green", " house", " fell", ".")
     judged = JudgedTranslation(
-        "a b c", ("a", " b", " c"), np.log([0.5, 0.09, 0.11]), source, np.array([0, 0.9, 2, 1, 0])
+        "a b c", ("a", " b", " c"), np.log([0.5, 0.09, 0.11]), source, np.array([0, 0.4, 1, 0.5, 0])
     )
     assert content_words([word.strip() for word in source]) == judged.content == (1, 2, 3)
     assert judged.omitted == (1,)

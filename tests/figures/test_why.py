@@ -50,8 +50,8 @@ EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 KINDS = ("none", "general", "additive")
 
 
-def _judged(text: str, support: list[float]) -> JudgedTranslation:
-    return JudgedTranslation(text, (text, " mot"), np.log([0.5, 0.05]), ("the", " cat", " sleeps"), np.array(support))
+def _judged(text: str, shares: list[float]) -> JudgedTranslation:
+    return JudgedTranslation(text, (text, " mot"), np.log([0.5, 0.05]), ("the", " cat", " sleeps"), np.array(shares))
 
 
 GROWN = Growth(
@@ -60,9 +60,9 @@ GROWN = Growth(
     KINDS,
     "judge",
     (
-        (_judged("un", [0, 5, 0.5]), _judged("deux", [0, 0.5, 0.5])),
-        (_judged("trois", [0, 5, 5]), _judged("quatre", [0, 5, 0.5])),
-        (_judged("cinq", [0, 5, 5]), _judged("six", [0, 5, 5])),
+        (_judged("un", [0, 1, 0.25]), _judged("deux", [0, 0.25, 0.25])),
+        (_judged("trois", [0, 1, 1]), _judged("quatre", [0, 1, 0.25])),
+        (_judged("cinq", [0, 1, 1]), _judged("six", [0, 1, 1])),
     ),
 )
 

@@ -176,7 +176,7 @@ def _legend(judge_name: str) -> list[tuple[str, str]]:
         (gettext("below {share}", share=first), "level-1"),
         (gettext("below {share}", share=second), "level-2"),
         (gettext("below {share}", share=third), "level-3"),
-        (gettext("English word left out: without it, the French is almost as probable"), "omitted"),
+        (gettext("English word left out: no French word comes from it"), "omitted"),
     ]
 
 
