@@ -176,7 +176,8 @@ def _legend(judge_name: str) -> list[tuple[str, str]]:
         (gettext("below {share}", share=first), "level-1"),
         (gettext("below {share}", share=second), "level-2"),
         (gettext("below {share}", share=third), "level-3"),
-        (gettext("English word left out: no French word comes from it"), "omitted"),
+        (gettext("English word"), "omitted"),
+        (gettext("left out: no French word comes from it"), ""),
     ]
 
 
