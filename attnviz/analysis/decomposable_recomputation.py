@@ -3,7 +3,7 @@
 Written from the equations, without code of `attnviz.network`. Every sum over positions is rounded once, at its end
 (`math.fsum`), so that the order of the pieces does not change a bit of the verdict.
 
-Symbols and sizes are those of `trace.decomposable_quantities`.
+Symbols and sizes are those of `trace.judgement`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Operand = Callable[[str, Array], Array]
 
 @dataclass(frozen=True, eq=False)
 class DecomposableRecomputation:
-    """Quantities of a verdict in float64, with names and shapes of `trace.decomposable_quantities`."""
+    """Quantities of a verdict in float64, with names and shapes of `trace.judgement`."""
 
     source_embeddings: Array
     target_embeddings: Array

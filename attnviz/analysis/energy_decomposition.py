@@ -43,8 +43,8 @@ class EnergyDecomposition:
     """Weight of each unit, (v_a)_k, 1, or 1 / sqrt(n'), (n',)."""
     bounded: bool = True
     """Whether the activation is a tanh, as in additive attention."""
-    names: tuple[str, str] = ("sₖ", "(P h)ₖ")
-    """Labels of query and key of a product."""
+    names: tuple[str, str] = ("queryₖ", "keyₖ")
+    """Labels of unit k of the query and of the key."""
     scaled: bool = False
     """Whether `score` is 1 / sqrt(n'), as in a transformer."""
 
@@ -73,7 +73,8 @@ def energy_decomposition(trace: Recurrent, weights: Weights | None, step: int, p
     query = np.asarray(trace.queries[step], dtype=np.float64)
     key = np.asarray(trace.keys_at(step)[position], dtype=np.float64)
     scorer = scorer_of(trace.config)
-    return EnergyDecomposition(query, key, scorer.activations(query, key), score_vector(trace, weights), scorer.bounded)
+    score = score_vector(trace, weights)
+    return EnergyDecomposition(query, key, scorer.activations(query, key), score, scorer.bounded, scorer.names)
 
 
 def head_energy_decomposition(opened: OpenHead, row: int, column: int) -> EnergyDecomposition:

@@ -105,7 +105,7 @@ class OpenHead:
         """Name in URLs and files, counted from 1: "cross.2.3" is head 3 of layer 2."""
         return f"{self.kind}.{self.layer + 1}.{self.head + 1}"
 
-    # The rest implements the protocol `trace.attention_matrix.AttentionMatrix`, which figures need.
+    # The rest implements the protocol `trace.aligned.AttentionMatrix`, which figures need.
 
     @property
     def alignment(self) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Posterior attention: which source piece a step was about, given the piece that it wrote; for all steps.
+"""Posterior attention of all steps by Bayes' rule, and the drop of log p when a source piece is erased.
 
 Attention is computed before y_i is known: its query is s_{i-1}. Taken as a prior over annotations, Bayes' rule gives
 the posterior (Deng et al. 2018; Shankar & Sarawagi 2019)

@@ -29,6 +29,8 @@ class Scorer(ABC):
 
     bounded = False
     """Whether a unit's activation is a tanh, which can saturate."""
+    names: tuple[str, str] = ("queryₖ", "keyₖ")
+    """Labels of unit k of the query and of the key."""
     missing = ""
     """Message that energies cannot be computed; empty where they can."""
 
@@ -76,6 +78,7 @@ class AdditiveScorer(Scorer):
     """e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j)."""
 
     bounded = True
+    names = ("(Wₐ s)ₖ", "(Uₐ h)ₖ")
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
         """Return the shapes of W_a (n', n), U_a (n', 2n) and v_a (n',)."""
@@ -117,6 +120,8 @@ class ProductScorer(Scorer):
 class GeneralScorer(ProductScorer):
     """e_ij = s_{i-1} . P h_j (Luong's *general*)."""
 
+    names = ("sₖ", "(P h)ₖ")
+
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
         """Return the shape of P, (n, 2n)."""
         return {"attention.key.weight": (hidden, 2 * hidden)}
@@ -124,6 +129,8 @@ class GeneralScorer(ProductScorer):
 
 class DotScorer(ProductScorer):
     """e_ij = s_{i-1} . h_j (Luong's *dot*); annotations have the length n of states."""
+
+    names = ("sₖ", "hₖ")
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
         """Return an empty dictionary: there are no weights."""
@@ -139,6 +146,8 @@ class LocationScorer(ProductScorer):
 
     Positions without a w_j have energy -inf.
     """
+
+    names = ("sₖ", "wₖ")
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
         """Return the shape of W, whose row j is w_j, (positions, n)."""
@@ -160,6 +169,8 @@ class LocationScorer(ProductScorer):
 
 class LocationAwareScorer(AdditiveScorer):
     """e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j + L f_ij), f_i = F * alpha_{i-1} (Chorowski et al. 2015)."""
+
+    names = ("(Wₐ s)ₖ", "(Uₐ h + L f)ₖ")
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
         """Return the shapes of additive attention's weights, of F (10, 7), r filters of a width, and of L (n', r)."""

@@ -114,7 +114,7 @@ def step(
     """Return one step, and the decoder's state after it.
 
     From annotations (Tx, 2m), keys (Tx, n'), the decoder's `previous_state` and the id of y_{i-1}. The arrays are named
-    as in `trace.seq2seq_quantities`, with `logits` (K,) in addition.
+    as in `trace.seq2seq_trace`, with `logits` (K,) in addition.
     """
     word = word_of(weights, config, previous_id)
     arrays: dict[str, Array] = {}

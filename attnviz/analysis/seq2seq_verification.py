@@ -1,4 +1,4 @@
-"""Verify a step of an imported translator: recompute every number in NumPy float64, without code of the network.
+"""Verify a step of an imported recurrent translator in NumPy float64, and check the shapes of its weights.
 
 Each number is computed from the saved weights, the recorded annotations and keys, and the recorded step before.
 """

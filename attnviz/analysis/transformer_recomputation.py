@@ -3,7 +3,7 @@
 Written from the equations of Vaswani et al. (2017), with normalisation before each block, x_{b+1} = x_b +
 Block_b(LayerNorm(x_b)), and without code of `attnviz.network`.
 
-Sizes are those of `trace.transformer_quantities`.
+Sizes are those of `trace.transformer_trace`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _EPSILON = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class TransformerRecomputation:
-    """Quantities of a translation in float64, with names and shapes of `trace.transformer_quantities`."""
+    """Quantities of a translation in float64, with names and shapes of `trace.transformer_trace`."""
 
     encoder_queries: Array
     encoder_keys: Array

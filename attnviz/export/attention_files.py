@@ -57,7 +57,7 @@ def attention_file_content(records: Sequence[Attention | None], ending: str, fir
     """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError for another.
 
     `first` is the number of the first record, which a .naacl file has. .json, .parquet and .npz hold the weights of
-    every layer and head. .pharaoh, .naacl and .csv hold the links between words (`analysis.pharaoh.word_links`). A
+    every layer and head. .pharaoh, .naacl and .csv hold the links between words (`analysis.gold.word_links`). A
     blank pair, None, is a blank line in .pharaoh and is left out elsewhere; the numbers of other pairs count it.
     """
     numbered = [(number, record) for number, record in enumerate(records, first) if record is not None]

@@ -200,15 +200,15 @@ def _operand_panels(
     ]
     limit = 1.08 * float(np.abs([query, key, query + key]).max() or 1)
     inputs = panel(ink, [0, 0.27], "") | {"range": [-limit, limit], "nticks": 3}
+    of_query, of_key = decomposition.names
+    coloured = _coloured(of_query, ink.decoder), _coloured(of_key, ink.encoder)
     if not decomposition.bounded:
-        inputs["title"]["text"] = (
-            f"{_coloured(decomposition.names[0], ink.decoder)}, {_coloured(decomposition.names[1], ink.encoder)}"
-        )
+        inputs["title"]["text"] = ", ".join(coloured)
         return traces, {
             "xaxis2": inputs | {"domain": [0, 0.4]},
             "xaxis": panel(ink, [0.46, 1], _products_title(decomposition)),
         }
-    inputs["title"]["text"] = f"{_coloured('(Wₐ s)ₖ', ink.decoder)} + {_coloured('(Uₐ h)ₖ', ink.encoder)} ◆"
+    inputs["title"]["text"] = f"{' + '.join(coloured)} ◆"
     diamonds = {
         "type": "scatter",
         "mode": "markers",

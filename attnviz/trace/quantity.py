@@ -1,4 +1,4 @@
-"""`Quantity`: symbol, shape, equation and meaning of one array of a trace; checks and prints tables of them."""
+"""`Quantity`: symbol, shape, equation of an array; checks of shapes, tables, and LaTeX equations as plain text."""
 
 from __future__ import annotations
 

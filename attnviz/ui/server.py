@@ -37,7 +37,7 @@ from attnviz.ui.request_filter import GUARD, frame_ancestors
 FOR_EVER = "public, max-age=31536000, immutable"
 """Cache-Control header of content whose name changes whenever it changes."""
 
-PATHS = ("why", "learns", "transformer", "lab", "corpus")
+FORMER_PATHS = ("why", "learns", "transformer", "lab", "corpus")
 """Paths of pages from before `page` was in the address."""
 PARAMETERS = {
     "rival": "foil",
@@ -58,7 +58,7 @@ VALUES = {
 def current_address(path: str, query: Iterable[tuple[str, str]]) -> str | None:
     """Return the current address for that of an earlier version, None if it is current already or not of a page."""
     folders, _, page = path.rpartition("/")
-    if page not in ("", *PATHS):
+    if page not in ("", *FORMER_PATHS):
         return None
     parameters = list(query)
     current = [_current_parameter(name, value) for name, value in parameters]

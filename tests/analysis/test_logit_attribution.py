@@ -117,6 +117,24 @@ def test_units_add_up_to_the_energy(
         assert np.all(np.diff(largest) <= 0)
 
 
+@pytest.mark.parametrize(
+    ("attention", "of_key"),
+    [
+        ("additive", "(Uₐ h)ₖ"),
+        ("general", "(P h)ₖ"),
+        ("dot", "hₖ"),
+        ("location", "wₖ"),
+        ("location-aware", "(Uₐ h + L f)ₖ"),
+    ],
+)
+def test_units_are_named_as_in_the_equation_of_the_kind(
+    make_network: ModelFactory, tokenizer: Tokenizer, attention: str, of_key: str
+) -> None:
+    trace, _ = _forced_translation(make_network, tokenizer, (attention, "previous"))
+    of_query = "(Wₐ s)ₖ" if "Uₐ" in of_key else "sₖ"
+    assert energy_decomposition(trace, None, 0, 0).names == (of_query, of_key)
+
+
 def test_an_old_trace_takes_its_score_vector_from_the_weights(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = _forced_translation(make_network, tokenizer, ("additive", "previous"))
     old = dataclasses.replace(trace, score_vector=np.zeros(0, np.float32))

@@ -35,7 +35,7 @@ def random_attribution(count: int) -> LogitAttribution:
 def random_decomposition(size: int, bounded: bool = True) -> EnergyDecomposition:
     query, key, score = np.random.default_rng(2).normal(size=(3, size)) * 2
     if bounded:
-        return EnergyDecomposition(query, key, np.tanh(query + key), score)
+        return EnergyDecomposition(query, key, np.tanh(query + key), score, names=("(Wₐ s)ₖ", "(Uₐ h)ₖ"))
     return EnergyDecomposition(query, key, query * key, np.ones(size), bounded=False)
 
 

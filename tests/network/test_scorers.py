@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from attnviz.analysis.scorers import scorer_of
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.config import ModelConfig
 from attnviz.network.scorers import Scorer
@@ -43,7 +44,8 @@ def test_scorer_tensors_have_declared_sizes(make_network: ModelFactory, attentio
     assert weight is None or features is None or weight.shape == (keys.shape[-1], features.shape[-1])
     assert scorer.attends == (attention != "none")
     vector: Tensor | None = scorer.score_vector
-    assert (vector is not None) == (attention in ("additive", "location-aware"))
+    shapes = scorer_of({"attention": attention}).weight_shapes(n, keys.shape[-1], 5)
+    assert (vector is not None) == ("attention.score" in shapes)
     assert vector is None or vector.shape == keys.shape[-1:]
 
 

@@ -1,4 +1,4 @@
-"""Marks: the words of a translation that are likely wrong, each with the step at which to look for the reason.
+"""Marks: source and target words that are likely wrong, with the step to look at; also the least sure step.
 
 A mark is a strong finding, a word of which the model was unsure, or a word that the authors of an example judged to
 be wrong.

@@ -1,6 +1,6 @@
 """Draw the sentence box, model, device, search, level of detail and tour offer; return what the visitor requests.
 
-The browser handles both by itself: see `components/tour/tour.js`.
+The browser handles the level and the tour by itself: see `components/tour/tour.js`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Draw the part of *More* with link, uploader and downloads: figures as PNG, SVG, CSV, the translation as HTML."""
+"""Draw link and downloads of *More*, and the downloads of figures and lecture pages that other pages share."""
 
 from __future__ import annotations
 
