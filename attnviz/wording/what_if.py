@@ -247,7 +247,19 @@ def change_sentence(change: StepChange) -> str:
     sentence = _movement_sentence(change)
     if change.moment == "other words":
         sentence = gettext("The words before this step have changed.") + f" {sentence}"
-    return f"{sentence} {_word_sentence(change, name, after)}"
+    return " ".join(filter(None, (sentence, _word_sentence(change, name, after), _likelier_sentence(change))))
+
+
+def _likelier_sentence(change: StepChange) -> str:
+    """Return which piece is more likely than the one that is written; empty where none is."""
+    likeliest = max(change.pieces, key=lambda one: one.after or 0)
+    if (likeliest.after or 0) <= (change.written.after or 0):
+        return ""
+    return gettext(
+        "{name} is more likely, with {p}.",
+        name=quoted_name(likeliest.piece),
+        p=probability_text(likeliest.after, change.least[1]),
+    )
 
 
 def _word_sentence(change: StepChange, name: str, after: str) -> str:

@@ -57,6 +57,16 @@ def test_context_and_state_changes_are_relative_norms(first: Trace, changed: Tra
     assert not change.unchanged
 
 
+def test_sentence_names_a_piece_that_is_likelier_than_the_written_one(first: Trace, other_word: Trace) -> None:
+    change = step_change(first, other_word, STEP)
+    likeliest = max(change.pieces, key=lambda one: one.after or 0)
+    assert likeliest.piece_id != change.written.piece_id
+    named = change_sentence(change).count(quoted_name(likeliest.piece))
+    changed_back = step_change(other_word, first, STEP)
+    assert named == 2, "once as the previous choice"
+    assert change_sentence(changed_back).count(quoted_name(likeliest.piece)) == 1
+
+
 @EACH_LANGUAGE
 def test_steps_before_the_intervention_are_unchanged(first: Trace, changed: Trace, snapshot: SnapshotAssertion) -> None:
     change = step_change(first, changed, STEP - 1)
