@@ -1,4 +1,4 @@
-"""Check that a model's weights fit a trace, by names and shapes; `MisfitError` where they do not."""
+"""Check that the weights of RNNsearch fit a trace; `MisfitError`, and the check of shapes that all models share."""
 
 from __future__ import annotations
 

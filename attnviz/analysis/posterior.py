@@ -1,4 +1,4 @@
-"""Posterior attention of all steps by Bayes' rule, and the drop of log p when a source piece is erased.
+"""Posterior attention by Bayes' rule and by two other kinds, one of them the default; log p drops by erasure.
 
 Attention is computed before y_i is known: its query is s_{i-1}. Taken as a prior over annotations, Bayes' rule gives
 the posterior (Deng et al. 2018; Shankar & Sarawagi 2019)

@@ -1,4 +1,4 @@
-"""Declaration of imported recurrent translators: those of two PyTorch tutorials and of Joey NMT."""
+"""Declaration of imported recurrent translators, of every program in `imported_families.FAMILIES`."""
 
 from __future__ import annotations
 

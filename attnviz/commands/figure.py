@@ -55,7 +55,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--checkpoint",
         type=Path,
         metavar="FOLDER",
-        help="with a sentence: folder of a checkpoint (of a PyTorch tutorial or of Joey NMT) that translates it in "
+        help="with a sentence: folder of a checkpoint (of a program that `import` reads) that translates it in "
         "place of --model; separate the tokens of the sentence by spaces",
     )
     add(

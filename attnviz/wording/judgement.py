@@ -74,8 +74,7 @@ def swap_sentence(original: Judgement, swapped: Judgement, difference: float | N
     )
     if exact:
         sentence += " " + gettext(
-            "Recomputed with sums that are rounded only once, the verdicts before and after the swap are "
-            "identical to the last bit."
+            "If every sum is rounded only once, the verdict after the swap is the same as before it, to the last bit."
         )
     return sentence
 

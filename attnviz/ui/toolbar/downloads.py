@@ -1,4 +1,4 @@
-"""Draw link and downloads of *More*, and the downloads of figures and lecture pages that other pages share."""
+"""Draw the link and the downloads of *More*, and the downloads of figures and lecture pages on other pages."""
 
 from __future__ import annotations
 
