@@ -287,6 +287,17 @@ def test_tour_is_offered_once_to_a_new_visitor(open_page: Opener, address: str) 
     expect(page.locator(CARD)).to_be_hidden()
 
 
+def test_tour_taken_from_its_offer_gives_its_button_the_focus(open_page: Opener, address: str) -> None:
+    page = open_page("?depth=idea")
+    page.context.clear_cookies()
+    page.goto(address)
+    page.locator(".st-key-tour_take button").press("Enter")
+    wait_for_stop(page, 1)
+    page.keyboard.press("Escape")
+    expect_tour_closed(page)
+    expect(page.locator(".st-key-tour_button button")).to_be_focused()
+
+
 def test_back_leaves_the_last_stop_of_a_link_to_a_stop_that_idea_lacks(open_page: Opener) -> None:
     page = open_page(f"?depth=idea&tour=8&sentence={quote(DEFAULT_SENTENCE)}")
     expect(page.locator(".tour .card")).to_be_visible()

@@ -59,7 +59,7 @@ export function hideCard(root, state) {
   if (scrolled !== null) scrollContainer().scrollTo({ top: scrolled });
   if (!back) return;
   const button = document.querySelector(".st-key-tour_button button");
-  const target = focused?.isConnected && focused !== document.body ? focused : button;
+  const target = focused?.checkVisibility() && focused !== document.body ? focused : button;
   if (target instanceof HTMLElement) target.focus({ preventScroll: true });
 }
 
