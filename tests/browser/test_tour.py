@@ -291,6 +291,7 @@ def test_tour_taken_from_its_offer_gives_its_button_the_focus(open_page: Opener,
     page = open_page("?depth=idea")
     page.context.clear_cookies()
     page.goto(address)
+    settled(page, ".st-key-heatmap")
     page.locator(".st-key-tour_take button").press("Enter")
     wait_for_stop(page, 1)
     page.keyboard.press("Escape")

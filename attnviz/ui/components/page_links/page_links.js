@@ -24,7 +24,7 @@ function correctSkipLink() {
   for (const link of findAll(document, "[data-testid='stSkipToContent']")) {
     link.onclick = (click) => {
       click.preventDefault();
-      import("./skip_link.js").then(({ focusContents }) => focusContents());
+      import("./skip_link.js").then((module) => module.focusContents());
     };
   }
 }
