@@ -112,7 +112,8 @@ def _attention_stage(trace: Recurrent, step: int) -> tuple[str, str]:
         ), outcome
     if not trace.attends_once:
         return attention_sentence(trace, step), outcome
-    return f"{attention_sentence(trace, step)} {gettext('Drag a bar and watch how the translation changes.')}", outcome
+    invitation = gettext("Change a bar (drag it, or press ← → on it) and watch how the translation changes.")
+    return f"{attention_sentence(trace, step)} {invitation}", outcome
 
 
 def _mixture_stage(trace: Recurrent, step: int) -> tuple[str, str]:

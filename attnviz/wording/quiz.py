@@ -22,11 +22,11 @@ def opening(tour: TourData, questions: Sequence[Question]) -> str:
         )
     if len(questions) == 1:
         return gettext(
-            "Which English word did the translator look at most for this word? Tap it. The pictures are hidden until "
-            "you have answered."
+            "Which English word did the translator look at most for this word? Choose it. The pictures are hidden "
+            "until you have answered."
         )
     return gettext(
-        "Here are {count} French words of different kinds. For each, tap the English word that the translator "
+        "Here are {count} French words of different kinds. For each, choose the English word that the translator "
         "looked at most. The pictures are hidden until you have answered.",
         count=len(questions),
     )

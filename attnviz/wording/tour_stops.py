@@ -204,7 +204,7 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
         less=fine_percent(float(alpha[second])),
     )
     return f"{start} {ratio}", gettext(
-        "Drag a bar to change how well one piece fits: the shares of all pieces then change."
+        "Change how well one piece fits: drag its bar, or press ← → on it. The shares of all pieces then change."
     )
 
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.contrast import faint
 from tests.browser.server import READY
-from tests.browser.settled import settled, unfold
+from tests.browser.settled import settled, unfold, wait_until_idle
 from tests.browser.views import SHOWN, at_night
 
 pytestmark = pytest.mark.browser
@@ -162,8 +162,7 @@ def test_tab_visits_every_control_in_order_with_visible_focus(open_page: Opener,
     keys, nameless, unseen = [], [], []
     for stop in stops(page):
         keys.append(stop["key"])
-        if stop["tag"] == "MAIN":  # Streamlit's, which scrolls: it is the window itself
-            continue
+        assert stop["tag"] != "MAIN", "the box that scrolls is no control"
         if not stop["name"]:
             nameless.append(stop)
         focused = picture_of(page, stop["box"])
@@ -217,6 +216,88 @@ def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     expect(heatmap).to_be_hidden()
     expect(page.locator(".st-key-more button")).to_be_focused()
     assert "foil=" in page.url, "Escape closes the box and nothing else"
+
+
+@pytest.mark.parametrize(("path", "key"), [("", "sentence"), ("corpus", "corpus_sample")])
+def test_skip_link_goes_to_the_first_control_after_the_links(open_page: Opener, path: str, key: str) -> None:
+    page = open_page(path=path, ready=f".st-key-{key}")
+    page.wait_for_selector(".page-links a")
+    wait_until_idle(page)
+    reach(page, "", "skip to main content")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"() => ({FOCUSED})()?.key === '{key}'")
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate(FOCUSED)["key"] == "lang"
+
+
+def test_chosen_example_gives_its_button_the_focus(open_page: Opener) -> None:
+    page = open_page("?depth=idea")
+    settled(page, ".st-key-heatmap")
+    for _ in range(2):
+        page.locator(".st-key-examples button").press("Enter")
+        expect(page.locator(BOX)).to_be_focused()
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        expect(page.locator(BOX)).to_have_count(0)
+        expect(page.locator(".st-key-examples button")).to_be_focused()
+
+
+def test_focused_term_keeps_the_focus_as_the_step_changes(open_page: Opener) -> None:
+    page = open_page("?depth=idea&stage=3&step=2")
+    settled(page, ".st-key-mixtures")
+    sentence = page.locator(".st-key-mixtures .chart-box p").first
+    term = sentence.get_by_role("button", name="annotation")
+    term.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+        before = sentence.inner_text()
+        page.keyboard.press(key)
+        expect(sentence).not_to_have_text(before)
+        expect(term).to_be_focused()
+    sentence.evaluate("node => node.querySelector(':focus').dataset.term = '-1'")  # the next sentence lacks it
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".st-key-stage_3")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(sentence.get_by_role("button").first).to_be_focused()
+
+
+def test_tab_goes_from_a_term_to_the_link_on_its_card(open_page: Opener) -> None:
+    page = open_page("?depth=idea&stage=3&step=2")
+    settled(page, ".st-key-mixtures")
+    term, link = page.locator(".st-key-mixtures .term").last, page.locator(".term-card .visit")
+    for _ in range(2):
+        reach(page, "mixtures", term.inner_text())
+        expect(link).to_be_visible()
+        page.keyboard.press("Tab")
+        expect(link).to_be_focused()
+        page.keyboard.press("Shift+Tab")
+        expect(term).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-stage_2")).to_be_visible()
+    expect(link).to_be_hidden()
+    expect(page.locator(".st-key-facts [data-stage='2']")).to_be_focused()
+
+
+def test_escape_on_a_bar_deselects_its_word(open_page: Opener) -> None:
+    page = open_page("?depth=idea&stage=2&step=2")
+    settled(page, ".st-key-softmax")
+    page.locator(".st-key-softmax .hand[tabindex='0']").focus()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_url("**source=**")
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => !new URLSearchParams(location.search).has('source')")
+
+
+def test_enter_in_the_sentence_gives_its_button_the_focus(open_page: Opener) -> None:
+    page = open_page("?depth=idea")
+    settled(page, ".st-key-heatmap")
+    page.locator(".st-key-sentence textarea").fill("A man sleeps.")
+    page.keyboard.press("Enter")
+    expect(page.locator(".player .source")).to_contain_text("man sleeps")
+    expect(page.locator(".st-key-translate button")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"() => {SHOWN}.step === 1")
 
 
 def reach(page: Page, key: str, name: str = "") -> None:

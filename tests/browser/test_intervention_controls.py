@@ -252,10 +252,11 @@ def test_weights_can_be_changed_by_keyboard(open_page: Opener, greedy_trace: Tra
     page.keyboard.press("Enter")
     expect_translation(page, european_only)
     expect(bar(page, EUROPEAN)).to_be_focused()
-    page.keyboard.press("Escape")  # leaves the bars
+    page.keyboard.press("Escape")  # leaves the bars, and deselects the word
     page.locator(".weight_controls .undo").focus()
     page.keyboard.press("Enter")
     expect_translation(page, greedy_trace)
+    bar(page, EUROPEAN).focus()
     page.locator(".weight_controls .only").focus()
     page.keyboard.press("Enter")
     expect_translation(page, european_only)

@@ -123,7 +123,7 @@ def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Ope
     wait_for_stop(page, 7)
     for hidden in (".st-key-heatmap .js-plotly-plot", ".player .source", ".st-key-softmax", ".st-key-diagram svg"):
         expect(page.locator(hidden).first).to_be_hidden()
-    page.keyboard.press("ArrowLeft")
+    card.locator(".back").press("Enter")
     wait_for_stop(page, 6)
     expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()
     page.keyboard.press("ArrowRight")
@@ -152,6 +152,30 @@ def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Ope
     card.locator(".onward").click()  # the score still stands there, with the way on
     expect(page.locator(".st-key-why_opening")).to_contain_text("Why attention?")
     expect(page.locator(CARD)).to_have_count(0)
+
+
+def test_quiz_gives_its_words_the_focus_and_the_arrow_keys(open_page: Opener) -> None:
+    page = open_page(f"{HONEST}&tour=6")
+    card = wait_for_stop(page, 6)
+    wait_until_card_is_beside(page)
+    card.focus()
+    page.keyboard.press("ArrowRight")
+    wait_for_stop(page, 7)
+    word = card.locator(".english .word")
+    for key, place in (("", 0), ("ArrowLeft", 0), ("ArrowRight", 1), ("ArrowLeft", 0)):
+        if key:
+            page.keyboard.press(key)
+        expect(word.nth(place)).to_be_focused()
+    card.locator(".dots button").last.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(word.first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(card.locator(".onward")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(card.locator(".onward")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(word.first).to_be_focused()
+    wait_for_stop(page, 7)
 
 
 def test_numbers_has_one_more_stop_about_bayes(open_page: Opener) -> None:
@@ -261,6 +285,18 @@ def test_tour_is_offered_once_to_a_new_visitor(open_page: Opener, address: str) 
     settled(page, ".st-key-heatmap")
     expect(page.locator(".st-key-tour_offer")).to_have_count(0)
     expect(page.locator(CARD)).to_be_hidden()
+
+
+def test_tour_taken_from_its_offer_gives_its_button_the_focus(open_page: Opener, address: str) -> None:
+    page = open_page("?depth=idea")
+    page.context.clear_cookies()
+    page.goto(address)
+    settled(page, ".st-key-heatmap")
+    page.locator(".st-key-tour_take button").press("Enter")
+    wait_for_stop(page, 1)
+    page.keyboard.press("Escape")
+    expect_tour_closed(page)
+    expect(page.locator(".st-key-tour_button button")).to_be_focused()
 
 
 def test_back_leaves_the_last_stop_of_a_link_to_a_stop_that_idea_lacks(open_page: Opener) -> None:

@@ -13,6 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.analysis.recomputation import softmax
 from attnviz.text import EOS
+from attnviz.trace.changes import Change, UniformAttention, WriteWords, resolved
 from attnviz.trace.interventions import (
     AttentionIntervention,
     ExcludePosition,
@@ -20,11 +21,12 @@ from attnviz.trace.interventions import (
     ReplaceEnergies,
     ReplaceWeights,
     Temperature,
+    forced_words,
 )
 from attnviz.wording.equations import equations
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import number, percent
-from attnviz.wording.stages import narrate, step_sentence
+from attnviz.wording.stages import narrate, step_sentence, was_forced
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
 
@@ -114,3 +116,21 @@ def test_forced_word_is_described_as_given(translator: Translator, snapshot: Sna
     assert without_numbers(step_sentence(trace, 0, "")) == snapshot(name="given")
     assert without_numbers(narrate(trace, 0)[-1].sentence) == snapshot(name="given, last stage")
     assert without_numbers(step_sentence(trace, 1, "")) == snapshot(name="written")
+
+
+@pytest.mark.parametrize("beam", [1, 5])
+def test_only_the_words_that_were_forced_are_described_as_forced(translator: Translator, beam: int) -> None:
+    free = translator.translate(SENTENCES[0], beam=beam)
+    assert len(free.target_ids) > STEP + 1
+
+    def after(change: Change) -> Trace:
+        interventions, _ = resolved(free, change, held=False)
+        return translator.translate(SENTENCES[0], beam=beam, interventions=interventions)
+
+    weights_changed = after(UniformAttention(STEP))
+    assert forced_words(weights_changed.interventions), "the words before the changed step are kept"
+    assert not any(was_forced(weights_changed, step) for step in range(len(weights_changed.target_ids)))
+    other = next(int(piece) for piece in free.top_ids[STEP][1:] if piece > EOS)
+    word_changed = after(WriteWords(STEP, (other,)))
+    assert was_forced(word_changed, STEP)
+    assert not was_forced(word_changed, STEP + 1)

@@ -77,7 +77,7 @@ def key_help(view: View, *, stepping_only: bool = False, has_stages: bool = Fals
         gettext("Space"): gettext("play, pause"),
         gettext("Esc"): gettext("deselect the word and follow the largest weight"),
         gettext("Enter"): gettext("translate"),
-        "Tab</kbd> <kbd>←</kbd><kbd>→": gettext("another word of a sentence, or another weight of a bar"),
+        "Tab</kbd> <kbd>←</kbd><kbd>→": gettext("in a sentence: another word; on a bar: change its weight"),
         "Tab</kbd> <kbd>↑</kbd><kbd>↓": gettext("another bar of weights"),
         "S": gettext("next stage"),
         "L": gettext("lecture mode, for a projector"),

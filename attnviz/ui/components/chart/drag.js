@@ -183,7 +183,10 @@ function onKeyDown(root, state, piece, event) {
   } else if (event.key === "Enter") endDrag(root, state);
   else if (event.key === "Escape") {
     if (sliders?.drag) endDrag(root, state, true);
-    else sliders?.bars[piece].blur();
+    else {
+      sliders?.bars[piece].blur();
+      sendChoice(root, { source: null });
+    }
   } else if (event.key !== " ") return;
   event.preventDefault();
 }

@@ -98,7 +98,9 @@ function drawTextBox(root, data, field) {
     event.stopPropagation();
     commit(data.key, field);
     if (data.button) sendRequest("press", data.button);
-    if (!data.singleLine) box.blur(); // the arrow keys are to step
+    if (data.singleLine) return;
+    box.blur(); // the arrow keys are to step
+    if (data.button) find(document, `.st-key-${data.button} button`).focus();
   };
   field.show = () => {
     if (box.value !== field.value) box.value = String(field.value);

@@ -1,7 +1,8 @@
-// The links between the app's pages. A click requests the page from the server, after all earlier requests.
+// The links between the app's pages, and Streamlit's link that skips them. A click requests the page from the server,
+// after all earlier requests.
 
 import { sendRequest } from "../outbox/outbox.js";
-import { find } from "../shared.js";
+import { find, findAll } from "../shared.js";
 
 /**
  * Follows a link of the navigation.
@@ -12,6 +13,20 @@ function requestPage(click, path) {
   if (click.ctrlKey || click.metaKey || click.shiftKey || click.button !== 0) return;
   click.preventDefault();
   sendRequest("page", path);
+}
+
+/**
+ * Makes Streamlit's skip link (1.67) go to the first control after the links: it goes to the box that scrolls, which has
+ * the links too, and which it makes a tab stop.
+ */
+function correctSkipLink() {
+  find(document, ".stMain").tabIndex = -1;
+  for (const link of findAll(document, "[data-testid='stSkipToContent']")) {
+    link.onclick = (click) => {
+      click.preventDefault();
+      import("./skip_link.js").then((module) => module.focusContents());
+    };
+  }
 }
 
 /** @param {Mounted<{ pages: { path: string, title: string }[], current: string, label: string }>} mounted */
@@ -29,5 +44,6 @@ export default function ({ data: { pages, current, label }, parentElement }) {
     else link.removeAttribute("aria-current");
     link.onclick = (click) => requestPage(click, path);
   });
+  correctSkipLink();
   return undefined;
 }

@@ -1,5 +1,6 @@
 // Keyboard focus of popovers, which Streamlit puts at the end of the document, far from their button: opening one by the
-// keyboard moves the focus into it, Escape moves it back to the button, and Tab beyond either end closes the popover.
+// keyboard moves the focus into it, Escape moves it back to the button, and Tab beyond either end closes the popover. A
+// choice that closes it moves the focus back, too.
 
 import { findAll } from "../shared.js";
 
@@ -9,6 +10,16 @@ const BOX = "[data-testid='stPopoverBody']";
 
 /** @type {HTMLElement | null} */
 let opener = null;
+/** Holds the opener and what replaces it. @type {Element | null} */
+let container = null;
+
+/** Focuses the button that replaces the opener, which closes the popover (`close_popover` in fields.py). */
+const replacing = new MutationObserver(() => {
+  const button = container?.querySelector(BUTTON);
+  if (opener?.isConnected || !(button instanceof HTMLElement)) return;
+  replacing.disconnect();
+  if (document.activeElement === document.body) button.focus();
+});
 
 /**
  * Makes an opening popover a tab stop, as it may only have text that scrolls, and focuses it after a key.
@@ -28,6 +39,7 @@ function reachPopover(byKey, tries = 60) {
 
 /** @param {MouseEvent} event */
 function onPointer({ target }) {
+  replacing.disconnect();
   if (target instanceof Element && target.closest(BUTTON)) reachPopover(false);
 }
 
@@ -39,6 +51,8 @@ function onKey(event) {
     const button = target?.closest(BUTTON);
     if (!(button instanceof HTMLElement)) return;
     opener = button;
+    container = button.closest(".stVerticalBlock");
+    if (container) replacing.observe(container, { childList: true, subtree: true });
     reachPopover(true);
   } else if (key === "Escape" && target?.closest(BOX)) {
     opener?.focus();
@@ -53,7 +67,7 @@ function onKey(event) {
  * @param {ParentNode} root
  * @returns {HTMLElement[]}
  */
-function tabStops(root) {
+export function tabStops(root) {
   return findAll(root, "*").flatMap((node) => [
     ...(node.tabIndex >= 0 && !node.matches(":disabled") && node.checkVisibility() ? [node] : []),
     ...(node.shadowRoot ? tabStops(node.shadowRoot) : []),

@@ -90,14 +90,14 @@ function goToStage(root, stage) {
 }
 
 /**
- * Moves the keyboard focus to a stage further down the page.
+ * Moves the keyboard focus to a stage further down the page, or to the button of one that opens in place.
  * @param {HTMLElement} root
  * @param {number} stage
  */
 function focusStage(root, stage) {
-  const place = stageOf(root, stage);
-  if (!(place instanceof HTMLElement) || opensInPlace(root)) return;
-  place.tabIndex = -1;
+  const place = opensInPlace(root) ? root.querySelector(`[data-stage="${stage}"]`) : stageOf(root, stage);
+  if (!(place instanceof HTMLElement)) return;
+  if (place.tabIndex < 0) place.tabIndex = -1;
   place.focus({ preventScroll: true });
 }
 
@@ -188,7 +188,13 @@ function start(root) {
   const state = /** @type {SummaryState} */ ({});
   onMessages(root, state, ["step"], () => show(root, state));
   onStop(state, onMessage(root, "shown", () => place(root, state)));
-  onStop(state, onMessage(root, "visit", ({ detail }) => goToStage(root, detail)));
+  onStop(
+    state,
+    onMessage(root, "visit", ({ detail }) => {
+      goToStage(root, detail);
+      if (document.activeElement?.matches(":focus-visible")) focusStage(root, detail); // pressed with the keyboard
+    }),
+  );
   onStop(
     state,
     listenToView(root, (event) => {

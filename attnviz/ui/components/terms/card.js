@@ -58,14 +58,14 @@ export function showCard(root, box, term, { name, sentence, drawing, stage }, cl
     const visit = element("button", "visit", viewState(root).view?.terms.visit);
     visit.type = "button";
     visit.onclick = () => {
-      close();
       sendChoice(root, { stage });
-      send(root, "visit", stage);
+      send(root, "visit", stage); // while this button has the focus
+      close();
     };
     text.append(visit);
   }
   box.append(text);
-  if (!box.matches(":popover-open")) box.showPopover();
+  if (!box.matches(":popover-open")) box.showPopover({ source: term }); // Tab goes from the term to the link
   const place = () => placeBeside(box, term);
   place();
   return place;

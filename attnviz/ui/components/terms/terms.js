@@ -7,12 +7,30 @@ import { viewRoot, viewState } from "../view.js";
 const HOVER = 250; // milliseconds over a term after which its card opens, and away from both after which it closes
 
 /**
- * Writes a text in which the first occurrence of each term of the view is a button.
+ * Writes a text in which the first occurrence of each term of the view is a button. If a term had the focus, the same
+ * term of the new text gets it, or else the stage.
  * @param {HTMLElement} root
  * @param {HTMLElement} node
  * @param {string} text
  */
 export function writeWithTerms(root, node, text) {
+  const focused = node.querySelector("[data-term]:focus");
+  writeParts(root, node, text);
+  if (!(focused instanceof HTMLElement) || focused.isConnected) return;
+  const term = node.querySelector(`[data-term="${focused.dataset.term}"]`);
+  const stage = node.closest("[class*='st-key-stage_']");
+  const place = term ?? stage;
+  if (!(place instanceof HTMLElement)) return;
+  if (place === stage) place.tabIndex = -1;
+  place.focus({ preventScroll: true });
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {HTMLElement} node
+ * @param {string} text
+ */
+function writeParts(root, node, text) {
   const cards = viewState(root).view?.terms.cards ?? [];
   const found = cards.flatMap(({ forms }, index) => {
     // A word in quotation marks is a word of the sentence.
@@ -104,6 +122,7 @@ export function listenToTerms(root) {
   view.addEventListener("focusin", (event) => {
     const term = termAt(event);
     if (term?.matches(":focus-visible")) open(term);
+    else if (!(event.target instanceof Node && box.contains(event.target))) close();
   }, { signal });
   view.addEventListener("focusout", ({ relatedTarget }) => {
     if (!(relatedTarget instanceof Node && box.contains(relatedTarget))) close();

@@ -6,7 +6,7 @@ import { sendChoice, sendPreview, viewRoot, viewState } from "../view.js";
 import { comparedBars, energySliders, sentenceElement } from "./parts.js";
 import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer, togglePopover } from "./places.js";
 import { answersOf, isAsking, quizBox } from "./quiz.js";
-import { adjacentStops, goBack, goForward, onTourKey } from "./walking.js";
+import { adjacentStops, focusWord, goBack, goForward, onTourKey } from "./walking.js";
 
 export { goBack, goForward, onTourKey };
 
@@ -31,7 +31,7 @@ export function drawCard(root, state, payload) {
     state.written = name;
     writeCard(root, state, payload, stop);
     showStop(root, state, stop);
-    if (began || (held && !cardHasFocus(root))) card.focus({ preventScroll: true });
+    if ((began || held) && !focusWord(card) && !cardHasFocus(root)) card.focus({ preventScroll: true });
   }
   schedulePlacement(root, state);
 }
@@ -59,7 +59,7 @@ export function hideCard(root, state) {
   if (scrolled !== null) scrollContainer().scrollTo({ top: scrolled });
   if (!back) return;
   const button = document.querySelector(".st-key-tour_button button");
-  const target = focused?.isConnected && focused !== document.body ? focused : button;
+  const target = focused?.checkVisibility() && focused !== document.body ? focused : button;
   if (target instanceof HTMLElement) target.focus({ preventScroll: true });
 }
 
@@ -88,8 +88,8 @@ function writeCard(root, state, payload, stop) {
       if (!stop.quiz) return;
       const within = more.contains(/** @type {ShadowRoot} */ (root.getRootNode()).activeElement);
       more.replaceChildren(quizBox(stop.quiz, identity, redraw, () => openNextPage(root)));
-      const next = more.querySelector("button.onward, .word[tabindex='0']:enabled, .quiz > .plain");
-      if (within && next instanceof HTMLElement) next.focus();
+      const next = more.querySelector("button.onward, .quiz > .plain");
+      if (within && !focusWord(more) && next instanceof HTMLElement) next.focus();
       find(root, ".texts").hidden = answersOf(identity).answers.length > 0;
       write(find(root, ".tour-keys"), isAsking(stop, identity) ? words.own : words.keys);
       drawCard(root, state, payload);

@@ -15,9 +15,21 @@ export function adjacentStops(stops, here) {
 
 const KEY_HANDLERS = // elements that handle the arrow keys or Esc
   "input, textarea, select, [contenteditable='true'], [role='slider'], [role='listbox'], [role='menu'], [role='radio'], [role='group'].english, [role='dialog']:not(.card)";
+const LEFT_OR_RIGHT = ["ArrowLeft", "ArrowRight"];
 
 /**
- * Handles a key during the tour: arrow keys go from stop to stop, and Esc ends it.
+ * Focuses the current word of a question of the quiz; returns whether one is waiting for an answer.
+ * @param {HTMLElement} root
+ */
+export function focusWord(root) {
+  const word = root.querySelector(".english .word[tabindex='0']:enabled");
+  if (!(word instanceof HTMLElement)) return false;
+  word.focus({ preventScroll: true });
+  return true;
+}
+
+/**
+ * Handles a key during the tour: arrow keys go from stop to stop, in the quiz to its words, and Esc ends it.
  * @param {HTMLElement} root
  * @param {TourState} state
  * @param {KeyboardEvent} event
@@ -31,6 +43,7 @@ export function onTourKey(root, state, event, go) {
   const handledElsewhere = path.some((one) => one.matches(KEY_HANDLERS));
   if (event.key === "Escape" && (own || !handledElsewhere)) go(null);
   else if (handledElsewhere) return;
+  else if (root.querySelector(".card.asking") && LEFT_OR_RIGHT.includes(event.key)) focusWord(root);
   else if (event.key === "ArrowRight" && hasNext(state)) goForward(state, go);
   else if (event.key === "ArrowLeft") goBack(state, go);
   else return;
