@@ -49,8 +49,8 @@ def measure_definitions() -> dict[str, str]:
             "share with a human translation (Papineni et al. 2002; computed as in sacreBLEU, Post 2018)."
         ),
         "aer": gettext(
-            "Each French word is linked to the English word it attends to most. The rate says how "
-            "far these links differ from gold links, marked by hand. It is 0 when all links agree, 1 when no link agrees (Och & Ney "
+            "Each French word is linked to the English word it attends to most. The rate says how far these links "
+            "differ from gold links, marked by hand. It is 0 when all links agree, 1 when no link agrees (Och & Ney "
             "2003)."
         ),
         "marks": gettext("Mean of α on gold links between two punctuation marks."),
