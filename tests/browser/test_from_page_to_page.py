@@ -58,6 +58,7 @@ def test_first_click_of_a_visit_opens_another_page(open_page: Opener, first: str
 def test_chart_options_persist_across_pages(open_page: Opener) -> None:
     page = open_page()
     go_to_page(page, "Lab")
+    page.get_by_role("radio", name="Attributions").click()
     expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("words")
     page.locator(".st-key-by").get_by_role("radio", name="pieces").click()
     go_to_page(page, "Translate")
@@ -99,7 +100,11 @@ def test_typed_sentence_survives_navigation_while_the_server_is_busy(open_page: 
 @pytest.mark.nightly
 def test_chart_option_survives_navigation_while_the_server_is_busy(open_page: Opener) -> None:
     page = open_page()
+    go_to_page(page, "Lab")
+    page.get_by_role("radio", name="Attributions").click()
     units = page.locator(".st-key-by")
+    expect(units.locator(CHOSEN)).to_have_text("words")
+    go_to_page(page, "Translate")
     for number, unit in enumerate(("pieces", "words", "pieces", "words")):
         page.locator(".st-key-examples button").first.click()
         page.locator(".st-key-example_list button").nth(number).wait_for()
