@@ -37,7 +37,7 @@ def pair_place(records: AttentionRecords, number: int, count: int, shown: Aligne
         return number - 1
     if (first := records.pairs.first) is not None and count > 1:
         return number - first if 0 <= number - first < len(records) else None
-    if len(records) == 1 and records.tokens(0) == (None, None):
+    if has_no_place(records):
         return 0
     return pair_with_words_of(records, shown)
 

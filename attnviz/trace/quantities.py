@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from attnviz.attention_kinds import HALVING_KINDS
-from attnviz.trace.quantity import Quantity, check_shapes
+from attnviz.trace.quantity import Quantity, check_shapes, piece_quantities
 
 if TYPE_CHECKING:
     from attnviz.trace.trace import Trace
@@ -126,27 +126,7 @@ _TABLE = (
         r"t_{ik} = \max(\tilde t_{i,2k}, \tilde t_{i,2k+1})",
         "maxout layer, from which the logits are computed",
     ),
-    Quantity(
-        "log_probabilities",
-        r"\log p(y_i)",
-        ("Ty",),
-        r"\log p(y_i \mid y_{<i}, x)",
-        "log probability of the written piece, in nats",
-    ),
-    Quantity(
-        "top_ids",
-        r"y",
-        ("Ty", "k"),
-        r"\operatorname{arg\,top}_k\, p(y)",
-        "ids of the likeliest pieces, likeliest first",
-    ),
-    Quantity(
-        "top_probabilities",
-        r"p(y)",
-        ("Ty", "k"),
-        r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)",
-        "probabilities of the likeliest pieces",
-    ),
+    *piece_quantities(r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)"),
     Quantity(
         "target_ids", r"y_i", ("Ty",), r"y_i", "id of the written piece; given in forced decoding", recorded=False
     ),

@@ -87,6 +87,27 @@ class Quantity:
         return self.shape[self.per_step :][:1] == ("Tx",)
 
 
+def piece_quantities(distribution: str) -> tuple[Quantity, ...]:
+    """Return the quantities of written and likeliest pieces; `distribution` is the equation of p(y_i), in LaTeX."""
+    return (
+        Quantity(
+            "log_probabilities",
+            r"\log p(y_i)",
+            ("Ty",),
+            r"\log p(y_i \mid y_{<i}, x)",
+            "log probability of the written piece, in nats",
+        ),
+        Quantity(
+            "top_ids",
+            r"y",
+            ("Ty", "k"),
+            r"\operatorname{arg\,top}_k\, p(y)",
+            "ids of the likeliest pieces, likeliest first",
+        ),
+        Quantity("top_probabilities", r"p(y)", ("Ty", "k"), distribution, "probabilities of the likeliest pieces"),
+    )
+
+
 def check_shapes(record: Saved) -> None:
     """Raise ValueError, naming the array, unless all arrays of `record` have the shapes of its table."""
     sizes = record.sizes()

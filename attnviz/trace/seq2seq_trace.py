@@ -21,7 +21,7 @@ from attnviz.trace import storage
 from attnviz.trace.aligned import Groups
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.quantities import additive_energy, query_and_key
-from attnviz.trace.quantity import Quantity
+from attnviz.trace.quantity import Quantity, piece_quantities
 from attnviz.trace.record import Recurrent
 
 _JOINED = "@@"
@@ -114,27 +114,7 @@ _TABLE = (
         r"t_i = [s_i ; c_i ; E y_{i-1}] \text{, } W_t [s_i ; c_i] + b_t \text{, its tanh, or } s_i",
         "vector from which the logits are computed",
     ),
-    Quantity(
-        "log_probabilities",
-        r"\log p(y_i)",
-        ("Ty",),
-        r"\log p(y_i \mid y_{<i}, x)",
-        "log probability of the written piece, in nats",
-    ),
-    Quantity(
-        "top_ids",
-        r"y",
-        ("Ty", "k"),
-        r"\operatorname{arg\,top}_k\, p(y)",
-        "ids of the likeliest pieces, likeliest first",
-    ),
-    Quantity(
-        "top_probabilities",
-        r"p(y)",
-        ("Ty", "k"),
-        r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)",
-        "probabilities of the likeliest pieces",
-    ),
+    *piece_quantities(r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)"),
 )
 
 QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}

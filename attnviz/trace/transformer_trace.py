@@ -20,7 +20,7 @@ from attnviz.trace import storage
 from attnviz.trace.drawing import drawing, step_index
 from attnviz.trace.head_views import HeadViews, mean_of_heads
 from attnviz.trace.parts import FloatArray, Heads
-from attnviz.trace.quantity import Quantity
+from attnviz.trace.quantity import Quantity, piece_quantities
 from attnviz.trace.record import Record
 
 _ALL = Heads()
@@ -98,27 +98,7 @@ _TABLE = (
         r"t = \mathrm{LayerNorm}(x_{3L})",
         "normalised output of the decoder, from which the logits are computed",
     ),
-    Quantity(
-        "log_probabilities",
-        r"\log p(y_i)",
-        ("Ty",),
-        r"\log p(y_i \mid y_{<i}, x)",
-        "log probability of the written piece, in nats",
-    ),
-    Quantity(
-        "top_ids",
-        r"y",
-        ("Ty", "k"),
-        r"\operatorname{arg\,top}_k\, p(y)",
-        "ids of the likeliest pieces, likeliest first",
-    ),
-    Quantity(
-        "top_probabilities",
-        r"p(y)",
-        ("Ty", "k"),
-        r"p(y_i) = \operatorname{softmax}(E t_i + b)",
-        "probabilities of the likeliest pieces",
-    ),
+    *piece_quantities(r"p(y_i) = \operatorname{softmax}(E t_i + b)"),
     Quantity("logits", r"o_i", ("Ty", "K"), r"E t_i + b", "logits of all pieces", recorded=False),
     Quantity(
         "probabilities",

@@ -170,8 +170,7 @@ def set_drawn_links(session: Session, view: View, request: Mapping[str, Any]) ->
 
 def remove_links(session: Session, view: View) -> None:
     """Remove the links, and empty the text box."""
-    set_links(session, view, "")
-    session[view.key(TEXT)] = ""
+    take_links(session, view, GoldLinks())
 
 
 def take_links(session: Session, view: View, links: GoldLinks) -> None:
