@@ -15,7 +15,7 @@ import {
   widthOf,
   write,
 } from "../shared.js";
-import { sendDraggedWeights, viewState } from "../view.js";
+import { sendPreviewedWeights, viewState } from "../view.js";
 
 export const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
 const LOW = 0.02; // weight below which the end of a bar is not marked
@@ -62,7 +62,7 @@ export function redraw(root, state) {
     const Plotly = await plotlyLibrary();
     if (!states.has(root) || state.sliders !== sliders) return;
     const chart = chartOf(root);
-    sendDraggedWeights(root, sliders.shownWeights === sliders.stepWeights ? null : sliders.shownWeights);
+    sendPreviewedWeights(root, sliders.shownWeights === sliders.stepWeights ? null : sliders.shownWeights);
     const data = sliders.shownWeights === sliders.stepWeights
       ? state.figure.data
       : withWeights(state.figure, sliders.shownWeights);

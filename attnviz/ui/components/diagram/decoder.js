@@ -18,7 +18,7 @@ export function drawDecoder(root, payload, plan) {
   drawReturns(root, payload, plan);
   const beforeSquares = drawVector(before, decoder.before, state, "frame state");
   const previousWord = drawWordBox(previous, decoder.previous, "previous");
-  const made = [addGroup(update, "vector"), addGroup(output, "vector"), addGroup(output, "vector")];
+  const made = [update, output, output].map((part) => addGroup(part, "vector computed"));
   const afterSquares = drawVector(made[0], decoder.after, state, "frame state");
   const readoutSquares = drawVector(made[1], decoder.readout, readout, "frame");
   const word = drawWordBox(made[2], decoder.word, "written");
@@ -26,7 +26,7 @@ export function drawDecoder(root, payload, plan) {
     addElement(output, "text", {
       x: decoder[name][0],
       y: decoder[name][1],
-      class: name,
+      class: `${name} computed`,
       "text-anchor": (plan.vertical || plan.compact) && name === "foils" ? "end" : "start",
     })
   );

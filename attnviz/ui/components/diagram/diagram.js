@@ -177,8 +177,7 @@ function show(root, state) {
 }
 
 /**
- * Draws the ribbons of weights that are being dragged. What follows from them is not known before the server has answered,
- * so the outcome of the previous weights is faded.
+ * Draws the ribbons of weights that are previewed.
  * @param {DiagramState} state
  * @param {number[] | null} weights of the source pieces, or null for those of the step
  */
@@ -189,9 +188,6 @@ function drawWeights(state, weights) {
   const own = numbers.poses[k];
   state.dragged = weights !== null;
   drawPose(payload, plan, parts, weights ? { ...own, weights: Float32Array.from(weights) } : own);
-  for (const node of [parts.context, ...parts.made, ...parts.texts.likely, ...parts.texts.foils]) {
-    node.classList.toggle("stale", state.dragged);
-  }
 }
 
 /**
