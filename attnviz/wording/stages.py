@@ -73,12 +73,17 @@ def step_sentence(trace: Record, step: int, blank: str) -> str:
     """Return what happened at 0-based `step`; `blank` names a piece that is only a space."""
     pieces = (trace.previous_pieces[step], trace.target_pieces[step])
     before, chosen = (quoted_name(piece) if join_pieces([piece]) else blank for piece in pieces)
-    p = float(trace.probabilities[step])
-    probability = decimal(p, 3) if p >= 0.0005 else gettext("less than {p}", p=decimal(0.001, 3))
-    values = {"before": before, "chosen": chosen, "p": probability}
+    values = {"before": before, "chosen": chosen, "p": _probability(float(trace.probabilities[step]))}
     if was_forced(trace, step):
         return gettext("After {before}, the decoder was forced to write {chosen}, which had probability {p}.", **values)
     return gettext("After {before}, the decoder wrote {chosen} with probability {p}.", **values)
+
+
+def _probability(p: float) -> str:
+    """Return a probability with three decimal places; 0 and 1 only where exact."""
+    if 0 < p < 0.0005:
+        return gettext("less than {share}", share=decimal(0.001, 3))
+    return gettext("more than {share}", share=decimal(0.999, 3)) if 0.9995 <= p < 1 else decimal(p, 3)
 
 
 def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
