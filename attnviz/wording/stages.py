@@ -15,7 +15,7 @@ from attnviz.analysis.recomputation import softmax
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record, Recurrent, Trace
-from attnviz.trace.interventions import ForceWord, forced_words
+from attnviz.trace.interventions import ForceWord
 from attnviz.wording.labels import quoted_name, subscript, word_share_text
 from attnviz.wording.numbers import decimal, percent, shown_difference
 from attnviz.wording.scorers import texts_of
@@ -249,20 +249,10 @@ def word_outcome(trace: Record, step: int) -> str:
 
 
 def was_forced(trace: Record, step: int) -> bool:
-    """Return whether the piece of 0-based `step` was forced.
-
-    A change also keeps the pieces before its step, as interventions that force them. Such a piece counts only where
-    greedy search would not have written it: then an earlier change forced it.
-    """
-    if trace.search.method == "forced":
-        return True
-    forced = forced_words(trace.interventions)
-    if step not in forced:
-        return False
-    last, changed_steps = max(forced), {one.step for one in trace.interventions if not isinstance(one, ForceWord)}
-    if last + 1 not in changed_steps and any({step, last} <= set(group) for group in trace.word_groups()[1]):
-        return True
-    return trace.search.method == "greedy" and int(trace.top_ids[step][0]) != int(trace.target_ids[step])
+    """Return whether the piece of 0-based `step` was forced, and not only kept by a change at a later step."""
+    return trace.search.method == "forced" or any(
+        isinstance(one, ForceWord) and one.step == step and not one.kept for one in trace.interventions
+    )
 
 
 def times(ratio: float) -> str:
