@@ -40,7 +40,7 @@ function drawPlan(root, state, payload) {
   addFlowGradient(drawing, plan);
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
   const columns = drawEncoder(drawing, payload, plan, state.numbers);
-  const decoder = drawDecoder(drawing, payload, plan);
+  const decoder = drawDecoder(drawing, payload, plan, (viewState(root).view?.terms.cards.length ?? 0) > 0);
   const { symbols, stageLinks, states: stateNames } = drawNames(drawing, payload, plan, state.stages, measure);
   const texts = { ...decoder.texts, symbols, stageLinks, stateNames, context: [contextName], mix };
   Object.assign(state, { plan, boxWidth, parts: { ...attention, ...decoder, columns, texts }, pose: undefined });
