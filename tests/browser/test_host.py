@@ -61,7 +61,7 @@ def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
         notice = page.locator(".offline")
         expect(notice).to_be_visible()
         page.wait_for_function("() => dialogs > 0")
-        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page.get_by_test_id("stDialog")).to_have_count(0)
         page.locator(".st-key-room[data-step='1'] .player .transport .previous").click()
         expect(page.locator(".st-key-room")).to_have_attribute("data-step", "0")
         page.locator(".player .transport .next").click()

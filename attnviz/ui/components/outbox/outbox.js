@@ -126,14 +126,13 @@ document.addEventListener("click", (click) => {
 
 /**
  * Closes Streamlit's dialog about the lost connection while the notice is shown: it makes the page inert, and it is
- * written in English for the person who started the server. Streamlit 1.67 has no option for it.
+ * written in English for the person who started the server. Streamlit 1.67 has no option for it. The app opens no dialog
+ * of Streamlit itself.
  * @param {HTMLElement} notice
  */
 function closeDialog(notice) {
   if (notice.hidden) return;
-  for (const dialog of findAll(document, "[data-testid='stDialog']:has([data-testid='stErrorCodeBlock'])")) {
-    find(dialog, "button").click();
-  }
+  for (const button of findAll(document, "[data-testid='stDialog'] [role=dialog] > button")) button.click();
 }
 
 /** @param {HTMLElement} notice */
