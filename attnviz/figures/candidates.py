@@ -113,7 +113,7 @@ def candidates_values(trace: Record, step: int, theme: ThemeName) -> Values:
         for label, one in zip(axis_labels(names, _LABEL), ranked, strict=True)
     ]
     probabilities = np.array([one.probability for one in ranked])
-    texts = [f" {_percent(one.probability)}" for one in ranked]
+    texts = [f" {format_share(one.probability, 1)}" for one in ranked]
     return {
         "probabilities": probabilities,
         "rows": list(range(len(names))),
@@ -134,17 +134,11 @@ def candidates(trace: Record, step: int, *, theme: ThemeName = "light") -> go.Fi
 
 def _candidates_alt(ranked: Sequence[_Candidate]) -> str:
     names = [
-        f"{shorten(piece_name(one.piece), 30)} {_percent(one.probability)}{gettext(', chosen') if one.chosen else ''}"
+        f"{shorten(piece_name(one.piece), 30)} {format_share(one.probability, 1)}"
+        f"{gettext(', chosen') if one.chosen else ''}"
         for one in ranked
     ]
     return gettext("Likeliest next pieces: {listed}.", listed="; ".join(names))
-
-
-def _percent(p: float) -> str:
-    """Return a probability as a percentage; 0 and 100 only where exact."""
-    if 0 < p < 0.0005:
-        return f"<{format_share(0.001, 1)}"
-    return f">{format_share(0.999, 1)}" if 0.9995 <= p < 1 else format_share(p, 1)
 
 
 def maxout_template(trace: Trace, theme: ThemeName, *, paired: bool) -> Spec:

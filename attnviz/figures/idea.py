@@ -20,7 +20,7 @@ from attnviz.figures.source_rows import (
     value_axis,
 )
 from attnviz.figures.template import Slot, Values
-from attnviz.languages import gettext
+from attnviz.languages import format_share, gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Recurrent
@@ -90,7 +90,7 @@ def share_values(trace: AttentionMatrix, step: int) -> Values:
     values = {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
     if len(alpha) <= MOST_ROWS:
         # No number for a bar that is too short to see.
-        values["number_text"] = [f" {percent(share, short=True)}" if share >= 0.005 else "" for share in alpha.tolist()]
+        values["number_text"] = [f" {format_share(share)}" if share >= 0.005 else "" for share in alpha.tolist()]
     return values
 
 
@@ -152,7 +152,7 @@ def mixtures_values(trace: Recurrent, step: int) -> Values:
         values["names"].append(f"<b>{name}</b>" if other == step else name)
         parts = _mixture_parts(trace, other) if exists else [(0.0, "")] * len(columns)
         for column, (share, piece) in zip(columns, parts, strict=True):
-            label = f"{piece} {percent(share, short=True)}"
+            label = f"{piece} {format_share(share)}"
             # A part too short for its name has none; the bar is about 400 pixels long.
             column.append((share, label if len(label) * _LETTER < share * _BAR else "", label))
         if exists:

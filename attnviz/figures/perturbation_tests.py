@@ -12,7 +12,7 @@ from attnviz.analysis.perturbation_tests import PerturbationTests
 from attnviz.analysis.step_evaluation import PerturbedStep
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.languages import gettext
+from attnviz.languages import format_share, gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -236,10 +236,10 @@ def _outcome_text(tests: PerturbationTests, name: str, test: PerturbedStep, spel
     if name == "permuted":
         return gettext(
             "{p} (median); same piece: {share}",
-            p=percent(median_probability(tests), short=True),
+            p=format_share(median_probability(tests)),
             share=percent(tests.kept_when_permuted),
         )
-    p = percent(_probability(tests, test), short=True)
+    p = format_share(_probability(tests, test))
     if name == "real":
         return gettext("{p}, writes {name}", p=p, name=quoted_name(shorten(spelling(test.piece_id), 12)))
     return f"{p}, {outcome(tests.real, test, spelling)}"

@@ -99,8 +99,8 @@ def _numbers(change: StepChange, when: str, ink: Palette) -> Spec:
 def _share(p: float | None, threshold: float) -> str:
     """Return a probability as a percentage to one decimal place; for None, that it is below `threshold`."""
     if p is None:
-        return f"<{format_share(max(threshold, 0.001), 1)}"
-    return f"<{format_share(0.001, 1)}" if 0 < p < 0.0005 else format_share(p, 1)
+        return f"<\u00a0{format_share(max(threshold, 0.001), 1)}"
+    return format_share(p, 1)
 
 
 def _layout(change: StepChange, is_written: list[bool], ink: Palette) -> Spec:

@@ -57,7 +57,7 @@ def format_number(value: float, spec: str = "") -> str:
 
 
 def format_share(share: float, places: int = 0) -> str:
-    """Return a share of 1 as a percentage in the current language."""
+    """Return a share of 1 as a percentage in the current language; 0 and 100 only where exact."""
     return numbers.format_share(_current.get(), share, places)
 
 

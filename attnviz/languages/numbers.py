@@ -37,8 +37,17 @@ def _signs(code: str) -> dict[int, str]:
 
 
 def format_share(code: str, share: float, places: int = 0) -> str:
-    """Return a share of 1 as a percentage."""
-    return str(_percent(code, places).apply(Decimal(float(share)), _locale(code))).replace("-", MINUS)
+    """Return a share of 1 as a percentage; 0 and 100 only where exact, otherwise as in "< 1 %" and "> 99 %"."""
+    share, least = float(share), 1 / 10 ** (places + 2)
+    if 0 < share < least / 2:
+        return f"<\u00a0{_written_share(code, least, places)}"
+    if 1 - least / 2 <= share < 1:
+        return f">\u00a0{_written_share(code, 1 - least, places)}"
+    return _written_share(code, share, places)
+
+
+def _written_share(code: str, share: float, places: int) -> str:
+    return str(_percent(code, places).apply(Decimal(share), _locale(code))).replace("-", MINUS)
 
 
 @functools.cache

@@ -234,7 +234,7 @@ def resolved(parent: Record, change: Change, *, held: bool) -> Resolved:
     if held:
         return Resolved(after, tuple(parent.target_ids))
     step = 0 if change.step is None or isinstance(change, FreezeContext) else change.step
-    return Resolved((*forced_prefix(parent.target_ids, step), *_interventions_until(after, step)), None)
+    return Resolved((*_kept_words(parent, step), *_interventions_until(after, step)), None)
 
 
 def replaced_by(trace: Record, step: int) -> int:
@@ -300,7 +300,7 @@ def _resolve_words(
     step, ids = change.step, tuple(parent.target_ids)
     if not held:
         words = (ForceWord(piece, step + k) for k, piece in enumerate(change.pieces))
-        return Resolved((*forced_prefix(ids, step), *words, *_interventions_until(previous_interventions, step)), None)
+        return Resolved((*_kept_words(parent, step), *words, *_interventions_until(previous_interventions, step)), None)
     target = (*ids[:step], *change.pieces, *ids[step + change.replaced :], EOS)
     target = target[: target.index(EOS) + 1]
     shift = len(change.pieces) - change.replaced
@@ -311,6 +311,15 @@ def _resolve_words(
         elif one.step >= step + change.replaced:
             interventions.append(dataclasses.replace(one, step=one.step + shift))
     return Resolved(_interventions_until(interventions, len(target) - 1), target)
+
+
+def _kept_words(parent: Record, step: int) -> tuple[ForceWord, ...]:
+    """Return interventions that keep the words before 0-based `step`; words that a visitor forced remain forced."""
+    forced = {one.step for one in parent.interventions if isinstance(one, ForceWord) and not one.kept}
+    words = forced_prefix(parent.target_ids, step)
+    if parent.search.method == "forced":
+        return tuple(dataclasses.replace(word, kept=False) for word in words)
+    return tuple(dataclasses.replace(word, kept=word.step not in forced) for word in words)
 
 
 def _interventions_until(

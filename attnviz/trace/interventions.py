@@ -119,6 +119,8 @@ class ForceWord:
 
     piece_id: int
     step: int
+    kept: bool = False
+    """Whether the piece was only kept from a translation that was changed at a later step."""
 
     def __post_init__(self) -> None:
         """Raise AttnvizError unless the piece has text or is `</s>`, and the step is a whole number from 0."""
@@ -154,8 +156,8 @@ def forced_words(interventions: Iterable[Intervention]) -> dict[int, int]:
 
 
 def forced_prefix(target_ids: Sequence[int], step: int) -> tuple[ForceWord, ...]:
-    """Return interventions that force the pieces before 0-based `step`, so that a search continues from there."""
-    return tuple(ForceWord(piece, i) for i, piece in enumerate(target_ids[:step]))
+    """Return interventions that keep the pieces before 0-based `step`, so that a search continues from there."""
+    return tuple(ForceWord(piece, i, kept=True) for i, piece in enumerate(target_ids[:step]))
 
 
 def check_interventions(
@@ -194,6 +196,8 @@ def from_json_dict(record: object) -> Intervention:
     kind = fields.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
         raise AttnvizError(gettext("There is no intervention of the kind {found}.", found=repr(kind)))
+    if kind == "word":
+        fields = {"kept": False} | fields  # versions before 0.3 did not record it
     if set(fields) != {field.name for field in dataclasses.fields(KINDS[kind])}:
         raise AttnvizError(
             gettext(

@@ -105,7 +105,7 @@ def _writing() -> Iterator[str]:
     yield gettext(
         "**Gate**: a number from 0 to 1 for each unit. At 0, the gate blocks a value; at 1, it lets the whole "
         "value through. **Candidate**: the proposed new state. The update gate decides how much of the candidate "
-        "is used."
+        "is used. **GRU**, gated recurrent unit: a network with such gates that computes the next state."
     )
     yield gettext(
         "**Saturated** unit: a unit whose input is so far from 0 that its tanh is almost 1 or −1, and hardly "

@@ -58,7 +58,7 @@ def diagram_labels(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
         "annotation": gettext("annotation"),
         "state": gettext("previous state"),
         "previous": gettext("previous word"),
-        "gru": "GRU",
+        "cell": str(trace.config.get("cell", "gru")).upper(),
         "maxout": gettext("joined") if trace.imported else "maxout",
         "hand": gettext("by hand"),
         "again": gettext("reused in the next step"),

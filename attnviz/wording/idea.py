@@ -218,6 +218,16 @@ class TermCard:
     """Number of the stage that computes it."""
 
 
+def _cell_sentence(trace: Recurrent) -> str:
+    if trace.config.get("cell") == "lstm":
+        return gettext("An LSTM (long short-term memory), a network with gates, computes it.")
+    return gettext("A GRU (gated recurrent unit), a network with gates, computes it.")
+
+
+def _maxout_sentence() -> str:
+    return gettext("They come from a maxout layer, which keeps only the larger number of each pair.")
+
+
 def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
     """Return the terms of a recurrent translator; those of attention only where it has attention."""
     cards = (
@@ -230,14 +240,17 @@ def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
         TermCard(
             gettext("Memory (decoder state)"),
             gettext("state"),
-            gettext("The translator’s memory, a list of numbers. It changes at every step."),
+            gettext("The translator’s memory, a list of numbers. It changes at every step.")
+            + " "
+            + _cell_sentence(trace),
             "state",
             4,
         ),
         TermCard(
             gettext("Probability"),
             gettext("probability|probabilities"),
-            gettext("How likely a piece is as the next one. The probabilities of all pieces add up to 100 %."),
+            gettext("How likely a piece is as the next one. The probabilities of all pieces add up to 100 %.")
+            + ("" if trace.imported else f" {_maxout_sentence()}"),
             "probability",
             5,
         ),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from attnviz.analysis.findings import Kind
 from attnviz.analysis.findings.marks import Mark, attending_words, runner_up
 from attnviz.analysis.findings.rules import OtherHypothesis, other_hypotheses
-from attnviz.languages import gettext
+from attnviz.languages import format_share, gettext
 from attnviz.text import EOS
 from attnviz.trace import Record
 from attnviz.wording.findings import finding_sentence, quoted_source_words
@@ -137,9 +137,9 @@ def _runner_up(trace: Record, mark: Mark) -> Line | None:
     text = gettext(
         "{other} has {share}; {written} has {own}.",
         other=_piece_name(piece),
-        share=percent(probability, short=True),
+        share=format_share(probability),
         written=_piece_name(trace.target_pieces[mark.step]),
-        own=percent(float(trace.probabilities[mark.step]), short=True),
+        own=format_share(float(trace.probabilities[mark.step])),
     )
     button = gettext("Write {other} instead", other=_piece_name(piece)) if index > EOS else ""
     return Line(gettext("Runner-up"), text, button=button)

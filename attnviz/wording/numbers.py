@@ -76,14 +76,12 @@ def signed(amount: float, places: int = 2) -> str:
     return text if any(digit in text for digit in "123456789") else text[1:]
 
 
-def percent(share: float, *, short: bool = False) -> str:
-    """Return a share as a whole percentage; 0 and 100 only where exact. `short` uses < and > instead of words."""
+def percent(share: float) -> str:
+    """Return a share as a whole percentage as `format_share` does, but with words instead of < and >."""
     if 0 < share < 0.005:
-        least = format_share(0.01)
-        return f"<{NO_BREAK}{least}" if short else gettext("less than {share}", share=least)
+        return gettext("less than {share}", share=format_share(0.01))
     if 0.995 <= share < 1:
-        most = format_share(0.99)
-        return f">{NO_BREAK}{most}" if short else gettext("more than {share}", share=most)
+        return gettext("more than {share}", share=format_share(0.99))
     return format_share(share)
 
 

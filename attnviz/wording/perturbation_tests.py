@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.analysis.minimal_change import MinimalChange
 from attnviz.analysis.perturbation_tests import PerturbationTests, Shuffled
 from attnviz.analysis.step_evaluation import PerturbedStep
-from attnviz.languages import gettext, ngettext
+from attnviz.languages import format_share, gettext, ngettext
 from attnviz.trace import Trace
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal, percent
@@ -96,7 +96,7 @@ def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) ->
 
 def _change_text(name: str, before: float, after: float) -> str:
     """Return how a probability changes, as “verte”: 88 % → 10 %; empty where it stays the same."""
-    was, becomes = percent(before, short=True), percent(after, short=True)
+    was, becomes = format_share(before), format_share(after)
     if was == becomes:
         return ""
     return gettext("{piece}: {before} → {after}", piece=name, before=was, after=becomes)

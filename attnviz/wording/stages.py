@@ -15,7 +15,7 @@ from attnviz.analysis.recomputation import softmax
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record, Recurrent, Trace
-from attnviz.trace.interventions import ForceWord, forced_words
+from attnviz.trace.interventions import ForceWord
 from attnviz.wording.labels import quoted_name, subscript, word_share_text
 from attnviz.wording.numbers import decimal, percent, shown_difference
 from attnviz.wording.scorers import texts_of
@@ -73,12 +73,17 @@ def step_sentence(trace: Record, step: int, blank: str) -> str:
     """Return what happened at 0-based `step`; `blank` names a piece that is only a space."""
     pieces = (trace.previous_pieces[step], trace.target_pieces[step])
     before, chosen = (quoted_name(piece) if join_pieces([piece]) else blank for piece in pieces)
-    p = float(trace.probabilities[step])
-    probability = decimal(p, 3) if p >= 0.0005 else gettext("less than {p}", p=decimal(0.001, 3))
-    values = {"before": before, "chosen": chosen, "p": probability}
+    values = {"before": before, "chosen": chosen, "p": _probability(float(trace.probabilities[step]))}
     if was_forced(trace, step):
         return gettext("After {before}, the decoder was forced to write {chosen}, which had probability {p}.", **values)
     return gettext("After {before}, the decoder wrote {chosen} with probability {p}.", **values)
+
+
+def _probability(p: float) -> str:
+    """Return a probability with three decimal places; 0 and 1 only where exact."""
+    if 0 < p < 0.0005:
+        return gettext("less than {share}", share=decimal(0.001, 3))
+    return gettext("more than {share}", share=decimal(0.999, 3)) if 0.9995 <= p < 1 else decimal(p, 3)
 
 
 def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
@@ -244,20 +249,10 @@ def word_outcome(trace: Record, step: int) -> str:
 
 
 def was_forced(trace: Record, step: int) -> bool:
-    """Return whether the piece of 0-based `step` was forced.
-
-    A change also keeps the pieces before its step, as interventions that force them. Such a piece counts only where
-    greedy search would not have written it: then an earlier change forced it.
-    """
-    if trace.search.method == "forced":
-        return True
-    forced = forced_words(trace.interventions)
-    if step not in forced:
-        return False
-    last, changed_steps = max(forced), {one.step for one in trace.interventions if not isinstance(one, ForceWord)}
-    if last + 1 not in changed_steps and any({step, last} <= set(group) for group in trace.word_groups()[1]):
-        return True
-    return trace.search.method == "greedy" and int(trace.top_ids[step][0]) != int(trace.target_ids[step])
+    """Return whether the piece of 0-based `step` was forced, and not only kept by a change at a later step."""
+    return trace.search.method == "forced" or any(
+        isinstance(one, ForceWord) and one.step == step and not one.kept for one in trace.interventions
+    )
 
 
 def times(ratio: float) -> str:

@@ -86,7 +86,7 @@ def what_ifs_payload(what_ifs: WhatIfs) -> dict[str, Any]:
 
 def probability_change_text(piece: str, before: float, after: float) -> str:
     """Return how the probability of `piece` changes, as “verte”: 56 % → 10 %."""
-    was, becomes = percent(before, short=True), percent(after, short=True)
+    was, becomes = format_share(before), format_share(after)
     if was == becomes:
         return gettext("{piece} keeps {share}", piece=quoted_name(piece), share=was)
     return gettext("{piece}: {before} → {after}", piece=quoted_name(piece), before=was, after=becomes)

@@ -147,7 +147,7 @@ def judgement_note(judged: JudgedTranslation, score: float | None) -> str:
         ),
     ]
     if score is not None:
-        parts.append(f"chrF {decimal(score, 0)}")
+        parts.append(f"chrF2 {decimal(score, 0)}")
     return "\n".join(parts)
 
 

@@ -274,6 +274,16 @@ def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener) 
         assert re.sub(r"\s", "", shown) == re.sub(r"\s", "", announced)
 
 
+def test_networks_in_the_diagram_have_the_card_of_their_stage(open_page: Opener) -> None:
+    page = open_page("?depth=idea&step=3")
+    settled(page, ".st-key-heatmap")
+    for name in ("GRU", "maxout"):
+        page.locator(".st-key-diagram .term", has_text=name).hover()
+        expect(page.locator(".term-card")).to_contain_text(name)
+        page.mouse.move(5, 5)
+        expect(page.locator(".term-card")).to_be_hidden()
+
+
 def test_terms_have_a_card_on_hover_focus_and_click(open_page: Opener) -> None:
     page = open_page(f"?depth=idea&stage=3&sentence={quote(DEFAULT_SENTENCE)}")
     settled(page, ".st-key-mixtures")
@@ -288,6 +298,10 @@ def test_terms_have_a_card_on_hover_focus_and_click(open_page: Opener) -> None:
     mixture.click()
     expect(card).to_contain_text("Share (attention weight)")
     expect(mixture).to_have_attribute("aria-describedby", re.compile("term-card"))
+    sentence, shown = mixture.locator("xpath=ancestor::p").bounding_box(), card.bounding_box()
+    assert sentence
+    assert shown
+    assert shown["y"] + shown["height"] <= sentence["y"] or shown["y"] >= sentence["y"] + sentence["height"]
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
     page.keyboard.press("Tab")

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
 
 LONG = "Two men in blue shirts are playing guitar on a busy street " * 5
-WRITTEN = """(drawing) => [...drawing.querySelectorAll(".symbol:not(.term), .sign")].map((one) => one.textContent)"""
+WRITTEN = """(drawing) => [...drawing.querySelectorAll(".symbol:not(.formula), .sign")].map((one) => one.textContent)"""
 """JavaScript for the symbols in the diagram, with repetitions."""
 
 
@@ -110,9 +110,9 @@ def test_diagram_symbols_match_the_model(open_page: Opener, model: str) -> None:
 def test_diagram_hides_parameter_terms_at_idea_level(open_page: Opener) -> None:
     page = open_page("?step=3&depth=idea")
     drawing = diagram(page)
-    expect(drawing.locator(".term")).to_have_count(0)
+    expect(drawing.locator(".formula")).to_have_count(0)
     page.locator(".st-key-depth").get_by_role("radio", name="Numbers").click()
-    expect(page.locator(".st-key-diagram .term")).not_to_have_count(0)
+    expect(page.locator(".st-key-diagram .formula")).not_to_have_count(0)
 
 
 @pytest.mark.nightly

@@ -39,6 +39,16 @@ def open_as_visitor(chromium: Browser, stack: ExitStack, address: str) -> Page:
     return page
 
 
+COUNT_DIALOGS = """() => {
+  window.dialogs = 0;
+  new MutationObserver((changes) => {
+    const added = changes.flatMap(({ addedNodes }) => [...addedNodes]);
+    dialogs += added.filter((node) => node.matches?.("[data-testid=stDialog]")).length;
+  }).observe(document.body, { childList: true });
+}"""
+"""JavaScript that counts in `dialogs` how often Streamlit opens a dialog."""
+
+
 def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
     chromium: Browser, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
@@ -47,8 +57,15 @@ def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
         with run_app(tmp_path, PORT=port) as (address, _):
             page = open_as_visitor(chromium, stack, f"{address}/?step=2")
             page.wait_for_selector(READY, timeout=120_000)
+            page.evaluate(COUNT_DIALOGS)
         notice = page.locator(".offline")
         expect(notice).to_be_visible()
+        page.wait_for_function("() => dialogs > 0")
+        expect(page.get_by_test_id("stDialog")).to_have_count(0)
+        page.locator(".st-key-room[data-step='1'] .player .transport .previous").click()
+        expect(page.locator(".st-key-room")).to_have_attribute("data-step", "0")
+        page.locator(".player .transport .next").click()
+        expect(page.locator(".st-key-room")).to_have_attribute("data-step", "1")
         before = text_of(notice)
         page.get_by_role("link", name="Lab", exact=True).click()
         expect(notice).not_to_have_text(before)

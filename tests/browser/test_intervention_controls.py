@@ -130,6 +130,27 @@ def positions(page: Page) -> Any:
     )
 
 
+OUTDATED = (
+    ".facts > p",
+    ".facts .outcome",
+    ".player .shown",
+    ".st-key-heatmap .chart-box",
+    ".st-key-softmax .chart-box > p",
+    ".st-key-stage_5",
+    ".st-key-diagram .likely",
+)
+"""Parts of the page that show the step before a change of its weights."""
+
+
+def expect_outdated(page: Page, outdated: bool) -> None:
+    """Wait until what shows the step before a change is faded and said to be so, or until none of it is."""
+    for name in OUTDATED:
+        expect(page.locator(name).first).to_have_css("opacity", "0.35" if outdated else "1")
+    expect(page.locator(".weight_controls .outdated")).to_be_visible(visible=outdated)
+    expect(page.locator(".weight_controls .hint")).to_be_visible(visible=not outdated)
+    expect(page.locator(".st-key-softmax .chart")).to_have_css("opacity", "1")
+
+
 @on_both
 def test_dragged_bar_previews_weights_without_the_server(open_page: Opener, greedy_trace: Trace) -> None:
     page = open_page(AT)
@@ -144,8 +165,10 @@ def test_dragged_bar_previews_weights_without_the_server(open_page: Opener, gree
         }"""
     )
     before = positions(page)
+    expect_outdated(page, False)
     grasp(page, EUROPEAN, 0.5)
     expect_weight(page, EUROPEAN, 0.48, 0.52)
+    expect_outdated(page, True)
     now = np.array(weights(page))
     assert now.sum() == pytest.approx(1, abs=1e-6)
     others = [j for j in range(len(alpha)) if j != EUROPEAN]
@@ -157,6 +180,7 @@ def test_dragged_bar_previews_weights_without_the_server(open_page: Opener, gree
     assert positions(page) == before
     page.keyboard.press("Escape")
     expect_weight(page, EUROPEAN, alpha[EUROPEAN] - 1e-3, alpha[EUROPEAN] + 1e-3)
+    expect_outdated(page, False)
     page.mouse.up()
     # Escape cancelled the drag, and did not reach the page.
     assert page.evaluate(f"() => {SHOWN}.source") == int(alpha.argmax())
@@ -175,6 +199,7 @@ def test_dragged_weight_can_be_undone_or_applied_to_a_held_translation(
     assert european_only.translation != greedy_trace.translation
     drag(page, EUROPEAN, 1.3)
     expect_translation(page, european_only)
+    expect_outdated(page, False)
     expect_step(page, STEP)
     expect(page.locator(".st-key-changed p")).to_contain_text("“·Europe”")
     assert change_texts(page) == snapshot(name="pulled")

@@ -306,8 +306,7 @@ def test_sticky_bar_does_not_overlap_the_menu(open_page: Opener) -> None:
     expect_step(page, 2)
     settled(page)  # charts drawn above the stage would move it
     page.locator(".st-key-stage_5").scroll_into_view_if_needed()
-    attended = page.locator(".player .bar .attended")
-    expect(attended).to_be_visible()
+    expect(page.locator(".player .bar .pair")).to_be_visible()
     menu = page.locator("[data-testid=stMainMenu]").bounding_box()
     assert menu
     inside = page.locator(".player .bar").evaluate(

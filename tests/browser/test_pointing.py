@@ -150,7 +150,7 @@ def test_sticky_bar_shows_both_sentences_with_their_colours(open_page: Opener) -
     expect(page.locator(".player .french .current")).to_be_in_viewport()
     expect(page.locator(".player .english .current")).to_be_in_viewport()
     height = bar.bounding_box()["height"]
-    assert height < 110
+    assert height < 75
     page.keyboard.press("ArrowRight")
     expect(page.locator(".player .french .current")).to_be_in_viewport()
     page.locator(".player .french .word").first.click()

@@ -17,6 +17,7 @@ from tests.browser.test_intervention_controls import (
     AT,
     EUROPEAN,
     STEP,
+    expect_outdated,
     expect_translation,
     expect_weight,
     weights,
@@ -42,9 +43,11 @@ def test_temperature_is_previewed_and_applied_on_enter(open_page: Opener, greedy
     energies = greedy_trace.energies[STEP - 1].astype(float) / tau
     softmax = np.exp(energies - energies.max()) / np.exp(energies - energies.max()).sum()
     expect_weight(page, strongest, softmax[strongest] - 2e-3, softmax[strongest] + 2e-3)
+    expect_outdated(page, True)
     assert not what_ifs(page)
     page.keyboard.press("Escape")
     expect_weight(page, strongest, 0.9, 1)
+    expect_outdated(page, False)
     for _ in range(40):
         page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")

@@ -16,7 +16,7 @@ from attnviz import Trace, Translator, analysis, figures
 from attnviz.analysis.perturbation_tests import PerturbationTests
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.languages import set_language
+from attnviz.languages import format_share, set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.wording.attribution_methods import (
@@ -150,7 +150,7 @@ def test_perturbation_tests_figure_draws_the_results(lab: Lab) -> None:
     np.testing.assert_allclose(bars["median"].x, [np.median(permuted)])
     notes = " ".join(note.text for note in figure.layout.annotations)
     for test in shown:
-        assert percent(float(test.probabilities[word]), short=True) in notes
+        assert format_share(float(test.probabilities[word])) in notes
     table = figures.perturbation_tests_table(lab.perturbation_tests, lab.spelling, lab.best)
     assert len(table) == 5 + 20
     assert table["writes"].iloc[0] == lab.spelling(lab.perturbation_tests.real.piece_id)
@@ -207,8 +207,8 @@ def test_sentences_contain_the_numbers(lab: Lab, snapshot: SnapshotAssertion) ->
     before = float(real.probabilities[word])
     tested = [float(test.probabilities[word]) for test in (tests.uniform, tests.without_strongest, tests.adversary)]
     tested.append(float(np.median([test.probabilities[word] for test in tests.permuted])))
-    shares = [percent(p, short=True) for p in tested if percent(p, short=True) != percent(before, short=True)]
-    changes = [f"{percent(before, short=True)} → {share}" for share in shares]
+    shares = [format_share(p) for p in tested if format_share(p) != format_share(before)]
+    changes = [f"{format_share(before)} → {share}" for share in shares]
     assert perturbation.count("→") == bool(changes)
     assert not changes or any(change in perturbation for change in changes)
     best = best_sentence(lab.best, lab.perturbation_tests.real, lab.trace.target_ids[STEP], lab.trace, lab.spelling)
@@ -217,7 +217,7 @@ def test_sentences_contain_the_numbers(lab: Lab, snapshot: SnapshotAssertion) ->
         float(lab.perturbation_tests.real.probabilities[piece])
     ):
         assert best.endswith(f"{quoted_name(lab.trace.source_pieces[int(lab.best.weights.argmax())])}.")
-        assert f"→ {percent(float(lab.best.probabilities[piece]), short=True)}" in best
+        assert f"→ {format_share(float(lab.best.probabilities[piece]))}" in best
     shuffled = shuffled_sentence(lab.shuffled)
     assert re.findall(r"\d+", shuffled)[:2] == [str(steps), str((lab.shuffled.kept > 0.5).sum())]
     minimal_changes = [minimal_change_sentence(lab.minimal_change, step, lab.spelling) for step in range(steps)]

@@ -27,7 +27,7 @@ globalThis.document = Object.assign(new EventTarget(), {
   documentElement: { toggleAttribute() {} },
   roots: [],
   querySelector: () => document.app,
-  querySelectorAll: () => document.roots,
+  querySelectorAll: (selector) => selector.includes("st-key-room") ? document.roots : [],
 });
 Object.defineProperty(globalThis, "location", {
   value: {

@@ -18,6 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.analysis.heads import named_head
 from attnviz.checkpoint import save_model
+from attnviz.languages import format_share
 from attnviz.model_folder import load_weights
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
@@ -170,7 +171,7 @@ def test_row_is_saved_in_every_form(folder: Path) -> None:
         if scores is not None:
             np.testing.assert_allclose(picture.numbers["energy (score) e"], scores[step], atol=1e-5)
         texts = [note.text for note in picture.figure.layout.annotations]
-        assert texts[-len(weights[step]) :] == [f"{round(100 * w)}\u00a0%" for w in weights[step]]
+        assert texts[-len(weights[step]) :] == [format_share(float(w)) for w in weights[step]]
 
 
 def test_row_is_verified_in_its_three_models(open_page: Callable[..., AppTest]) -> None:

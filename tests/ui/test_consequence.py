@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from attnviz import AttnvizError, Trace, Translator
+from attnviz.languages import format_share
 from attnviz.trace.changes import SHARE_TOTAL, Resolved, resolved, shares_of
 from attnviz.trace.interventions import ReplaceWeights
 from attnviz.ui.step.intervention_controls import _consequence_at, consequence_payload
 from attnviz.ui.step.what_if import requested_change
 from attnviz.ui.view import MAIN, View
-from attnviz.wording.numbers import percent
 from attnviz.wording.what_if import changed_words
 from tests.conftest import SENTENCES
 
@@ -53,7 +53,7 @@ def test_consequence_is_what_the_change_then_does(view: View, translator: Transl
                 target=tuple(trace.target_ids),
                 interventions=[ReplaceWeights(tuple(row.tolist()), step)],
             )
-            after = percent(float(alone.probabilities[step]), short=True)
+            after = format_share(float(alone.probabilities[step]))
             assert after in payload["probability"]
             if done.target_ids == trace.target_ids:
                 assert payload["words"] == []
@@ -89,7 +89,7 @@ def test_a_frozen_vector_changes_the_pieces_before_the_step(view: View) -> None:
     payload = consequence_payload(view, {"kind": "frozen", "step": step})
     change = requested_change(view, {"kind": "frozen", "step": step})
     held = view.translate_again(resolved(view.trace, change, held=True))  # type: ignore[misc]
-    assert percent(float(held.probabilities[step]), short=True) in payload["probability"]
+    assert format_share(float(held.probabilities[step])) in payload["probability"]
 
 
 def test_a_held_translation_changes_its_probability_only(view: View) -> None:

@@ -26,8 +26,9 @@ WORDS = {
         "Mask",
         "AER",
     ),
+    "corpus": ("corpus/corpus_page.py", "chrF2", "BLEU", "AER", "Entropy", "Coverage", "Pharaoh"),
     "lab": ("lab/lab_page.py", "Attention weight", "Logit", "Posterior", "AER"),
-    "translate": ("step/step_view.py", "State", "Maxout", "Head"),
+    "translate": ("step/step_view.py", "State", "Maxout", "GRU", "Head", "`<s>`, `</s>`, `<unk>`"),
 }
 """By page: the module that draws its glossary, and terms that must be in it."""
 

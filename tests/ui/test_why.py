@@ -90,6 +90,7 @@ def test_three_translations_are_shown_side_by_side_with_their_weights(page: Run,
         assert len(lane["notes"]) == len(race["labels"])
     assert fixed["weights"] is None
     assert fixed["strip"]["units"] == 10
+    assert re.findall(r"\d+", fixed["strip"]["caption"]) == ["10", "20"]
     for lane in attending:
         assert lane["strip"]["units"] == 20
         assert all(sum(row) == pytest.approx(1, abs=0.01) for row in lane["weights"])

@@ -132,5 +132,12 @@ def test_only_the_words_that_were_forced_are_described_as_forced(translator: Tra
     assert not any(was_forced(weights_changed, step) for step in range(len(weights_changed.target_ids)))
     other = next(int(piece) for piece in free.top_ids[STEP][1:] if piece > EOS)
     word_changed = after(WriteWords(STEP, (other,)))
-    assert was_forced(word_changed, STEP)
-    assert not was_forced(word_changed, STEP + 1)
+    forced = [step for step in range(len(word_changed.target_ids)) if was_forced(word_changed, step)]
+    assert forced == [STEP]
+    assert len(word_changed.target_ids) > STEP + 1
+    interventions, _ = resolved(word_changed, UniformAttention(STEP + 1), held=False)
+    twice_changed = translator.translate(SENTENCES[0], beam=beam, interventions=interventions)
+    assert twice_changed.target_ids[STEP] == other
+    forced = [step for step in range(len(twice_changed.target_ids)) if was_forced(twice_changed, step)]
+    assert forced == [STEP], "a later change does not make a forced word one that the search chose"
+    assert was_forced(Trace.from_json(twice_changed.to_json()), STEP)

@@ -112,12 +112,16 @@ export function number(value, places) {
 
 /**
  * A share of 1 in per cent in the format of the page's language, as `format_share` of the server writes it: with a
- * no-break space before the sign, also in English.
+ * no-break space before the sign, also in English, and 0 and 100 only where exact.
  * @param {number} share
  * @param {number} [places]
  */
 export function percent(share, places = 0) {
-  return numberFormat().zero.replace("0", number(100 * share, places));
+  const least = 1 / 10 ** (places + 2);
+  /** @param {number} exact */
+  const written = (exact) => numberFormat().zero.replace("0", number(100 * exact, places));
+  if (share > 0 && share < least / 2) return `<\u00a0${written(least)}`;
+  return share < 1 && share >= 1 - least / 2 ? `>\u00a0${written(1 - least)}` : written(share);
 }
 
 /**

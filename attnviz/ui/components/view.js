@@ -116,12 +116,16 @@ export function sendPointed(node, pointed) {
 }
 
 /**
- * Sends in the view of `node` the weights that are being dragged; null where the step's own are shown.
+ * Sends in the view of `node` the weights that are previewed; null where the step's own are shown. Meanwhile the numbers
+ * computed from the step's own weights are faded (page.css).
  * @param {Element} node
  * @param {number[] | null} weights
  */
-export const sendDraggedWeights = (node, weights) =>
-  viewRoot(node).dispatchEvent(new CustomEvent("attnviz:weigh", { detail: weights }));
+export function sendPreviewedWeights(node, weights) {
+  const root = viewRoot(node);
+  root.toggleAttribute("data-previewed", weights !== null);
+  root.dispatchEvent(new CustomEvent("attnviz:weigh", { detail: weights }));
+}
 
 /**
  * Calls `listener` at each message `name` of the view of `node`; returns a function that ends that.

@@ -26,6 +26,7 @@ from attnviz.ui.corpus.corpus_plot import plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, File, Files, Job, begin, begin_attention, job_of
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
+from attnviz.ui.glossary import glossary_box
 from attnviz.ui.requests import begin_fragment, request_button
 from attnviz.ui.text_sections import text_section
 from attnviz.wording.comparison import agreement_sentences
@@ -88,6 +89,7 @@ def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) 
     with st.container(key="corpus_opening"):
         text_section(TextSection(gettext("Corpus"), (_introduction(),)))
         _table_sources(model)
+        glossary_box("glossary", "signs", "attention", "writing", "scores")
     message, identity = st.session_state.get(_UPLOAD_ERROR, ("", ""))
     if message and identity == st.session_state[key(corpus_choices.TABLE)]:
         _show_error(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -197,6 +198,8 @@ def _introduction(view: View) -> str:
     words = view.trace.words()
     if any(len(group) > 1 for group in (*words.source_groups, *words.target_groups)):
         sentences.append(gettext("A thin line in a word separates its pieces."))
+    if words.source[-1] == "</s>" or words.target[-1] == "</s>":
+        sentences.append(escape(gettext("The sign </s> marks the end of a sentence.")))
     return " ".join((*sentences, start))
 
 

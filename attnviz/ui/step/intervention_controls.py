@@ -171,6 +171,7 @@ def _words() -> dict[str, str]:
             "Drag a bar, and the other bars adjust. On the keyboard, ← → move the selected bar, ↑ ↓ select another, "
             "and Enter applies the new weights. Selected piece: {name}."
         ),
+        "outdated": gettext("What is faded still shows the step before this change."),
         "only": gettext("Look only here"),
         "without": gettext("Anywhere but here"),
         "alike": gettext("Uniform"),

@@ -48,11 +48,12 @@ def draws_links(view: View) -> bool:
 def link_drawing_switch(view: View) -> None:
     """Draw the switch of the mode, which stands beside the title of the heatmap."""
     switch(
-        gettext("Draw links"),
+        gettext("Draw links yourself"),
         key=view.key(DRAW),
         parameter=view.key(DRAW),
         help=gettext(
-            "Link the words yourself on the heatmap. The page then shows how far the attention agrees with your links."
+            "You click the cells of the heatmap to link an English word with a French word; the page draws no links by "
+            "itself. It then shows how far the attention agrees with your links."
         ),
     )
 

@@ -35,10 +35,12 @@ def translations_panel(view: View, trio: Trio) -> None:
 def _payload(_trio: Trio, identity: str, code: str) -> dict[str, object]:  # noqa: ARG001  part of the cache key
     count = len(_trio.longest.target_pieces)
     labels = [gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count)]
-    return lanes_payload(identity, labels, [_lane(trace, count) for trace in _trio.own])
+    attending = max(trace.contexts.shape[1] for trace in _trio.own if trace.attends)
+    return lanes_payload(identity, labels, [_lane(trace, count, attending) for trace in _trio.own])
 
 
-def _lane(trace: Trace, count: int) -> dict[str, object]:
+def _lane(trace: Trace, count: int, attending: int) -> dict[str, object]:
+    """Return the lane of a translation of `count` steps; a context vector with attention has `attending` numbers."""
     attention, units = str(trace.config["attention"]), trace.contexts.shape[1]
     if trace.attends:
         caption = gettext(
@@ -57,8 +59,11 @@ def _lane(trace: Trace, count: int) -> dict[str, object]:
         )
         vector_caption = gettext(
             "The context vector: {units} numbers, the same at every step. This vector is the encoder’s state "
-            "after reading the sentence forwards.",
+            "after reading the sentence forwards. With attention there are {attending} numbers: every word also has "
+            "a state of reading backwards. At the end of the sentence this state has read almost nothing, so the "
+            "fixed vector leaves it out.",
             units=units,
+            attending=attending,
         )
     return written_lane(trace, attention_name(attention), caption, vector_caption, _notes(trace, count))
 

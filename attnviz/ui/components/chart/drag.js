@@ -2,7 +2,7 @@
 // all still sum to 1; the server gets the weights at the end of the drag.
 
 import { fill, find, findAll } from "../shared.js";
-import { onMessage, sendChoice, sendPointed, sendWhatIf, viewState } from "../view.js";
+import { onMessage, sendChoice, sendPointed, sendPreviewedWeights, sendWhatIf, viewState } from "../view.js";
 import { changedWeights, withShare } from "./changed_weights.js";
 import { placeSliders, redraw, SLACK, unpackedBars } from "./sliders.js";
 
@@ -27,6 +27,7 @@ const KEY_CHANGES = {
 export function attachSliders(root, chart, state) {
   const { weights } = state.figure.layout.meta, layer = find(root, ".hands");
   state.sliders?.drag?.end();
+  if (state.sliders) sendPreviewedWeights(root, null);
   hideConsequence(root, state);
   if (!state.words || !weights || weights.pieces.length < 2) {
     state.sliders = undefined;

@@ -15,22 +15,19 @@ import {
   widthOf,
   write,
 } from "../shared.js";
-import { sendDraggedWeights, viewState } from "../view.js";
+import { sendPreviewedWeights, viewState } from "../view.js";
 
 export const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
 const LOW = 0.02; // weight below which the end of a bar is not marked
 
 /**
- * The text of a weight as in the figure. Where that shows shares, a whole percentage, with 0 and 100 only where exact, as
- * `percent` of the server writes it.
+ * The text of a weight as in the figure: where that shows shares, a whole percentage.
  * @param {Figure} figure
  * @param {number} weight
  * @param {number} [places]
  */
 function weightText({ layout }, weight, places = 2) {
-  if (!layout.meta.weights?.shares) return number(weight, places);
-  if (weight > 0 && weight < 0.005) return `<\u00a0${percent(0.01)}`;
-  return weight >= 0.995 && weight < 1 ? `>\u00a0${percent(0.99)}` : percent(weight);
+  return layout.meta.weights?.shares ? percent(weight) : number(weight, places);
 }
 
 /**
@@ -62,7 +59,7 @@ export function redraw(root, state) {
     const Plotly = await plotlyLibrary();
     if (!states.has(root) || state.sliders !== sliders) return;
     const chart = chartOf(root);
-    sendDraggedWeights(root, sliders.shownWeights === sliders.stepWeights ? null : sliders.shownWeights);
+    sendPreviewedWeights(root, sliders.shownWeights === sliders.stepWeights ? null : sliders.shownWeights);
     const data = sliders.shownWeights === sliders.stepWeights
       ? state.figure.data
       : withWeights(state.figure, sliders.shownWeights);

@@ -83,7 +83,7 @@ function addColumnNumber(parent, plan, across, name, j) {
 function drawContext(parent, payload, plan) {
   const [top, bottom] = plan.across.context, { flow } = plan;
   const contextLine = addElement(parent, "path", { class: "line context" });
-  const context = addGroup(parent, "vector");
+  const context = addGroup(parent, "vector computed");
   const place = area(plan, -flow / 2, top, flow, bottom - top);
   const contextSquares = drawVector(context, place, payload.squares.context, "frame context");
   const [x, y] = plan.vertical ? [place.x + 2, place.y - 8] : [0, place.y + 18];

@@ -9,8 +9,9 @@ import { TAPS } from "./terms.js";
  * @param {Element} root
  * @param {DiagramPayload} payload
  * @param {Plan} plan
+ * @param {boolean} explained whether the view has cards of its terms
  */
-export function drawDecoder(root, payload, plan) {
+export function drawDecoder(root, payload, plan, explained) {
   const { decoder } = plan, { squares: { state, readout }, words } = payload;
   const inputs = addGroup(root, "given"), before = addGroup(inputs, "vector"), previous = addGroup(inputs, "vector");
   const [update, output] = [4, 5].map((stage) => addStagePart(root, stage));
@@ -18,7 +19,7 @@ export function drawDecoder(root, payload, plan) {
   drawReturns(root, payload, plan);
   const beforeSquares = drawVector(before, decoder.before, state, "frame state");
   const previousWord = drawWordBox(previous, decoder.previous, "previous");
-  const made = [addGroup(update, "vector"), addGroup(output, "vector"), addGroup(output, "vector")];
+  const made = [update, output, output].map((part) => addGroup(part, "vector computed"));
   const afterSquares = drawVector(made[0], decoder.after, state, "frame state");
   const readoutSquares = drawVector(made[1], decoder.readout, readout, "frame");
   const word = drawWordBox(made[2], decoder.word, "written");
@@ -26,7 +27,7 @@ export function drawDecoder(root, payload, plan) {
     addElement(output, "text", {
       x: decoder[name][0],
       y: decoder[name][1],
-      class: name,
+      class: `${name} computed`,
       "text-anchor": (plan.vertical || plan.compact) && name === "foils" ? "end" : "start",
     })
   );
@@ -43,8 +44,8 @@ export function drawDecoder(root, payload, plan) {
     likely: [likely],
     foils: [foils],
   };
-  writeBoxName(update, decoder.after, words.gru);
-  writeBoxName(output, decoder.readout, words.maxout);
+  writeBoxName(update, decoder.after, words.cell, explained);
+  writeBoxName(output, decoder.readout, words.maxout, explained);
   const origin = addElement(inputs, "path", { d: roundedPath(originPath(plan)), class: "line state origin" });
   return { origin, before, previous, beforeSquares, afterSquares, readoutSquares, made, texts };
 }
@@ -65,9 +66,13 @@ function originPath({ vertical, across: { backward }, columns: [first], cell, de
  * @param {Element} parent
  * @param {Area} place
  * @param {string} text
+ * @param {boolean} explained whether the card of its stage explains it (components/terms)
  */
-function writeBoxName(parent, { x, y }, text) {
-  addElement(parent, "text", { x: x - 28, y: y - 9, class: "function" }, text);
+function writeBoxName(parent, { x, y }, text, explained) {
+  const name = addElement(parent, "text", { x: x - 24, y: y - 9, class: "function" }, text);
+  if (!explained) return;
+  name.classList.add("term");
+  name.dataset.term = "";
 }
 
 /**

@@ -40,7 +40,7 @@ function drawPlan(root, state, payload) {
   addFlowGradient(drawing, plan);
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
   const columns = drawEncoder(drawing, payload, plan, state.numbers);
-  const decoder = drawDecoder(drawing, payload, plan);
+  const decoder = drawDecoder(drawing, payload, plan, (viewState(root).view?.terms.cards.length ?? 0) > 0);
   const { symbols, stageLinks, states: stateNames } = drawNames(drawing, payload, plan, state.stages, measure);
   const texts = { ...decoder.texts, symbols, stageLinks, stateNames, context: [contextName], mix };
   Object.assign(state, { plan, boxWidth, parts: { ...attention, ...decoder, columns, texts }, pose: undefined });
@@ -177,8 +177,7 @@ function show(root, state) {
 }
 
 /**
- * Draws the ribbons of weights that are being dragged. What follows from them is not known before the server has answered,
- * so the outcome of the previous weights is faded.
+ * Draws the ribbons of weights that are previewed.
  * @param {DiagramState} state
  * @param {number[] | null} weights of the source pieces, or null for those of the step
  */
@@ -189,9 +188,6 @@ function drawWeights(state, weights) {
   const own = numbers.poses[k];
   state.dragged = weights !== null;
   drawPose(payload, plan, parts, weights ? { ...own, weights: Float32Array.from(weights) } : own);
-  for (const node of [parts.context, ...parts.made, ...parts.texts.likely, ...parts.texts.foils]) {
-    node.classList.toggle("stale", state.dragged);
-  }
 }
 
 /**

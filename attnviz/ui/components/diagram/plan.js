@@ -169,7 +169,7 @@ function compactDecoder(width, bottom, attends) {
     readout: { x: readout, y: boxes, width: box, height: 18 },
     word: { x: word, y: boxes - 8, width: 84, height: 34 },
     likely: [word + 90, boxes + 15],
-    foils: [width - 2, boxes - 16],
+    foils: [width - 2, boxes - 44],
     lanes: { state: top + 8, context: top + 22, word: top + 36 },
     queryFrom: [left + (attends ? 10 : 0), top],
     titles: { 4: [after - 28, boxes + 38], 5: [readout - 28, boxes + 38] },

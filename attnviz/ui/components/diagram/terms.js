@@ -80,7 +80,7 @@ function drawInputTerms(parent, inputs, { x, y, width }) {
  */
 function drawTerm(parent, [x, y], written, anchor = "start") {
   if (!written.length) return;
-  const text = addElement(parent, "text", { x, y, class: "symbol term", "text-anchor": anchor });
+  const text = addElement(parent, "text", { x, y, class: "symbol formula", "text-anchor": anchor });
   let before = "", lowered = 0;
   for (const [letter, index] of written) {
     const symbols = [before, letter].filter((one) => /\p{L}/u.test(one));

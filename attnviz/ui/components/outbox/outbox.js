@@ -2,7 +2,7 @@
 // sends component state again with every message, also after a lost connection, so a request stays in the state until
 // the server has acknowledged its number; the server handles each number once. Also shows that the connection is lost.
 
-import { find, prefersReducedMotion } from "../shared.js";
+import { find, findAll, prefersReducedMotion } from "../shared.js";
 
 /** Identifies this tab among those of the session. */
 const tabId = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
@@ -124,13 +124,26 @@ document.addEventListener("click", (click) => {
   sendRequest("press", key);
 }, true);
 
+/**
+ * Closes Streamlit's dialog about the lost connection while the notice is shown: it makes the page inert, and it is
+ * written in English for the person who started the server. Streamlit 1.67 has no option for it. The app opens no dialog
+ * of Streamlit itself.
+ * @param {HTMLElement} notice
+ */
+function closeDialog(notice) {
+  if (notice.hidden) return;
+  for (const button of findAll(document, "[data-testid='stDialog'] [role=dialog] > button")) button.click();
+}
+
 /** @param {HTMLElement} notice */
 function watchConnection(notice) {
   const app = find(document, ".stApp");
   let lost = false;
+  new MutationObserver(() => closeDialog(notice)).observe(document.body, { childList: true });
   new MutationObserver(() => {
     const connected = app.getAttribute("data-test-connection-state") === CONNECTED;
     notice.hidden = connected;
+    closeDialog(notice);
     if (connected && lost) {
       const previousServerId = serverId;
       serverId = ""; // further requests, also with text typed meanwhile, are for any server

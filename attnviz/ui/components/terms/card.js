@@ -44,7 +44,7 @@ const DRAWINGS = {
  * it again after the term has moved.
  * @param {HTMLElement} root
  * @param {HTMLElement} box
- * @param {HTMLElement} term
+ * @param {HTMLElement | SVGElement} term
  * @param {TermCard} card
  * @param {(() => void) | null} close
  */
@@ -65,20 +65,25 @@ export function showCard(root, box, term, { name, sentence, drawing, stage }, cl
     text.append(visit);
   }
   box.append(text);
-  if (!box.matches(":popover-open")) box.showPopover({ source: term }); // Tab goes from the term to the link
-  const place = () => placeBeside(box, term);
+  if (!box.matches(":popover-open")) box.showPopover(term instanceof HTMLElement ? { source: term } : {}); // Tab goes from the term to the link
+  // In a sentence, above it: what follows from a term stands after it.
+  const place = () => placeBeside(box, term, term.closest("p, text"));
   place();
   return place;
 }
 
 /**
- * Places a box with a fixed position below an element or, where it does not fit, above it.
+ * Places a box with a fixed position below an element or, where it does not fit, above it. With a `sentence` around the
+ * element, places it above the sentence if it fits there, and below it otherwise.
  * @param {HTMLElement} box
- * @param {HTMLElement} other
+ * @param {Element} other
+ * @param {Element | null} [sentence]
  */
-export function placeBeside(box, other) {
-  const at = other.getBoundingClientRect(), { offsetWidth, offsetHeight } = box;
-  const below = at.bottom + GAP + offsetHeight < innerHeight;
-  box.style.left = `${Math.max(GAP, Math.min(at.left, innerWidth - offsetWidth - GAP))}px`;
-  box.style.top = `${below ? at.bottom + GAP : Math.max(GAP, at.top - GAP - offsetHeight)}px`;
+export function placeBeside(box, other, sentence = null) {
+  const { left } = other.getBoundingClientRect(), { offsetWidth, offsetHeight } = box;
+  const around = (sentence ?? other).getBoundingClientRect();
+  const above = around.top - GAP - offsetHeight, below = around.bottom + GAP;
+  const goesBelow = sentence ? above < GAP : below + offsetHeight < innerHeight;
+  box.style.left = `${Math.max(GAP, Math.min(left, innerWidth - offsetWidth - GAP))}px`;
+  box.style.top = `${goesBelow ? below : Math.max(GAP, above)}px`;
 }

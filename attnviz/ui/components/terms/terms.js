@@ -57,15 +57,18 @@ function writeParts(root, node, text) {
   node.append(text.slice(end));
 }
 
+/** @typedef {HTMLElement | SVGElement} TermElement */
+
 /**
  * The card of a term element: that with its index, or that of its stage.
  * @param {HTMLElement} root
- * @param {HTMLElement} term
+ * @param {TermElement} term
  */
-function cardOf(root, { dataset }) {
+function cardOf(root, term) {
   const cards = viewState(root).view?.terms.cards ?? [];
-  if (dataset.term) return cards[Number(dataset.term)];
-  return cards.find(({ stage }) => stage !== null && stage === Number(dataset.stage));
+  if (term.dataset.term) return cards[Number(term.dataset.term)];
+  const place = Number(term.closest("[data-stage]")?.getAttribute("data-stage") ?? NaN);
+  return cards.find(({ stage }) => stage === place);
 }
 
 /**
@@ -76,7 +79,7 @@ export function listenToTerms(root) {
   const view = viewRoot(root), box = find(root, ".term-card"), controller = new AbortController();
   const { signal } = controller;
   let timer = 0;
-  /** @type {HTMLElement | null} */
+  /** @type {TermElement | null} */
   let shown = null;
   let place = () => {};
   const close = () => {
@@ -85,7 +88,7 @@ export function listenToTerms(root) {
     shown = null;
     if (box.matches(":popover-open")) box.hidePopover();
   };
-  /** @param {HTMLElement} term */
+  /** @param {TermElement} term */
   const open = async (term) => {
     clearTimeout(timer);
     const card = cardOf(root, term);
@@ -107,7 +110,7 @@ export function listenToTerms(root) {
   /** @param {Event} event */
   const termAt = ({ target }) => {
     const term = target instanceof Element ? target.closest("[data-term], .facts [data-stage]") : null;
-    return term instanceof HTMLElement ? term : null;
+    return term instanceof HTMLElement || term instanceof SVGElement ? term : null;
   };
   view.addEventListener("pointerover", (event) => {
     const term = termAt(event), inside = event.target instanceof Node && box.contains(event.target);

@@ -26,7 +26,7 @@ function softmax(energies) {
 }
 
 /** @param {number} share */
-const inPercent = (share) => percent(share, share >= 0.0995 || share < 0.0005 ? 0 : 1);
+const inPercent = (share) => percent(share, share >= 0.0995 ? 0 : 1);
 
 const RANGE_BELOW = 2, RANGE_ABOVE = 3; // range of the sliders beyond the energies of the step
 const SLIDER_STEP = 0.1;
