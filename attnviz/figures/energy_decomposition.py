@@ -107,16 +107,18 @@ def _strip(decomposition: EnergyDecomposition, height: int, ink: Palette) -> tup
     """
     order = np.argsort(-decomposition.contributions, kind="stable")
     contributions = decomposition.contributions[order]
-    units = list(range(1, len(order) + 1))
+    count = len(order)
     hover = [f"{gettext('unit {k}', k=k + 1)}: {signed(decomposition.contributions[k], 4)}" for k in order]
-    bar = {
-        "type": "bar",
+    # Filled steps instead of bars, which would be an element each.
+    steps = {
+        "type": "scatter",
+        "mode": "lines",
         "xaxis": "x5",
         "yaxis": "y2",
-        "x": units,
-        "offset": -0.5,
-        "width": 1,
-        "customdata": hover,
+        "x": [place + 0.5 for place in range(count + 1)],
+        "line": {"shape": "hv", "width": 0},
+        "fill": "tozeroy",
+        "customdata": [*hover, hover[-1]],
         "hovertemplate": "%{customdata}<extra></extra>",
     }
     line = {
@@ -125,7 +127,7 @@ def _strip(decomposition: EnergyDecomposition, height: int, ink: Palette) -> tup
         "name": "running",
         "xaxis": "x5",
         "yaxis": "y3",
-        "x": units,
+        "x": list(range(1, count + 1)),
         "y": np.cumsum(contributions).tolist(),
         "line": {"color": ink.ink, "width": 2},
         "hovertemplate": f"{gettext('running sum')} %{{y:.3f}}<extra></extra>",
@@ -140,7 +142,7 @@ def _strip(decomposition: EnergyDecomposition, height: int, ink: Palette) -> tup
         "xaxis5": base_axis(ink)
         | {
             "anchor": "y2",
-            "range": [0.5, len(units) + 0.5],
+            "range": [0.5, count + 0.5],
             "showgrid": False,
             "showticklabels": False,
             "title": {
@@ -152,9 +154,10 @@ def _strip(decomposition: EnergyDecomposition, height: int, ink: Palette) -> tup
         "yaxis2": side | {"domain": [bottom, middle], "title": titles["y2"]},
         "yaxis3": side | {"domain": [middle, top], "title": titles["y3"]},
     }
+    outline = [*contributions, contributions[-1]]
     return [
-        bar | {"name": "for", "y": np.maximum(contributions, 0).tolist(), "marker": {"color": ink.plus}},
-        bar | {"name": "against", "y": np.minimum(contributions, 0).tolist(), "marker": {"color": ink.minus}},
+        steps | {"name": "for", "y": np.maximum(outline, 0).tolist(), "fillcolor": ink.plus},
+        steps | {"name": "against", "y": np.minimum(outline, 0).tolist(), "fillcolor": ink.minus},
         line,
     ], axes
 

@@ -17,7 +17,8 @@ def text_section(section: TextSection, french: str = "") -> None:
     paragraphs = [f'<p class="reading">{escape(text)}</p>' for text in texts]
     if french:
         paragraphs[-1] = f'<div>{paragraphs[-1]}<p class="french" lang="fr">{escape(french)}</p></div>'
-    st.html(f'<div class="text-section"><h2>{escape(section.heading)}</h2>{"".join(paragraphs)}</div>')
+    columns = " in-columns" if len(paragraphs) > 1 else ""
+    st.html(f'<div class="text-section{columns}"><h2>{escape(section.heading)}</h2>{"".join(paragraphs)}</div>')
 
 
 def references(listed: Sequence[tuple[str, str, str]]) -> None:

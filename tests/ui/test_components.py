@@ -100,3 +100,15 @@ def test_css_selectors_limit_restyling_when_classes_change() -> None:
                 assert not (any("[class" in part for part in above) and (many or "[class" in what)), (
                     f"{sheet.name}: {one}"
                 )
+
+
+def test_css_selectors_ask_no_ancestor_of_charts_what_it_has() -> None:
+    """For each element of a chart that changes, the browser restyles all ancestors that a rule asks with `:has()`."""
+    rules = re.sub(r"/\*.*?\*/", "", (COMPONENTS.parent / "page.css").read_text(encoding="utf-8"), flags=re.DOTALL)
+    asked = {
+        name
+        for compound in re.findall(r"([^\s>+~,{}]*):has\(", rules)
+        for name in re.findall(r"[\w-]+", re.sub(r":root\S*", "", compound))
+    }
+    assert "stPopoverBody" in asked
+    assert not asked & {"stMain", "stMainBlockContainer", "stVerticalBlock", "stApp", "st-key-room", "st-key-stages"}

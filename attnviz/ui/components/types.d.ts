@@ -80,6 +80,8 @@ interface ViewPayload {
   id: string;
   /** The key of its view's Streamlit container. */
   container: string;
+  /** The level of detail: page.css lays the view out by it. */
+  level: string;
   /** Identifies the translation, and the group of translations that keep the same step. */
   identity: string;
   family: string;

@@ -230,7 +230,8 @@ def _diagram_and_stages(view: View) -> None:
     with st.container(key=view.key("diagram_box")):
         diagram_panel(view, theme_name(), _titles(view))
         context_choice(view)
-    with st.container(key=view.key("stages")):
+    first = next(iter(_titles(view)))
+    with st.container(key=view.key("stages_state_first" if first == 4 else "stages")):  # page.css places them
         _stages(view)
 
 

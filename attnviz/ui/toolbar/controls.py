@@ -260,7 +260,10 @@ def tour_offer() -> None:
     is_new = page_level_address()[DETAIL_LEVEL] is None
     if not is_new or remembered(TOUR) in ANSWERS:
         return
-    with st.container(key="tour_offer", horizontal=True, vertical_alignment="center"):
+    with (
+        st.container(key="tour_offer"),  # as high as what the bar covers at the end of the page
+        st.container(key="tour_bar", horizontal=True, vertical_alignment="center"),
+    ):
         question = gettext("New here? A tour of three minutes explains this translator.")
         st.html(f"<p>{question}</p>")
         st.button(gettext("Take the tour"), type="primary", key="tour_take")

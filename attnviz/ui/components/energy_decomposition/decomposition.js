@@ -63,6 +63,7 @@ function fillStrip(trace, all, words) {
   let sum = 0;
   if (trace.name === "running") trace.y = units.map(({ adds }) => sum += adds);
   else {
+    units.push(units[units.length - 1]); // the end of the last step
     trace.y = units.map(({ adds }) => trace.name === "for" ? Math.max(adds, 0) : Math.min(adds, 0));
     trace.customdata = units.map(({ k, adds }) => `${fill(words.unit, { k: k + 1 })}: ${signed(adds, 4)}`);
   }

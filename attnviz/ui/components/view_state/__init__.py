@@ -51,6 +51,7 @@ def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[st
     return {
         "id": view.id,
         "container": view.key("room"),
+        "level": view.detail_level,
         "identity": view.identity,
         "family": _digest(stored_what_ifs(session, view.id).identity or view.trace.source_text),
         "steps": view.steps,

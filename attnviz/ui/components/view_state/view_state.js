@@ -41,6 +41,7 @@ export default function ({ data, parentElement }) {
   // For a moment Streamlit has the previous view's component in a new container.
   if (!viewRoot(root).classList.contains(`st-key-${data.container}`)) return undefined;
   const state = states.get(root) ?? start(root);
+  viewRoot(root).dataset.level = data.level;
   find(root, ".term-card").id = `term-card-${data.container}`;
   if (data.page) setPage(data.page.entry, data.page.parameters);
   openView(root, data);

@@ -105,7 +105,7 @@ function drawCards(root, state) {
   const inside = /** @type {ShadowRoot} */ (root.getRootNode()).activeElement?.closest("li");
   const place = inside ? [...list.children].indexOf(inside) : -1;
   root.hidden = cards.length === 0;
-  viewRoot(root).querySelector("[class*='st-key-what_if_cards']")?.toggleAttribute("data-any", cards.length > 0);
+  viewRoot(root).toggleAttribute("data-what-ifs", cards.length > 0);
   drawLine(root, state);
   list.replaceChildren(...cards.map((card, index) => cardItem(root, state, card, index)));
   const buttons = findAll(list, ".card");
