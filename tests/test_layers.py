@@ -15,7 +15,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
-    "errors former_names languages bounds browser_modules browser_programs lru_cache memory",
+    "errors former_names languages bounds browser_modules browser_programs lru_cache memory lazy_pandas",
     "attention_kinds",
     "imported_families",
     "arguments files text text_files network palette versions",
@@ -53,11 +53,11 @@ FORBIDDEN = {
         "torch streamlit plotly"
     ),
     "model_folder text vocabulary palette trace analysis": "torch streamlit plotly",
-    "wording": "torch streamlit plotly pandas",
+    "wording": "torch streamlit plotly pandas attnviz.lazy_pandas",
     "architectures figures lessons export notebook commands": "torch streamlit",
     "network checkpoint decoding translator detector shared_translator": "streamlit plotly",
     "training evaluation importing": "streamlit plotly",
-    "corpora": "streamlit plotly pandas",
+    "corpora": "streamlit plotly pandas attnviz.lazy_pandas",
     "ui": "torch attnviz.network attnviz.decoding attnviz.checkpoint",
 }
 """Which packages import none of which libraries."""
@@ -179,3 +179,24 @@ def test_exported_names() -> None:
         assert getattr(attnviz, name).__name__ == name
     with pytest.raises(AttributeError, match="Transformer"):
         _ = attnviz.Transformer
+
+
+_FIRST_VISIT = """
+import sys
+from tests.ui.opening import open_page
+from tests.ui.shown_payloads import fetched, sent
+from attnviz.ui.shared_payloads import ADDRESS_PREFIX
+
+given = [sent(one.proto) for one in open_page().get("bidi_component")]
+addresses = [one["at"] for one in given if isinstance(one, dict) and one.get("at", "").startswith(ADDRESS_PREFIX)]
+assert len(addresses) > 4 and all(map(fetched, addresses))
+print(*sorted({"pandas", "pyarrow", "sacrebleu"} & set(sys.modules)))
+"""
+
+
+def test_first_visit_imports_no_library_of_tables_or_scores() -> None:
+    """They would take 75 MiB of the server's memory before anybody opens a table or another page."""
+    done = subprocess.run(
+        [sys.executable, "-c", _FIRST_VISIT], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "\n"), done.stderr

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import word_links
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext

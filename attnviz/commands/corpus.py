@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import tempfile
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from attnviz import AttnvizError
 from attnviz.commands.attention import add_file_options, open_records, print_format, write_table
-from attnviz.commands.shared import add_model_options, positive, print_skipped, progress, share
+from attnviz.commands.shared import add_model_options, positive, print_skipped, progress, report_escapes, share
 from attnviz.memory import keep_few_shapes
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 SUMMARY = "measure every sentence pair of a file and write a Parquet table, one row for each pair"
 _MOST_WORKERS = 8
+_FIRST_LINES = 1000
+"""Number of lines that are searched for escapes of Moses' tokenizer."""
 DEFAULT_VECTORS = 50_000
 _OF_CLUSTER = {"address": "address", "actors": "actors", "num_gpus_per_actor": "gpus_per_actor"}
 """Options that require --ray, and the matching fields of `Cluster`."""
@@ -158,11 +161,6 @@ def run(options: argparse.Namespace) -> None:
     if options.attention:
         _of_attention(options)
         return
-    if options.unescape:
-        raise AttnvizError(
-            "The option --unescape is for files of attention. Decode sentence pairs before you measure them, with "
-            "deescape-special-chars.perl of Moses."
-        )
     keep_few_shapes()
     from attnviz.corpora import Settings
 
@@ -173,6 +171,7 @@ def run(options: argparse.Namespace) -> None:
         options.threshold,
         options.batch_size,
         options.precision,
+        options.unescape,
     )
     with progress("pair") as bar:
 
@@ -245,11 +244,11 @@ def _table_of(
 ) -> TableMetadata:
     """Write the table of the file `name`, which is copied into `folder` if it is on another file system."""
     from attnviz.corpora import analyse_file
-    from attnviz.corpora.lines import local_file
+    from attnviz.corpora.lines import Line, local_file, read_lines
 
     file = local_file(name, folder)
     try:
-        return analyse_file(
+        about = analyse_file(
             file,
             table,
             options.model,
@@ -263,6 +262,10 @@ def _table_of(
         )
     except AttnvizError as error:
         raise AttnvizError(str(error).replace(str(file), name)) from error
+    if not options.unescape:
+        first = (line for line in itertools.islice(read_lines(file), _FIRST_LINES) if isinstance(line, Line))
+        report_escapes(((line.number, f"{line.source} {line.target or ''}") for line in first), f"{name}: line")
+    return about
 
 
 def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, TableMetadata]:

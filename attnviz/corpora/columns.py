@@ -143,6 +143,8 @@ class Settings:
 
     "auto" is the faster of the two on this machine.
     """
+    unescape: bool = False
+    """Whether the escapes of Moses' tokenizer are undone in sentences."""
 
     def with_precision_for(self, device: torch.device) -> Settings:
         """Return these settings with the precision that "auto" selects on a CPU.

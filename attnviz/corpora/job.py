@@ -22,7 +22,7 @@ from pyarrow import parquet
 
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.columns import SCHEMA, Settings
-from attnviz.corpora.lines import Line, check_lines, check_name, count_lines, read_lines
+from attnviz.corpora.lines import Line, check_lines, check_name, count_lines, read_lines, unescaped_line
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text, replacing
 from attnviz.text_files import Skipped
@@ -118,7 +118,9 @@ class Job:
 
         Raise AttnvizError, naming the file, where it cannot be read.
         """
-        lines = itertools.islice(read_lines(self.file, self.gold), self.limit)
+        lines: Iterator[Line | Skipped] = itertools.islice(read_lines(self.file, self.gold), self.limit)
+        if self.settings.unescape:
+            lines = map(unescaped_line, lines)
         for index in itertools.count():
             window = list(itertools.islice(lines, self.window))
             if not window:

@@ -20,6 +20,7 @@ from pyarrow import parquet
 from attnviz.analysis.gold import read_gold_links
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, parse_gold
+from attnviz.importing.unescaping import unescaped_text
 from attnviz.languages import gettext, ngettext
 from attnviz.text import LONGEST_TEXT, is_too_long
 from attnviz.text_files import (
@@ -91,6 +92,24 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
                 path=path,
             )
         )
+
+
+def unescaped_line(line: Line | Skipped) -> Line | Skipped:
+    """Return a line without the escapes of Moses' tokenizer.
+
+    Raise AttnvizError where it has links, which count the words before.
+    """
+    if isinstance(line, Skipped):
+        return line
+    if line.gold is not None:
+        raise AttnvizError(
+            gettext(
+                "Links marked by hand count the words of the file, and --unescape joins words at @-@. Leave out "
+                "--unescape, or the links."
+            )
+        )
+    target = None if line.target is None else unescaped_text(line.target)
+    return Line(line.number, unescaped_text(line.source), target)
 
 
 def check_lines(path: Path, limit: int | None = None) -> None:

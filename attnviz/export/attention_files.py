@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import parquet
 
 from attnviz.analysis.gold import GoldLinks, linkable_words, links_text, word_links
 from attnviz.errors import AttnvizError
@@ -22,35 +20,6 @@ LINK_ENDINGS = ("pharaoh", "naacl", "json", "csv")
 """Extensions of the files in which word links are saved; all keep which links are only possible."""
 ENDINGS = (*LINK_ENDINGS, "parquet", "npz")
 """Extensions of files of records; .npz holds one record, the others several."""
-_ARRAYS = ("energies", "states", "gradient", "erased")
-_LINKS = pa.list_(pa.struct([("j", pa.int16()), ("i", pa.int16())]))
-_MATRIX = pa.list_(pa.list_(pa.float32()))
-SCHEMA = pa.schema(
-    [
-        ("number", pa.int32()),
-        ("source", pa.string()),
-        ("target", pa.string()),
-        ("source_pieces", pa.list_(pa.string())),
-        ("target_pieces", pa.list_(pa.string())),
-        ("source_word_of", pa.list_(pa.int16())),
-        ("target_word_of", pa.list_(pa.int16())),
-        ("alignment", _MATRIX),
-        ("head_weights", pa.list_(pa.list_(_MATRIX))),
-        ("layer", pa.int16()),
-        ("head", pa.int16()),
-        *((name, _MATRIX) for name in _ARRAYS),
-        ("links", _LINKS),
-        ("sure", _LINKS),
-        ("possible", _LINKS),
-        ("kind", pa.string()),
-        ("origin", pa.string()),
-        ("remarks", pa.list_(pa.string())),
-    ]
-)
-"""Schema of the table, which has all fields of a record.
-
-Links are 0-based, `j` of the source and `i` of the target: `links` between pieces, `sure` and `possible` between words.
-"""
 
 
 def attention_file_content(records: Sequence[Attention | None], ending: str, first: int = 1) -> bytes:
@@ -81,10 +50,10 @@ def attention_file_content(records: Sequence[Attention | None], ending: str, fir
                 endings=", ".join(f".{one}" for one in ENDINGS if one != "npz"),
             )
         )
-    rows = [_row(number, record) for number, record in numbered]
-    sink = io.BytesIO()
-    parquet.write_table(pa.Table.from_pylist(rows, SCHEMA), sink, write_page_checksum=True)
-    return sink.getvalue()
+    # Imported here: pyarrow takes 36 MiB.
+    from attnviz.export.attention_table import table_content
+
+    return table_content(numbered)
 
 
 def linked_record(words: Words, gold: GoldLinks, origin: str = "") -> Attention:
@@ -133,25 +102,3 @@ def _arrays(record: Attention) -> bytes:
         sink, source=np.array(record.source_pieces), target=np.array(record.target_pieces), matrix=matrix
     )
     return sink.getvalue()
-
-
-def _row(number: int, record: Attention) -> dict[str, object]:
-    arrays = {name: getattr(record, name) for name in ("head_weights", *_ARRAYS)}
-    links = {name: getattr(record, name) for name in ("links", "sure", "possible")}
-    return {
-        "number": number,
-        "source": record.source_text,
-        "target": record.translation,
-        "source_pieces": record.source_pieces,
-        "target_pieces": record.target_pieces,
-        "source_word_of": record.source_word_of.tolist(),
-        "target_word_of": record.target_word_of.tolist(),
-        "alignment": record.alignment.tolist(),
-        "layer": record.heads.layer,
-        "head": record.heads.head,
-        **{name: array.tolist() if array.size else None for name, array in arrays.items()},
-        **{name: [{"j": j, "i": i} for j, i in pairs] for name, pairs in links.items()},
-        "kind": record.kind,
-        "origin": record.origin,
-        "remarks": record.remarks,
-    }

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import GoldLinks, links_text, pharaoh, stored_links
 from attnviz.analysis.grid import By, Face
 from attnviz.analysis.posterior import posterior, posterior_words

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.browser_programs import KATEX
 from attnviz.export.offline_page import difference, in_every_language, json_objects, offline_page, variants
 from attnviz.languages import LANGUAGES, format_number, gettext, language, ngettext

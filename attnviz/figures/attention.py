@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.measures import weight_order
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import axis_labels, label_stride, literal

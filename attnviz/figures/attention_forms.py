@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import AttentionForm, Multiplications
 from attnviz.figures.build import APART, base_axis, base_layout, build
 from attnviz.figures.labels import literal

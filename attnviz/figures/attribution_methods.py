@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.attribution_methods import Agreement, AttributionMethod, AttributionMethods
 from attnviz.analysis.grid import By, Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.figures.build import PRINT_WIDTH, Spec, base_axis, base_layout, build, rectangle

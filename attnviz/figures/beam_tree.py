@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz import lazy_pandas as pd
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal, width
 from attnviz.languages import gettext

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import Comparison, SharedAxis, Side
 from attnviz.analysis.grid import scale_end
 from attnviz.figures.build import PRINT_WIDTH, Spec, build, rectangle

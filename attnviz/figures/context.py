@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, build, emphasise, rectangle
 from attnviz.figures.labels import axis_labels
 from attnviz.figures.source_rows import LEFT, SUM_GAP, THINNED_ROWS, TOP, label_size, row_height, row_names

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import UNITS, WORDS, ContextUnits, context_units
 from attnviz.figures.build import APART, Spec, base_axis, base_layout
 from attnviz.figures.labels import axis_labels, literal

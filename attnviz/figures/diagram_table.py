@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import drawn_units
 from attnviz.languages import gettext
 from attnviz.text import piece_name

@@ -7,9 +7,9 @@ traces of the figure by name.
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.energy_decomposition import SATURATED, EnergyDecomposition, saturated
 from attnviz.figures.build import Spec, base_axis, emphasise
 from attnviz.figures.template import filled, panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.prefixes import ForcedWords
 from attnviz.figures import labels
 from attnviz.figures.build import Spec, base_axis, base_layout, build

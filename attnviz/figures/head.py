@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import get_args
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.heads import OpenHead, heads_of, open_head
 from attnviz.analysis.measures import entropy, weight_order
 from attnviz.figures.build import Spec, base_axis, base_layout, build

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.pair_attention import PairAttention
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, build

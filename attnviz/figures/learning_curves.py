@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.grid import Grid
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.figures.build import Spec

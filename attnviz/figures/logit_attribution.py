@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.figures.build import Spec, emphasise
 from attnviz.figures.labels import axis_labels, literal

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.minimal_change import MinimalChange
 from attnviz.figures.build import APART, base_axis, base_layout, build, rectangle
 from attnviz.figures.labels import literal

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.perturbation_tests import PerturbationTests
 from attnviz.analysis.step_evaluation import PerturbedStep
 from attnviz.figures.build import Spec, base_axis, base_layout, build

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.posterior import PosteriorAttention
 from attnviz.figures.attention import attention_table
 from attnviz.figures.build import Spec

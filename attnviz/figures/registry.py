@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.energy_decomposition import EnergyDecomposition, head_energy_decomposition
 from attnviz.analysis.heads import open_head

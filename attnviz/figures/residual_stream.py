@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.heads import OpenHead, open_head
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, emphasise, rectangle
 from attnviz.figures.labels import axis_labels, strip_separators

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.prefixes import Growth
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import line_style, literal

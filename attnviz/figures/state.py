@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TypeGuard
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz import lazy_pandas as pd
 from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, emphasise, rectangle
 from attnviz.figures.labels import axis_labels, strip_caption, strip_separators
 from attnviz.figures.template import Slot, Values, filled

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.step_change import PieceChange, StepChange
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise
 from attnviz.figures.labels import axis_labels

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from attnviz import lazy_pandas as pd
 from attnviz.figures.build import Spec, base_axis, base_layout
 from attnviz.figures.labels import literal
 from attnviz.figures.template import Slot, Values

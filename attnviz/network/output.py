@@ -27,8 +27,6 @@ class OutputLayer:
         """W_o, (K, l), and b_o, (K,)."""
         self.logits = FixedProduct(self.weight, self.bias)
         """W_o t + b_o: (R, l) to (R, K)."""
-        self.coarse: Tensor | None = None
-        """The weights in bfloat16, which select candidate pieces; None where that would be slower."""
         self.set_precision("auto")
         # Weights, readouts and results are rounded to bfloat16, summands to float32. By Cauchy-Schwarz the sum of
         # |w_i t_i| is at most |w||t|.
@@ -39,8 +37,18 @@ class OutputLayer:
     def set_precision(self, wanted: str) -> None:
         """Choose whether bfloat16 selects candidate pieces: "bf16", "fp32", or "auto" for the faster one here."""
         on_cpu = self.weight.device.type == "cpu"
-        coarse = on_cpu and choose_precision(wanted, self.weight.device) == "bf16"
-        self.coarse = self.weight.bfloat16() if coarse else None
+        self._has_coarse = on_cpu and choose_precision(wanted, self.weight.device) == "bf16"
+        self._coarse: Tensor | None = None
+
+    @property
+    def coarse(self) -> Tensor | None:
+        """The weights in bfloat16, which select candidate pieces; None where that would be slower.
+
+        They are made at their first use, for a batch: a single sentence does not need them.
+        """
+        if self._has_coarse and self._coarse is None:
+            self._coarse = self.weight.bfloat16()
+        return self._coarse
 
     def log_probabilities(self, readouts: Tensor) -> Tensor:
         """Return log p(y_i), at most 0: (R, l) to (R, K)."""
@@ -57,9 +65,10 @@ class OutputLayer:
         These are the pieces whose coarse logit is within the error bound of the largest. Return None where that does
         not pay off.
         """
-        if self.coarse is None:
+        weight = self.coarse
+        if weight is None:
             return None
-        coarse = linear(readouts.bfloat16(), self.coarse).float().add_(self.bias).numpy()[:, first:]
+        coarse = linear(readouts.bfloat16(), weight).float().add_(self.bias).numpy()[:, first:]
         error = (self.error_factor * readouts.norm(dim=1, keepdim=True)).numpy()
         least = coarse.max(1, keepdims=True) - 2 * error
         rows, pieces = np.divmod(np.flatnonzero(coarse >= least), coarse.shape[1])

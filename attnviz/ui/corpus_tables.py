@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from attnviz.corpora.job import table_metadata
-
 SAMPLE = Path(__file__).parent / "corpus" / "sample.tsv"
 SAMPLE_LINKS = SAMPLE.with_name("sample-links.txt")
 CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
@@ -15,6 +13,8 @@ CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
 
 def offered_tables() -> dict[str, Path]:
     """Return the non-empty tables that the server's owner offers, by file name without the ending."""
+    from attnviz.corpora.job import table_metadata
+
     folder = os.environ.get(CORPORA_VARIABLE)
     paths = sorted(Path(folder).glob("*.parquet")) if folder else []
     return {path.stem: path for path in paths if (metadata := table_metadata(path)) and metadata.rows}

@@ -1,10 +1,11 @@
 """ASGI middleware that refuses unknown hosts, uploads beyond a quota, and requests for Streamlit's metrics.
 
-It also reads which sites may embed the page, for the Content-Security-Policy.
+It deletes uploads after a while. It also reads which sites may embed the page, for the Content-Security-Policy.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import threading
@@ -16,19 +17,19 @@ import streamlit as st
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FRAMES_VARIABLE = "ATTNVIZ_FRAME_ANCESTORS"
 """Environment variable with the sites that may embed the page, separated by blanks; without it only its own."""
 _METRICS = "/_stcore/metrics"
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
-_WINDOW = 600.0
-"""Length of the window in which uploads are summed, in seconds."""
-SESSION_QUOTA, TOTAL_QUOTA = 128 << 20, 1 << 30
-"""Bytes that one session, and all together, may upload in one window.
+WINDOW = 600.0
+"""Length of the window in which uploads are summed, in seconds; an upload is deleted at its end.
 
-Streamlit keeps uploads as long as the session.
+The page reads an upload at its next rerun. Streamlit 1.67 would keep it as long as the session.
 """
+SESSION_QUOTA, TOTAL_QUOTA = 128 << 20, 1 << 29
+"""Bytes that one session, and all together, may upload in one window, and thus have in memory."""
 
 
 def frame_ancestors() -> str:
@@ -74,7 +75,7 @@ class UploadQuota:
         """Return whether a session may upload `size` more bytes, and count them if so."""
         with self._guard:
             now = self._clock()
-            while self._uploads and now - self._uploads[0][0] > _WINDOW:
+            while self._uploads and now - self._uploads[0][0] > WINDOW:
                 _, session, freed = self._uploads.popleft()
                 self._sum -= freed
                 self._sums[session] -= freed
@@ -94,6 +95,8 @@ class Guard:
 
     def __init__(self, app: ASGIApp, allowance: UploadQuota | None = None) -> None:
         self._app, self._allowance = app, allowance or UploadQuota()
+        self._deletions: set[asyncio.Task[None]] = set()
+        """The running deletions: asyncio itself holds tasks only weakly."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request to the app, or refuse it."""
@@ -111,23 +114,39 @@ class Guard:
             return
         elif scope["path"].endswith(_METRICS):
             answer = PlainTextResponse("Not Found", 404)
-        elif refusal := self._refused_upload(scope, headers):
+        elif scope["method"] not in ("PUT", "POST") or not (upload := _UPLOAD.search(scope["path"])):
+            await self._app(scope, receive, send)
+            return
+        elif refusal := self._refused_upload(upload[1], headers):
             answer = refusal
         else:
+            deletion = {**scope, "method": "DELETE"}  # a copy, since the app changes the scope
             await self._app(scope, receive, send)
+            asyncio.get_running_loop().call_later(WINDOW, self._delete, deletion)
             return
         await answer(scope, receive, send)
 
-    def _refused_upload(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
-        found = _UPLOAD.search(scope["path"]) if scope["method"] in ("PUT", "POST") else None
-        if found is None:
-            return None
+    def _delete(self, deletion: Scope) -> None:
+        """Send the app the request by which a browser deletes its upload; it has the upload's headers."""
+        task = asyncio.ensure_future(self._app(deletion, _no_body, _ignore))
+        self._deletions.add(task)
+        task.add_done_callback(self._deletions.discard)
+
+    def _refused_upload(self, visit: str, headers: Headers) -> PlainTextResponse | None:
         length = headers.get("content-length", "")
         if not length.isascii() or not length.isdigit() or len(length) > 15:
             return PlainTextResponse("An upload must say its length.", 411)
-        if not self._allowance.take(found[1], int(length)):
+        if not self._allowance.take(visit, int(length)):
             return PlainTextResponse("Too much was uploaded. Try again in ten minutes.", 429)
         return None
+
+
+async def _no_body() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _ignore(_: Message) -> None:
+    """Ignore a response."""
 
 
 GUARD = Middleware(Guard)

@@ -230,11 +230,17 @@ class Visitor:
         if place := re.search(r'"at": ?"(attnviz-(?:shared-payload|record)[^"]*)"', element.bidi_component.json):
             self._places[key] = place[1]
         if key == "acknowledgement":
-            self._handled = json.loads(element.bidi_component.json)["handledByTab"].get(self._tab, 0)
+            self._handled = _sent(element.bidi_component.json)["handledByTab"].get(self._tab, 0)
         if key in ("player", "messenger", "view_state"):
-            record = json.loads(element.bidi_component.json)
+            record = _sent(element.bidi_component.json)
             if key == "view_state" and record["identity"] != self._shown.get("identity_on_show"):
                 record |= {"step": 0, "identity_on_show": record["identity"]}
             self._shown |= record
             if "step" in record:
                 self._fragment = message.delta.fragment_id
+
+
+def _sent(text: str) -> Any:
+    """Return the data of a component, which earlier versions of the app sent without a list around it."""
+    data = json.loads(text)
+    return data[0] if isinstance(data, list) else data

@@ -165,6 +165,21 @@ def test_pairs_can_be_decoded_before_they_are_measured(run: Run, snapshot: Snaps
     assert results[0] == results[1]
     _, _, errors = run("evaluate", escaped)
     assert errors == snapshot(name="evaluate")
-    code, _, errors = run("corpus", escaped, "--unescape")
+
+
+def test_corpus_of_escaped_pairs_is_measured_as_the_plain_one(run: Run, snapshot: SnapshotAssertion) -> None:
+    escaped = b"A dog &apos;s well @-@ known.\tUn chien &quot; .\n"
+    tables = []
+    for content, options in ((escaped, ["--unescape"]), (b"A dog 's well-known.\tUn chien \" .\n", [])):
+        code, _, errors = run("corpus", content, *options)
+        assert (code, errors) == (0, "")
+        tables.append(parquet.read_table("table.parquet").to_pylist())
+        Path("table.parquet").unlink()
+    assert tables[0] == tables[1]
+    _, _, errors = run("corpus", escaped)
+    assert errors == snapshot(name="hint")
+    Path("table.parquet").unlink()
+    Path("gold.txt").write_text("0-0\n", encoding="utf-8")
+    code, _, errors = run("corpus", escaped, "--unescape", "--gold", "gold.txt")
     assert code == 2
-    assert errors == snapshot(name="corpus")
+    assert errors == snapshot(name="links")

@@ -24,7 +24,12 @@ from attnviz.wording.equations import Equation
 def mounted(app: AppTest, component: str) -> list[Any]:
     """Return the data of each of our components of that name, in the order of the page."""
     all_of_them = (element.proto for element in app.get("bidi_component"))
-    return [json.loads(proto.json) for proto in all_of_them if proto.component_name == f"attnviz_{component}"]
+    return [sent(proto) for proto in all_of_them if proto.component_name == f"attnviz_{component}"]
+
+
+def sent(component: Any) -> Any:
+    """Return the data of a component, which `loader.py` sends in a list."""
+    return json.loads(component.json or "[null]")[0]
 
 
 def fetched(at: str, step: int = 0, **options: str) -> dict[str, Any]:
@@ -46,7 +51,7 @@ def payloads_of(app: AppTest, component: str, step: int = 0) -> list[dict[str, A
 def all_payloads(app: AppTest) -> Iterator[dict[str, Any]]:
     """Yield every payload that the components of a page fetch."""
     for element in app.get("bidi_component"):
-        given = json.loads(element.proto.json or "null")
+        given = sent(element.proto)
         if isinstance(given, dict) and "at" in given:
             yield payload(given["at"]) if given["at"].startswith(ADDRESS_PREFIX) else fetched(given["at"])
 

@@ -77,7 +77,9 @@ def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path: Path) -> None:
     mounts = """(() => {
       const here = {}, there = {}, ended = [];
       const mount = mountable(({ data }) => () => { ended.push(data); });
-      const [first, second, other] = [here, here, there].map((parentElement, data) => mount({ parentElement, data }));
+      const [first, second, other] = [here, here, there].map((parentElement, number) =>
+        mount({ parentElement, data: [number] })
+      );
       const after = [first, other, second].map((end) => (end(), [...ended]));
       return JSON.stringify(after);
     })()"""

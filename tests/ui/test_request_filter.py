@@ -97,6 +97,31 @@ def test_uploads_are_limited_per_visit_and_in_total(hosts: list[str]) -> None:
     assert upload_status(guarded, "fourth", "-5") == 411
 
 
+def test_upload_is_deleted_after_the_window(hosts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_filter, "WINDOW", 0.01)
+    requests: list[tuple[str, str, list[tuple[bytes, bytes]]]] = []
+    path, headers = (
+        "/below/_stcore/upload_file/visit/some-file",
+        [(b"content-length", b"5"), (b"x-xsrftoken", b"token")],
+    )
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        requests.append((scope["method"], scope["path"], scope["headers"]))
+        scope["path"] = "changed by a router"
+        await _app(scope, receive, send)
+
+    async def upload_and_wait() -> None:
+        async def ignore(message: Message) -> None: ...
+
+        scope = {"type": "http", "method": "PUT", "path": path, "headers": headers}
+        await Guard(app)(scope, request_filter._no_body, ignore)
+        assert [method for method, *_ in requests] == ["PUT"]
+        await asyncio.sleep(0.1)
+
+    asyncio.run(upload_and_wait())
+    assert requests == [("PUT", path, headers), ("DELETE", path, headers)]
+
+
 def test_empty_uploads_count_against_the_quota() -> None:
     allowance = UploadQuota(visit=10, every=100)
     assert [allowance.take("visit", 0) for _ in range(12)] == [True] * 10 + [True, False] or not allowance.take(

@@ -1,6 +1,6 @@
 """Read the Parquet files that this program writes: records (`attention -o FILE.parquet`) and tables (`--table`).
 
-The columns of the former are the parts of a record (`export.attention_files.SCHEMA`). A table of measures has the whole
+The columns of the former are the parts of a record (`export.attention_table.SCHEMA`). A table of measures has the whole
 record in its column `record`, as `Attention.to_json` writes it.
 """
 

@@ -24,12 +24,19 @@ def component(name: str, *, isolate: bool = True) -> Any:
     from the page's elements and styles.
     """
     files = {kind: _FOLDER / name / f"{name}.{kind}" for kind in ("html", "css")}
-    return st.components.v2.component(
+    command = st.components.v2.component(
         f"attnviz_{name}",
         js=loader_script(name),
         **{kind: path.read_text(encoding="utf-8") if path.exists() else None for kind, path in files.items()},
         isolate_styles=isolate,
     )
+
+    def mount(*, data: Any = None, **options: Any) -> Any:
+        # Streamlit 1.67 looks for data frames among the values of a dict, and imports pandas and pyarrow to do so. It
+        # sends a list as it is.
+        return command(data=None if data is None else [data], **options)
+
+    return mount
 
 
 def packed(values: NDArray[Any]) -> str:

@@ -1,17 +1,18 @@
-// Wraps the function with which Streamlit mounts a component, so that a late cleanup cannot undo a newer mount.
+// Wraps the function with which Streamlit mounts a component: unpacks its data, and ignores a late cleanup.
 
 /** Cleanup of the newest mount, by its element. @type {WeakMap<Element, () => void>} */
 const newestCleanUp = new WeakMap();
 
 /**
- * Returns `mount` such that a cleanup that arrives after a newer mount is ignored: of two changes at once, Streamlit may
- * clean up the first after the second is mounted.
+ * Returns `mount` such that it gets the data out of the list in which `loader.py` sends it, and that a cleanup that
+ * arrives after a newer mount is ignored: of two changes at once, Streamlit may clean up the first after the second is
+ * mounted.
  * @param {(mounted: Mounted<any>) => (() => void) | undefined} mount
  * @returns {(mounted: Mounted<any>) => () => void}
  */
 export function mountable(mount) {
   return (mounted) => {
-    const endMount = mount(mounted), element = mounted.parentElement;
+    const endMount = mount({ ...mounted, data: mounted.data?.[0] }), element = mounted.parentElement;
     const cleanUp = () => {
       if (newestCleanUp.get(element) === cleanUp) endMount?.();
     };

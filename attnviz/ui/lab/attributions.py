@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.attribution_methods import agreement
 from attnviz.analysis.grid import By
 from attnviz.figures.attribution_methods import (

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import Comparison, compare, shared_axis
 from attnviz.analysis.grid import By, Face
 from attnviz.figures.comparison import compared_words_table, comparison, comparison_table

@@ -8,13 +8,12 @@ from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.neighbours import METRICS, VECTOR_KINDS, Metric, Neighbour, VectorKind, VectorPair, nearest
-from attnviz.corpora.vectors import to_float32
 from attnviz.figures.template import filled, to_json
 from attnviz.figures.vector_map import vector_map_table, vector_map_template, vector_map_values
 from attnviz.languages import gettext
@@ -137,6 +136,8 @@ def step_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
 
 
 def _neighbours(trace: Trace, index: VectorIndex, metric: Metric, step: int) -> list[Neighbour]:
+    from attnviz.corpora.vectors import to_float32
+
     excluded = index.vectors.rows_of(index.kind, trace.source_text)
     return nearest(index.array, step_vectors(trace, index.kind)[step], NEIGHBOUR_COUNT, metric, excluded, to_float32)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from attnviz import Trace
+from attnviz import lazy_pandas as pd
 from attnviz.figures.minimal_change import minimal_change_figure, minimal_change_table
 from attnviz.figures.perturbation_tests import WIDTH, perturbation_tests_figure, perturbation_tests_likeliest_table
 from attnviz.figures.registry import STEP_FIGURES

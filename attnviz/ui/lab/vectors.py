@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.neighbours import PrincipalMap, VectorKind, Vectors, principal_map, vectors_path
-from attnviz.corpora.vectors import vectors_of_pairs
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
@@ -93,6 +92,8 @@ def _vectors(trace: Trace, name: str, digest: str) -> Vectors:
 
 def _load_or_compute(trace: Trace, name: str) -> Vectors:
     if name == SAMPLE_NAME:
+        from attnviz.corpora.vectors import vectors_of_pairs
+
         lines = SAMPLE.read_text(encoding="utf-8").splitlines()
         sentence_pairs = [line.split("\t") for line in lines]
         pairs = [(number, source, target) for number, (source, target) in enumerate(sentence_pairs, 1)]

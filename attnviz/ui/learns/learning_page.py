@@ -7,9 +7,9 @@ from functools import partial
 from html import escape
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
+from attnviz import lazy_pandas as pd
 from attnviz.export.images import titled_sheet
 from attnviz.export.story import story_html
 from attnviz.figures.learning_curves import (

@@ -1,8 +1,13 @@
-"""Entry point of the page *Corpus*: many sentence pairs, measured; a click opens a pair's step view."""
+"""Entry point of the page *Corpus*: many sentence pairs, measured; a click opens a pair's step view.
+
+Functions import what reads tables: the server loads the modules of all pages at its start, and the others need no
+pyarrow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -11,9 +16,6 @@ from attnviz.importing.records import AttentionRecords
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page, go_to
-from attnviz.ui.corpus.corpus_choices import has_no_table, open_choices
-from attnviz.ui.corpus.corpus_page import corpus_page
-from attnviz.ui.corpus.table import Pair
 from attnviz.ui.link import follow_address, link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
@@ -23,8 +25,14 @@ from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import current_request
 
+if TYPE_CHECKING:
+    from attnviz.ui.corpus.table import Pair
+
 
 def _draw() -> None:
+    from attnviz.ui.corpus.corpus_choices import open_choices
+    from attnviz.ui.corpus.corpus_page import corpus_page
+
     open_choices(st.session_state, link())
     available = installed_models()
     if not available:
@@ -65,4 +73,10 @@ def _open_attention(
     st.rerun()
 
 
-page = Page("corpus", lambda: gettext("Corpus"), _draw, keeps_choices=has_no_table)
+def _keeps_choices(linked: Mapping[str, str]) -> bool:
+    from attnviz.ui.corpus.corpus_choices import has_no_table
+
+    return has_no_table(linked)
+
+
+page = Page("corpus", lambda: gettext("Corpus"), _draw, keeps_choices=_keeps_choices)

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from attnviz import AttnvizError
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import Comparison, SharedAxis, Side, compare
 from attnviz.evaluation.link_agreement import LinkAgreement, link_agreement
 from attnviz.figures.comparison import comparison, comparison_table

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.energy_decomposition import energy_decomposition, score_vector
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.energy_decomposition import energy_decomposition_table

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.recomputation import Weights

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
-import pandas as pd
 import streamlit as st
 
 from attnviz import figures
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.grid import Face
 from attnviz.analysis.posterior import PosteriorAttention
 from attnviz.figures.diagram_table import diagram_table
@@ -30,7 +30,7 @@ from attnviz.wording.file_headings import step_heading
 TABLES = "tables"
 """Key of the box."""
 
-NamedTable = tuple[str, pd.DataFrame]
+NamedTable: TypeAlias = "tuple[str, pd.DataFrame]"
 """A table with its name."""
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError
+from attnviz import lazy_pandas as pd
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.sentence_length import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.installed_models import installed_models

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.decomposable_recomputation import recompute_decomposable
 from attnviz.analysis.decomposable_verification import verify_judgement
 from attnviz.analysis.pair_attention import PairAttention, largest_difference, matching_positions, with_words_swapped

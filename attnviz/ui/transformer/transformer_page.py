@@ -10,10 +10,10 @@ from dataclasses import replace
 from functools import partial
 from typing import get_args
 
-import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError
+from attnviz import lazy_pandas as pd
 from attnviz.export.files import file_name
 from attnviz.export.story import Chapter, Story
 from attnviz.languages import gettext

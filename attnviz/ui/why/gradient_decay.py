@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-import pandas as pd
-
 from attnviz import AttnvizError, Trace
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.gradient_decay import gradient_share
 from attnviz.figures.gradient_decay import signals_figure, signals_table
 from attnviz.languages import gettext

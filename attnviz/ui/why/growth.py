@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.prefixes import FIRST, Growth, JudgedTranslation, prefixes
-from attnviz.corpora.judging import judge
 from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.figures.sentence_length import (
     bleu_by_length,
@@ -154,7 +153,7 @@ def human_scores(growth: Growth) -> list[float | None]:
     reference = REFERENCE_TRANSLATIONS.get(growth.sentence)
     if reference is None:
         return [None] * len(growth.models)
-    from attnviz.evaluation.bleu import sentence_chrf  # sacrebleu is slow to import
+    from attnviz.evaluation.bleu import sentence_chrf
 
     return [sentence_chrf(judged[-1].text, reference.french) for judged in growth.translations]
 
@@ -225,6 +224,8 @@ def _start(translation: str) -> str:
 
 @cached_in(LRUCache(8 << 20, size=size_of))
 def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> Growth:  # noqa: ARG001  part of the key
+    from attnviz.corpora.judging import judge
+
     texts, folders = prefixes(sentence), installed_models()
     outputs = [translations(str(folders[name]), device, texts, _BEAM) for name in MODELS]
     pairs = [(text, _start(output)) for translated in outputs for text, output in zip(texts, translated, strict=True)]

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from attnviz import AttnvizError, Trace
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.prefixes import ForcedWords, forced_words
 from attnviz.figures.forced_words import forced_words_figure, forced_words_table
 from attnviz.languages import gettext, language, ngettext

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz import Trace
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.prefixes import prefixes
 from attnviz.export.files import file_name
 from attnviz.export.story import Chapter, Story, StoryPicture

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.languages import gettext
 from attnviz.text import without_isolates
 from attnviz.ui.components.loader import component

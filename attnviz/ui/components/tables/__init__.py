@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import pandas as pd
-
+from attnviz import lazy_pandas as pd
 from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
 from attnviz.ui.view import Keyed

@@ -1,0 +1,24 @@
+"""The names of pandas that tables need, imported at the first use of one.
+
+pandas takes 65 MiB together with pyarrow, which it imports, and half a second. The pictures of a page need neither.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pandas import NA as NA
+    from pandas import DataFrame as DataFrame
+    from pandas import Index as Index
+    from pandas import MultiIndex as MultiIndex
+    from pandas import RangeIndex as RangeIndex
+    from pandas import Series as Series
+    from pandas import api as api
+    from pandas import array as array
+    from pandas import concat as concat
+    from pandas import isna as isna
+else:
+
+    def __getattr__(name: str) -> Any:
+        import pandas
+
+        return getattr(pandas, name)
