@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis import readout
 from attnviz.analysis.energy_decomposition import EnergyDecomposition, energy_decomposition, score_vector
-from attnviz.analysis.logit_attribution import Cell, LogitAttribution, logit_attribution
+from attnviz.analysis.logit_attribution import Cell, LogitAttribution, logit_attribution, pairs
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_tests
 from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
@@ -102,7 +101,7 @@ class Subject:
         """The pairs of the maxout, (pairs * 2,), which no trace stores; None without weights."""
         if self.known_maxout_pairs is not None or self.weights is None:
             return self.known_maxout_pairs
-        return readout.pairs(self.trace, self.weights, self.step)
+        return pairs(self.trace, self.weights, self.step)
 
     @cached_property
     def perturbation_tests(self) -> PerturbationTests:

@@ -7,8 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz.analysis.judgement import PairAttention
 from attnviz.analysis.measures import weight_order
-from attnviz.analysis.pair_attention import PairAttention
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, build
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.labels import axis_labels

@@ -1,6 +1,6 @@
 """`Checkpoint`: an imported recurrent translator, which translates in NumPy; `Course`: a translation with all values.
 
-The equations are those of `analysis.seq2seq_recomputation`, in float64.
+The equations are those of `analysis.seq2seq_verification`, in float64.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis import seq2seq_recomputation as network
+from attnviz.analysis import seq2seq_verification as network
 from attnviz.errors import AttnvizError
 from attnviz.imported_families import FAMILIES
 from attnviz.importing.checkpoint import Array, Vocabulary

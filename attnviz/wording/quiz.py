@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attnviz.analysis.quiz import Odds, Question
+from attnviz.analysis.tour import Odds, Question
 from attnviz.languages import gettext
 from attnviz.wording.numbers import decimal, fine_percent
 from attnviz.wording.tour import no_attention

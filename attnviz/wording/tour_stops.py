@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.heads import open_head
-from attnviz.analysis.illustrative_words import WordAttention
+from attnviz.analysis.tour import WordAttention
 from attnviz.languages import gettext
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import decimal, fine_percent, percent, shown_difference, thousands

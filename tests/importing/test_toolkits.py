@@ -18,7 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.logit_attribution import logit_attributions
-from attnviz.analysis.seq2seq_recomputation import recompute
+from attnviz.analysis.seq2seq_verification import recompute
 from attnviz.architectures import step_texts, verifier_of
 from attnviz.checkpoint import load_model, save_model
 from attnviz.commands.program import main

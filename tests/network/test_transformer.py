@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.transformer_recomputation import recompute_transformer
+from attnviz.analysis.transformer_verification import recompute_transformer
 from attnviz.network import Transformer, TransformerConfig, read_fields
 from attnviz.network.transformer import sinusoids
 from attnviz.network.transformer_stepping import TransformerStepDecoder

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.languages import numbers
+from attnviz import languages
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 
@@ -20,4 +20,4 @@ def test_browser_formats_percentages_as_the_server_does(code: str, tmp_path: Pat
     program = f"""import {{ percent }} from "{SHARED.as_uri()}";
 globalThis.document = {{ documentElement: {{ lang: {json.dumps(code)} }} }};"""
     made = made_by(program, "JSON.stringify(given.map(([share, places]) => percent(share, places)))", asked, tmp_path)
-    assert made == [numbers.format_share(code, share, places) for share, places in asked]
+    assert made == [languages.format_share_in(code, share, places) for share, places in asked]

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attnviz import Translator
-from attnviz.analysis import readout
+from attnviz.analysis import logit_attribution
 from attnviz.analysis.verification import Verifier
 from attnviz.architectures import verifier_of
 from attnviz.checkpoint import save_model
@@ -95,7 +95,7 @@ def test_maxout_figure_has_pairs_once_the_weights_are_available(
     after = payload_address(View(MAIN, register_trace(trace)), "maxout", "light")
     payloads.append(fetched(after))
     assert before != after
-    pairs = readout.pairs(trace, resources.weights_of(trace), 0)
+    pairs = logit_attribution.pairs(trace, resources.weights_of(trace), 0)
     assert [(one["template"], one["values"]["0"]) for one in payloads] == [
         (to_json(maxout_template(trace, "light", paired=found is not None)), to_json(maxout_values(trace, 0, found)))
         for found in (None, pairs)

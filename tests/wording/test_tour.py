@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.quiz import odds, questions
+from attnviz.analysis.tour import odds, questions
 from attnviz.languages import set_language
 from attnviz.trace import Search, Trace
 from attnviz.trace.interventions import ExcludePosition

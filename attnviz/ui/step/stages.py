@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.analysis.context_units import context_units
-from attnviz.analysis.readout import readout
+from attnviz.analysis.logit_attribution import readout
 from attnviz.architectures import architecture_of, step_texts
 from attnviz.figures.context_units import context_units_template, context_units_values
 from attnviz.figures.figure_input import Subject

@@ -9,8 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from attnviz.analysis.illustrative_words import CLEAR, LEAD, MOVED, WordAttention, illustrative_word, most_changed_word
-from attnviz.analysis.quiz import KINDS, QUESTIONS, odds, questions
+from attnviz.analysis.tour import (
+    CLEAR,
+    KINDS,
+    LEAD,
+    MOVED,
+    QUESTIONS,
+    WordAttention,
+    illustrative_word,
+    most_changed_word,
+    odds,
+    questions,
+)
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ExcludePosition
 from tests.figures.synthetic import trace as make_trace
