@@ -1,6 +1,6 @@
 """Logit attribution: a readout and a logit as exact sums of terms, one of them for each source piece.
 
-Symbols and sizes are those of `trace.quantities`.
+Symbols and sizes are those of `trace.trace`.
 
 Maxout is piecewise linear: with the winner of each pair fixed, the logit is linear in every input,
 

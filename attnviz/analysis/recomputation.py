@@ -4,7 +4,7 @@ Written from the equations, without code of `attnviz.network`, `analysis.likelih
 torch.nn.GRU's: the reset gate acts after the recurrent product, and z keeps the old state. `load_weights` and the
 functions that other recomputations share are here too.
 
-Symbols and sizes are those of `trace.quantities`.
+Symbols and sizes are those of `trace.trace`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Weights = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Recomputation:
-    """Quantities of a translation in float64, with names and shapes of `trace.quantities`."""
+    """Quantities of a translation in float64, with names and shapes of `trace.trace`."""
 
     annotations: Array
     initial_state: Array
@@ -115,7 +115,7 @@ def decode_step(
     previous_alignment: Array,
     interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
-    """Return one step of the decoder, named as in `trace.quantities`.
+    """Return one step of the decoder, named as in `trace.trace`.
 
     It is computed from annotations (Tx, 2n), keys (Tx, n'), s_{i-1} (n,), E y_{i-1} (m,) and alpha_{i-1} (Tx,), the
     `previous_alignment`, which is 0 before the first step. `decoder` holds the decoder's weights, named without
@@ -184,7 +184,7 @@ def attend(
     previous_alignment: Array,
     interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
-    """Return query (n',), features (Tx, r), energies (Tx,) and alignment (Tx,) of one step, as in `trace.quantities`.
+    """Return query (n',), features (Tx, r), energies (Tx,) and alignment (Tx,) of one step, as in `trace.trace`.
 
     They are computed from keys (Tx, n'), s_{i-1} (n,) and alpha_{i-1} (Tx,). The energies are those without the
     `interventions`. Other arguments as for `decode_step`.

@@ -3,7 +3,7 @@
 Each number is computed from the saved weights and the displayed operands. `Verifier`, the base class of the verifiers
 of all architectures, and the types of their results are here too.
 
-Symbols and sizes are those of `trace.quantities`.
+Symbols and sizes are those of `trace.trace`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from attnviz.analysis.recomputation import (
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
 from attnviz.trace.interventions import forced_words, interventions_at
-from attnviz.trace.quantities import RECORDED
+from attnviz.trace.trace import RECORDED
 
 Array = NDArray[np.float64]
 Pairs = dict[str, tuple[Any, Array]]
@@ -57,7 +57,7 @@ class Discrepancy:
     """A number that differs from its recomputation."""
 
     quantity: str
-    """Name of the quantity in `trace.quantities`."""
+    """Name of the quantity in `trace.trace`."""
     index: tuple[int, ...]
     """Index within the quantity."""
     shown: float

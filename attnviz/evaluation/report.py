@@ -21,10 +21,9 @@ from attnviz.evaluation.bleu import (
     sentence_counts,
 )
 from attnviz.evaluation.forced import Advance, together
-from attnviz.evaluation.models import Model, Pairs, Predicted, Translated, search_name
+from attnviz.evaluation.models import Model, Pairs, Predicted, Translated, best_trial, search_name, tune
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, number, speed_note
-from attnviz.evaluation.tuning import best_trial, tune
 from attnviz.model_folder import WEIGHTS
 from attnviz.network import ModelConfig, Seq2SeqConfig, TransformerConfig
 from attnviz.text_files import Skipped

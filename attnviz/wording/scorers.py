@@ -12,7 +12,7 @@ from typing import Any
 from attnviz.analysis.energy_decomposition import SATURATED
 from attnviz.attention_kinds import KINDS, resolve
 from attnviz.languages import gettext
-from attnviz.trace.quantities import additive_energy, query_and_key
+from attnviz.trace.trace import additive_energy, query_and_key
 from attnviz.wording.terms import Terms
 
 

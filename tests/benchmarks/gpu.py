@@ -21,7 +21,7 @@ import torch
 from attnviz.corpora import Analyser, Line, Settings
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
-from attnviz.network.matmul_speed import bfloat16_speed
+from attnviz.network.products import bfloat16_speed
 from attnviz.text import EOS
 from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import Corpus, make_batch

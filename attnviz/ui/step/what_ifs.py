@@ -10,7 +10,7 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.changes import Resolved, resolved
-from attnviz.trace.what_if_text import left_out_sentence
+from attnviz.trace.what_ifs import left_out_sentence
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.heads import with_chosen_heads
 from attnviz.ui.page_state.linked import Session

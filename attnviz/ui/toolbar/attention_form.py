@@ -8,8 +8,8 @@ from functools import partial
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.importing.unescaping import is_escaped
 from attnviz.languages import gettext
+from attnviz.trace.tokens import is_escaped
 from attnviz.ui.fields import switch, text_box
 from attnviz.ui.requests import call_in_rerun, request_button
 from attnviz.ui.toolbar.opened_file import Choice, cancel, choose_attention, chosen_attention

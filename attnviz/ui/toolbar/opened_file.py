@@ -11,8 +11,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks, validated
-from attnviz.evaluation.link_agreement import with_tokens_of
-from attnviz.evaluation.same_pairs import (
+from attnviz.evaluation.two_files import (
     check_pair_counts,
     check_same_pair,
     gold_of_pair,
@@ -20,6 +19,7 @@ from attnviz.evaluation.same_pairs import (
     missing_sides,
     pair_place,
     pair_with_words_of,
+    with_tokens_of,
 )
 from attnviz.importing.reading import read_bytes
 from attnviz.importing.records import AttentionRecords

@@ -18,8 +18,8 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.commands.program import main
 from attnviz.training import TrainingConfig, run
 from attnviz.training.loop import _Run
+from attnviz.training.processes import Interrupted, Stopped, StopRequest
 from attnviz.training.state import read_progress
-from attnviz.training.stopping import Interrupted, Stopped, StopRequest
 from attnviz.training.validation import Validation
 from tests.conftest import REPOSITORY
 from tests.killing.kinds import KINDS
@@ -145,7 +145,7 @@ def test_train_stops_on_signal_with_code_130_and_resumes(
 def test_second_signal_ends_command_at_once(tmp_path: Path) -> None:
     program = """
 import signal, time
-from attnviz.training.stopping import StopRequest
+from attnviz.training.processes import StopRequest
 with StopRequest(kill=True).listening():
     signal.raise_signal(signal.SIGINT)
     print("first", flush=True)
