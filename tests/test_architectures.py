@@ -9,8 +9,8 @@ import pytest
 from attnviz import bounds
 from attnviz.architectures import ARCHITECTURES, Architecture, architecture_of, could_be_of, step_texts, verifier_of
 from attnviz.trace import Aligned, Attention, attention
+from attnviz.ui.payload_makers import STEP_MAKERS
 from attnviz.ui.step import stages
-from attnviz.ui.step.step_payloads import MAKERS
 from tests.conftest import REPOSITORY
 from tests.figures.synthetic import trace as make_trace
 
@@ -35,7 +35,7 @@ def test_each_declaration_is_complete(architecture: Architecture) -> None:
 
 
 def test_every_payload_maker_belongs_to_an_architecture() -> None:
-    assert frozenset().union(*(one.payloads for one in ARCHITECTURES.values())) == set(MAKERS)
+    assert frozenset().union(*(one.payloads for one in ARCHITECTURES.values())) == set(STEP_MAKERS)
 
 
 def test_every_panel_belongs_to_an_architecture() -> None:

@@ -2,7 +2,7 @@
 
 They replace Streamlit's widgets. A widget sends its value with every message, so that an old message overwrites what
 the server has set since; and it identifies an option by its label, which is translated. The value of a field is an
-ordinary entry of the session state, and the browser changes it by a request (`attnviz.ui.inbox`), in order with all
+ordinary entry of the session state, and the browser changes it by a request (`attnviz.ui.requests`), in order with all
 others. Until that is handled, the browser shows the value that the visitor set (`components/field/field.js`).
 """
 

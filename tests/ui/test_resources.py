@@ -20,9 +20,8 @@ from attnviz.lru_cache import LRUCache
 from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
 from attnviz.ui import resources, shared_payloads
-from attnviz.ui.shared_payloads import register_trace
+from attnviz.ui.shared_payloads import payload_address, register_trace
 from attnviz.ui.step import verification_badge
-from attnviz.ui.step.payload_addresses import payload_address
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.opening import Run

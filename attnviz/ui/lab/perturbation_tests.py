@@ -28,8 +28,7 @@ from attnviz.ui.lab.cached_analyses import (
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.step.attributed_word import word_choice
-from attnviz.ui.step.figure_input import subject_of
+from attnviz.ui.step.figure_input import subject_of, word_choice
 from attnviz.ui.text_sections import references
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.view import View

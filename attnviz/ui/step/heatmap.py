@@ -23,8 +23,7 @@ from attnviz.ui.page_state.heads import HEADS
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
-from attnviz.ui.step.gold import gold_box, gold_panel
-from attnviz.ui.step.link_drawing import draws_links, link_drawing, link_drawing_switch
+from attnviz.ui.step.gold import draws_links, gold_box, gold_panel, link_drawing, link_drawing_switch
 from attnviz.ui.view import View
 from attnviz.wording.attention_forms import face_explanation, face_names
 from attnviz.wording.imported_attention import self_attention_sentences
@@ -59,7 +58,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
             if attends and view.shows("numbers"):
                 link_drawing_switch(view)
         st.html(f'<p class="reading">{_introduction(view)}</p>')
-        if draws:  # `link_drawing` below the heatmap writes into it
+        if draws:  # the link drawing below the heatmap writes into it
             st.html('<div class="drawn-score"></div>')
         if view.shows("numbers"):
             _heads_box(view)

@@ -26,8 +26,7 @@ from attnviz.ui.page_state.parameters import offered_in
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.resources import tokenizer_of, translate
-from attnviz.ui.step.what_if import handle_what_if, is_about
-from attnviz.ui.step.what_ifs import current_view
+from attnviz.ui.step.what_ifs import current_view, handle_what_if, is_about
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import Request, page_detail_level, page_level_address
