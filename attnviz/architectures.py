@@ -20,21 +20,10 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Attention, Judgement, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.saved import Saved
-from attnviz.wording import (
-    equations,
-    idea,
-    imported_attention,
-    seq2seq_equations,
-    seq2seq_stages,
-    stages,
-    transformer_equations,
-    transformer_idea,
-    transformer_stages,
-)
+from attnviz.wording import equations, idea, imported_attention, seq2seq_steps, stages, transformer_steps
 from attnviz.wording.equations import Equation, Texts
-from attnviz.wording.file_headings import search_name
 from attnviz.wording.idea import TermCard, recurrent_terms
-from attnviz.wording.labels import shorten
+from attnviz.wording.labels import search_name, shorten
 from attnviz.wording.stages import Stage
 
 
@@ -148,12 +137,12 @@ IMPORTED = Architecture(
     Seq2SeqVerifier,
     check_seq2seq_fit,
     StepTexts(
-        seq2seq_stages.import_stage_titles,
-        seq2seq_stages.narrate_import,
+        seq2seq_steps.import_stage_titles,
+        seq2seq_steps.narrate_import,
         idea.idea_titles,
         idea.idea_stages,
-        seq2seq_equations.import_equations,
-        seq2seq_equations.import_texts_of_step,
+        seq2seq_steps.import_equations,
+        seq2seq_steps.import_texts_of_step,
         equations.texts_of_source,
         equations.texts_of_cells,
         terms=recurrent_terms,
@@ -222,15 +211,15 @@ TRANSFORMER = Architecture(
     TransformerVerifier,
     check_transformer_fit,
     StepTexts(
-        transformer_stages.head_stage_titles,
-        transformer_stages.narrate_head,
-        transformer_idea.transformer_idea_titles,
-        transformer_idea.transformer_idea_stages,
-        transformer_equations.head_equations,
-        transformer_equations.head_texts_of_step,
-        transformer_equations.head_texts_of_source,
-        transformer_equations.head_texts_of_cells,
-        transformer_stages.shown_heads,
+        transformer_steps.head_stage_titles,
+        transformer_steps.narrate_head,
+        idea.transformer_idea_titles,
+        idea.transformer_idea_stages,
+        transformer_steps.head_equations,
+        transformer_steps.head_texts_of_step,
+        transformer_steps.head_texts_of_source,
+        transformer_steps.head_texts_of_cells,
+        transformer_steps.shown_heads,
     ),
     {1: "scores", 2: "weights", 3: "values", 4: "stream", 5: "word of heads"},
     lambda _: dict(HEAD_IDEA_FIGURES),

@@ -27,7 +27,7 @@ from attnviz.evaluation.models import Model
 from attnviz.evaluation.tables import Section, TableRow, markdown_table, number
 from attnviz.network import Seq2Seq, Transformer
 from attnviz.trace.parts import Heads
-from attnviz.wording.transformer_stages import heads_name
+from attnviz.wording.transformer_steps import heads_name
 
 WHEN = ("before", "after")
 """Attention, and posterior attention once the word is known."""

@@ -28,7 +28,7 @@ from attnviz.languages import gettext
 from attnviz.palette import Colours, ThemeName, palette
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned, WhatIfs
-from attnviz.wording.file_headings import heatmap_heading
+from attnviz.wording.labels import heatmap_heading
 
 HEATMAP = "heatmap"
 LOGIT_ATTRIBUTION = ("logit-attribution", "contrast")

@@ -10,8 +10,18 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, emphasise, rectangle
-from attnviz.figures.labels import axis_labels, literal, strip_separators
+from attnviz.figures.build import (
+    APART,
+    STRIP,
+    Spec,
+    axis_labels,
+    base_axis,
+    base_layout,
+    emphasise,
+    literal,
+    rectangle,
+    strip_separators,
+)
 from attnviz.figures.template import Slot, Values, filled, number_values, numbers
 from attnviz.languages import format_share, gettext
 from attnviz.palette import LOSER_OPACITY, PALE, STRONGEST, ThemeName, palette

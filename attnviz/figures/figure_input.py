@@ -23,7 +23,7 @@ from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.wording.imported_attention import missing_energies_reason, missing_values_reason
-from attnviz.wording.seq2seq_stages import no_logit_attribution
+from attnviz.wording.seq2seq_steps import no_logit_attribution
 
 
 @dataclass(frozen=True)

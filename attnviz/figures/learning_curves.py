@@ -11,10 +11,9 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.grid import Grid
 from attnviz.analysis.measures import coverage, entropy
-from attnviz.figures.build import Spec
-from attnviz.figures.cells import cell_sizes
+from attnviz.figures.build import Spec, literal
 from attnviz.figures.heatmap import cells_layout, colour_bar
-from attnviz.figures.labels import literal
+from attnviz.figures.heatmap_parts import cell_sizes
 from attnviz.figures.template import Slot, Values, filled
 from attnviz.figures.update_panels import axes_of, panels_figure, update_positions
 from attnviz.languages import gettext, ngettext

@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.perturbation_tests import PerturbationTests
 from attnviz.analysis.step_evaluation import PerturbedStep
-from attnviz.figures.build import Spec, base_axis, base_layout, build
-from attnviz.figures.labels import literal
+from attnviz.figures.build import Spec, base_axis, base_layout, build, literal
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name

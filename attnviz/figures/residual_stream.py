@@ -6,8 +6,16 @@ import numpy as np
 import pandas as pd
 
 from attnviz.analysis.heads import OpenHead, open_head
-from attnviz.figures.build import APART, Spec, base_axis, base_layout, emphasise, rectangle
-from attnviz.figures.labels import axis_labels, strip_separators
+from attnviz.figures.build import (
+    APART,
+    Spec,
+    axis_labels,
+    base_axis,
+    base_layout,
+    emphasise,
+    rectangle,
+    strip_separators,
+)
 from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, ThemeName, palette

@@ -7,8 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.perturbation_tests import Shuffled
-from attnviz.figures.build import Spec, base_axis, base_layout, build
-from attnviz.figures.labels import literal
+from attnviz.figures.build import Spec, base_axis, base_layout, build, literal
 from attnviz.languages import gettext
 from attnviz.palette import ROW_FRAME, ThemeName, palette
 from attnviz.text import piece_name

@@ -9,8 +9,18 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, emphasise, rectangle
-from attnviz.figures.labels import axis_labels, strip_caption, strip_separators
+from attnviz.figures.build import (
+    APART,
+    STRIP,
+    Spec,
+    axis_labels,
+    base_axis,
+    base_layout,
+    emphasise,
+    rectangle,
+    strip_caption,
+    strip_separators,
+)
 from attnviz.figures.template import Slot, Values, filled
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette

@@ -6,8 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.step_change import PieceChange, StepChange
-from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise
-from attnviz.figures.labels import axis_labels
+from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build, emphasise
 from attnviz.languages import format_share, gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name

@@ -14,10 +14,19 @@ from attnviz.analysis.grid import By, Face, Grid, grid, rows_of_steps
 from attnviz.analysis.posterior import posterior
 from attnviz.analysis.recomputation import Weights
 from attnviz.errors import AttnvizError
-from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
-from attnviz.figures.cells import HIGHEST_ROW, LOWEST_ROW, font_size
+from attnviz.figures.build import (
+    Spec,
+    axis_labels,
+    base_axis,
+    base_layout,
+    build,
+    label_stride,
+    literal,
+    rectangle,
+    strip_caption,
+)
 from attnviz.figures.heatmap import heatmap, heatmap_table
-from attnviz.figures.labels import axis_labels, label_stride, literal, strip_caption
+from attnviz.figures.heatmap_parts import HIGHEST_ROW, LOWEST_ROW, font_size
 from attnviz.languages import gettext
 from attnviz.palette import ROW_FRAME, STRONGEST, Colours, Palette, ThemeName, palette
 from attnviz.trace import Trace

@@ -8,8 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
-from attnviz.figures.build import Spec, base_axis, base_layout, build
-from attnviz.figures.labels import literal
+from attnviz.figures.build import Spec, base_axis, base_layout, build, literal
 from attnviz.languages import gettext
 from attnviz.palette import Palette
 from attnviz.trace.snapshots import Snapshots

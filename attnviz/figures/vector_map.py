@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from attnviz.figures.build import Spec, base_axis, base_layout
-from attnviz.figures.labels import literal
+from attnviz.figures.build import Spec, base_axis, base_layout, literal
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext
 from attnviz.palette import MARK, MARK_EDGE, ThemeName, palette

@@ -15,7 +15,7 @@ from attnviz.wording.numbers import decimal, fine_percent, percent, shown_differ
 from attnviz.wording.scorers import texts_of
 from attnviz.wording.stages import times, was_forced
 from attnviz.wording.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured
-from attnviz.wording.transformer_stages import opened_head_name, shown_heads
+from attnviz.wording.transformer_steps import opened_head_name, shown_heads
 
 
 def word_sentences(tour: TourData) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from attnviz.ui.view import View
 from attnviz.wording.attention_forms import face_explanation, face_names
 from attnviz.wording.imported_attention import self_attention_sentences
 from attnviz.wording.stages import capitalised
-from attnviz.wording.transformer_stages import heads_name
+from attnviz.wording.transformer_steps import heads_name
 
 MOST_EQUAL = 32
 """Largest number of columns with which the heatmap is about as wide as the panel of the step; beyond, it is wider."""

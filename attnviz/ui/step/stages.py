@@ -28,7 +28,7 @@ from attnviz.ui.resources import cached_for_all
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address, payload_address
 from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, weights_chart
 from attnviz.ui.view import View
-from attnviz.wording.context_units import context_sentence, displayed_units_caption
+from attnviz.wording.diagram import context_sentence, displayed_units_caption
 from attnviz.wording.stages import Narration
 
 

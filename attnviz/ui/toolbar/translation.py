@@ -32,8 +32,8 @@ from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import Request, page_detail_level, page_level_address
 from attnviz.ui.toolbar.input_advice import draw_advice
 from attnviz.ui.view import MAIN, View, shows
-from attnviz.wording.file_headings import search_name
 from attnviz.wording.imported_attention import made_by, remark_sentences
+from attnviz.wording.labels import search_name
 from attnviz.wording.learning import guidance_text
 
 _LAST, _ASKED = "last_trace", "last_asked"

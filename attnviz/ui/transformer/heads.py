@@ -57,7 +57,7 @@ from attnviz.wording.opened_head import (
     opened_head_titles,
     pair_labels,
 )
-from attnviz.wording.transformer_equations import (
+from attnviz.wording.transformer_steps import (
     head_texts_of_cells,
     head_texts_of_source,
     opened_equations,

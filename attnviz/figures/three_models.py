@@ -1,4 +1,4 @@
-"""Figure and table of the decay of gradients with distance, through the recurrence alone and through the contexts."""
+"""Figures and tables that compare the three models of *Why attention?*: forced words, and decay of gradients."""
 
 from __future__ import annotations
 
@@ -10,14 +10,98 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.gradient_decay import GradientDecay, distances, gradient_quartiles
-from attnviz.figures.build import Spec, base_axis, base_layout, build
-from attnviz.figures.labels import literal
+from attnviz.analysis.prefixes import ForcedWords
+from attnviz.figures.build import Spec, base_axis, base_layout, build, line_style, literal
+from attnviz.figures.build import width as text_width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.trace.parts import Signals
-from attnviz.wording.numbers import power_name
-from attnviz.wording.why import attention_name, small_length
+from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import power_name, small
+from attnviz.wording.why import attention_name, short_name, small_length
+
+_COLUMN, _LABEL, _SIZE = 19, 14, 13
+"""Pixels of the narrowest column with a slanted label, characters of a label, and font size in pixels."""
+_LOWEST_POWER = -6
+"""Decimal logarithm of the smallest probability that is drawn to scale."""
+
+
+def forced_words_figure(forced: ForcedWords, *, slanting: bool = True, theme: ThemeName = "light") -> go.Figure:
+    """Draw the probability of each word on a logarithmic scale, a line for each model; words from left to right.
+
+    Labels are `slanting` or level. Smaller probabilities than a millionth are drawn at a millionth; the hover text has
+    the number. `layout.meta` has `alt` and `narrowest`.
+    """
+    ink, count = palette(theme), len(forced.words)
+    short = [shorten(word, _LABEL) for word in forced.words]
+    column = _COLUMN if slanting else max(text_width(word, _SIZE) for word in short) + 10
+    traces = [_line(forced, model, ink) for model in range(len(forced.models))]
+    low = max(_LOWEST_POWER, float(np.floor(forced.log_probabilities.min() / np.log(10))))
+    layout = base_layout(ink) | {
+        "height": 340 if slanting else 290,
+        "hovermode": "x unified",
+        "showlegend": True,
+        "margin": {"l": 62, "r": 24, "t": 36, "b": 84 if slanting else 34},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        "xaxis": base_axis(ink)
+        | {
+            "range": [-0.5, count - 0.5],
+            "tickvals": list(range(count)),
+            "ticktext": [literal(word) for word in short],
+            "tickangle": -45 if slanting else 0,
+            "showgrid": False,
+            "zeroline": False,
+            "tickfont": {"size": _SIZE, "color": ink.decoder},
+        },
+        "yaxis": base_axis(ink)
+        | {
+            "range": [low - 0.15, 0.15],
+            "tickvals": list(range(int(low), 1)),
+            "ticktext": [power_name(power) for power in range(int(low), 1)],
+            "zeroline": False,
+            "title": {"text": gettext("probability of the word"), "font": {"size": 12, "color": ink.quiet}},
+        },
+        "meta": {"alt": _forced_words_alt(forced), "narrowest": 86 + column * count},
+    }
+    return build(traces, layout)
+
+
+def forced_words_table(forced: ForcedWords) -> pd.DataFrame:
+    """Return p and log p (in nats) of each word by each model, a row for each word (counted from 1)."""
+    frame: dict[str, object] = {gettext("word"): list(forced.words)}
+    for model, logs in zip(forced.models, forced.log_probabilities, strict=True):
+        frame |= {f"p, {model}": np.exp(logs), f"log p, {model}": logs}
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(forced.words) + 1, name=gettext("position")))
+
+
+def _line(forced: ForcedWords, model: int, ink: Palette) -> Spec:
+    logs, style = forced.log_probabilities[model], line_style(forced.attentions[model], ink)
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": literal(short_name(forced.attentions[model])),
+        "x": list(range(len(logs))),
+        "y": np.maximum(logs / np.log(10), _LOWEST_POWER),
+        "cliponaxis": False,
+        "customdata": [small(float(p)) for p in np.exp(logs)],
+        "hovertemplate": "%{customdata}",
+    } | style.line()
+
+
+def _forced_words_alt(forced: ForcedWords) -> str:
+    means = ", ".join(
+        f"{short_name(kind)} {small(float(np.exp(logs.mean())))}"
+        for kind, logs in zip(forced.attentions, forced.log_probabilities, strict=True)
+    )
+    return gettext(
+        "Probability of each of {count} words of one translation, which {models} models are forced to write. "
+        "Geometric means: {means}.",
+        count=len(forced.words),
+        models=len(forced.models),
+        means=means,
+    )
+
 
 _PANEL, _CAPTION, _GAP = 230, 34, 0.05
 """Pixels of a panel's height and of its caption; share of the width between panels."""
@@ -132,7 +216,10 @@ def _layout(attentions: list[str], decays: list[GradientDecay], panels_per_line:
         "margin": {"l": _LEFT, "r": 14, "t": _TOP, "b": _BOTTOM},
         "hovermode": "closest",
         "annotations": [],
-        "meta": {"alt": _alt(attentions, decays), "narrowest": _NARROWEST.get(panels_per_line, 250 * panels_per_line)},
+        "meta": {
+            "alt": _gradient_decay_alt(attentions, decays),
+            "narrowest": _NARROWEST.get(panels_per_line, 250 * panels_per_line),
+        },
     }
     layout["annotations"] += _legend(ink)
     for place, attention in enumerate(attentions):
@@ -188,7 +275,7 @@ def _legend(ink: Palette) -> list[Spec]:
     return [shared | {"text": text, "x": 0, "xanchor": "left", "yshift": 6, "font": {"size": 13, "color": ink.ink}}]
 
 
-def _alt(attentions: list[str], decays: list[GradientDecay]) -> str:
+def _gradient_decay_alt(attentions: list[str], decays: list[GradientDecay]) -> str:
     texts = [
         gettext(
             "{name}: the median gradient is {start} (near) and {end} (far) through the recurrence alone, and "

@@ -1,6 +1,8 @@
-"""The equations of a decoder step of an imported recurrent translator in LaTeX: templates and the numbers of a step."""
+"""The decoder step of an imported recurrent translator: its stages in words, and its equations with their numbers."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,8 +19,10 @@ from attnviz.wording.equations import (
     state_change_texts,
     written_piece_texts,
 )
-from attnviz.wording.numbers import aligned, coloured, number, vector
-from attnviz.wording.terms import NEW, OLD, terms
+from attnviz.wording.labels import quoted_name, subscript
+from attnviz.wording.numbers import aligned, coloured, decimal, number, percent, vector
+from attnviz.wording.scorers import NEW, OLD, terms
+from attnviz.wording.stages import Stage, context_stage, energy_stage, softmax_stage, word_choice_texts
 
 
 def import_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
@@ -167,3 +171,104 @@ def _lstm_texts(trace: Seq2SeqTrace, step: int) -> Texts:
         "moved": number(float(trace.states[step, unit])),
         "state": vector(trace.states[step]),
     }
+
+
+def import_stage_titles(trace: Seq2SeqTrace) -> dict[int, str]:
+    """Return the names of the stages; where the query is s_i, the state changes before attention."""
+    state = {4: gettext("The state moves")}
+    attention = {1: gettext("Query meets keys"), 2: gettext("Softmax"), 3: gettext("The context vector grows")}
+    word = {5: gettext("The word is chosen")}
+    return attention | state | word if trace.queries_previous_state else state | attention | word
+
+
+def narrate_import(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
+    """Return the stages of 0-based `step` in words: those of `import_stage_titles`."""
+    functions: dict[int, Callable[[Seq2SeqTrace, int], tuple[str, str]]] = {
+        1: energy_stage,
+        2: softmax_stage,
+        3: context_stage,
+        4: _state_stage,
+        5: _word_stage,
+    }
+    titles = import_stage_titles(trace).items()
+    return tuple(Stage(number, title, *functions[number](trace, step)) for number, title in titles)
+
+
+def no_logit_attribution() -> str:
+    """Return why a logit does not split into parts in a model with a tanh or a cell before its output layer."""
+    return gettext(
+        "This model has no logit attribution: a tanh or a GRU lies between the context vector and the logit, so a "
+        "logit does not split into parts."
+    )
+
+
+def _state_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
+    lstm = trace.config["cell"] == "lstm"
+    keep_gate = trace.gates[step, -1, 1]  # update gate of a GRU, forget gate of an LSTM
+    before, after = trace.previous_states[step], trace.states[step]
+    unit = int(np.abs(after - before).argmax())
+    share = percent(float(keep_gate.mean()))
+    values = {"count": len(after), "kept": share, "from_": _candidate_inputs(trace, step)}
+    if lstm:
+        start = gettext(
+            "On average over {count} units, the forget gate keeps {kept} of the memory. The new part is made "
+            "from {from_}.",
+            **values,
+        )
+        outcome = gettext("{kept} of the memory kept", kept=share)
+    else:
+        values["new"] = percent(1 - float(keep_gate.mean()))
+        start = gettext(
+            "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the "
+            "candidate. The candidate is made from {from_}.",
+            **values,
+        )
+        outcome = gettext("{kept} kept, {new} rewritten", kept=share, new=values["new"])
+    most = gettext(
+        "Unit {unit} of the state changed most, from {before} to {after}.",
+        unit=unit + 1,
+        before=decimal(float(before[unit])),
+        after=decimal(float(after[unit])),
+    )
+    layers = trace.layer_states.shape[1]
+    which = "" if layers == 1 else gettext("The last of the {count} layers is shown.", count=layers)
+    return " ".join(filter(None, (start, most, which))), outcome
+
+
+def _candidate_inputs(trace: Seq2SeqTrace, step: int) -> str:
+    """Return the inputs of the candidate of the last layer."""
+    if trace.layer_states.shape[1] > 1:
+        return gettext("the state of the layer below")
+    piece = quoted_name(trace.previous_pieces[step])
+    if trace.queries_previous_state:
+        return gettext("{piece} and {vector}", piece=piece, vector=f"c{subscript(step + 1)}")
+    if trace.config["input_feeding"]:
+        return gettext("{piece} and {vector}", piece=piece, vector=f"t{subscript(step)}")
+    return piece
+
+
+def _word_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
+    rest, outcome = word_choice_texts(trace, step)
+    readout = trace.config["readout"]
+    if readout == "joined":
+        start = gettext(
+            "State, context and previous word, {count} numbers in all, determine the logit of every word.",
+            count=trace.readouts.shape[1],
+        )
+    elif readout == "affine":
+        start = gettext(
+            "A matrix combines the state and the context vector into {count} numbers. These numbers determine the "
+            "logit of every word.",
+            count=trace.readouts.shape[1],
+        )
+    elif readout == "state":
+        start = gettext(
+            "The new state, {count} numbers in all, determines the logit of every word.", count=trace.readouts.shape[1]
+        )
+    else:
+        start = gettext(
+            "The state and the context vector are combined into {count} numbers between −1 and 1 (by a matrix "
+            "and tanh). These numbers determine the logit of every word.",
+            count=trace.readouts.shape[1],
+        )
+    return f"{start} {rest}", outcome
