@@ -23,7 +23,7 @@ from attnviz.figures.logit_attribution import logit_attribution_waterfall
 from attnviz.figures.registry import StepFigure, step_figures
 from attnviz.figures.translation import translation_figure
 from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.palette import Colours, ThemeName
+from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Aligned, Attention, Trace, WhatIfs
 from attnviz.wording.attention_forms import face_explanation, face_names
@@ -282,7 +282,7 @@ def lecture_html(
     *,
     by: By = "words",
     face: Face = "before",
-    colours: Colours = "paper",
+    colours: Colours = DEFAULT_COLOURS,
     root: bool = False,
     end: bool = True,
     margins: bool = False,

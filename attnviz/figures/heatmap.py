@@ -26,7 +26,17 @@ from attnviz.figures.heatmap_parts import (
     margin_bars,
 )
 from attnviz.languages import format_number, gettext
-from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
+from attnviz.palette import (
+    CELL_FRAME,
+    DEFAULT_COLOURS,
+    ROW_FRAME,
+    ROW_FRAME_WIDTH,
+    Colours,
+    Palette,
+    ThemeName,
+    palette,
+    scale,
+)
 from attnviz.text import isolated
 from attnviz.trace import FloatArray, Words
 from attnviz.trace.aligned import AttentionMatrix
@@ -45,7 +55,7 @@ def heatmap(
     by: By = "words",
     face: Face = "before",
     posterior: NDArray[np.float64] | None = None,
-    colours: Colours = "paper",
+    colours: Colours = DEFAULT_COLOURS,
     root: bool = False,
     end: bool = True,
     margins: bool = False,
@@ -63,8 +73,8 @@ def heatmap(
     (0-based) frames its row. `margins` adds the sum of each column, sum_i alpha_ij, below, and the entropy H_i of each
     row in bits on the right, both of the displayed values (`Grid`). `layout.meta` is described at `_meta`. `weights`,
     (Ty, Tx), replace the alignment, such as those of one head of a transformer. `gold` links are marked, and so are
-    false links of the displayed values, or of the posterior for the difference (`heatmap_parts`). Raise ValueError for an
-    unknown choice, AttnvizError for a face without its posterior.
+    false links of the displayed values, or of the posterior for the difference (`heatmap_parts`). Raise ValueError for
+    an unknown choice, AttnvizError for a face without its posterior.
     """
     cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)
     marks = link_marks(cells, _linked_words(trace, face, posterior, weights), gold) if gold else None

@@ -28,7 +28,7 @@ from attnviz.figures.build import (
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.heatmap_parts import HIGHEST_ROW, LOWEST_ROW, font_size
 from attnviz.languages import gettext
-from attnviz.palette import ROW_FRAME, STRONGEST, Colours, Palette, ThemeName, palette
+from attnviz.palette import DEFAULT_COLOURS, ROW_FRAME, STRONGEST, Colours, Palette, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.imported_attention import missing_values_reason
 from attnviz.wording.labels import shorten
@@ -40,7 +40,7 @@ def translation_figure(
     by: By = "words",
     face: Face = "before",
     weights: Weights | None = None,
-    colours: Colours = "paper",
+    colours: Colours = DEFAULT_COLOURS,
     root: bool = False,
     end: bool = True,
     margins: bool = False,

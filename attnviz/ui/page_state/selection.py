@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.grid import By, Face
-from attnviz.palette import Colours
+from attnviz.palette import DEFAULT_COLOURS, Colours
 from attnviz.trace import Trace
 from attnviz.ui.page_state.parameters import browser_values
 from attnviz.ui.view import View
@@ -28,7 +28,7 @@ class HeatmapChoices:
 
     by: By = "words"
     """Whether rows and columns are words or pieces."""
-    colours: Colours = "paper"
+    colours: Colours = DEFAULT_COLOURS
     root: bool = False
     """Whether colours are linear in √α instead of α."""
     end: bool = True
