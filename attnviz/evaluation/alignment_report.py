@@ -21,9 +21,9 @@ from attnviz.evaluation.alignment import (
     word_alignments,
     word_alignments_after,
 )
-from attnviz.evaluation.detection import Judge
 from attnviz.evaluation.forced import Advance
 from attnviz.evaluation.models import Model
+from attnviz.evaluation.report import Judge
 from attnviz.evaluation.tables import Section, TableRow, markdown_table, number
 from attnviz.network import Seq2Seq, Transformer
 from attnviz.trace.parts import Heads

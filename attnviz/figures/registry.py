@@ -87,8 +87,14 @@ from attnviz.figures.logit_attribution import (
     logit_attribution_values,
 )
 from attnviz.figures.perturbation_tests import perturbation_tests_figure, perturbation_tests_table
-from attnviz.figures.residual_stream import stream_table, stream_template, stream_values
-from attnviz.figures.state import state_table, state_template, state_values
+from attnviz.figures.state import (
+    state_table,
+    state_template,
+    state_values,
+    stream_table,
+    stream_template,
+    stream_values,
+)
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.figures.template import Picture, Values, redrawn_picture
 from attnviz.former_names import current_name

@@ -26,17 +26,22 @@ from attnviz.training.corpus import epoch_batches
 from attnviz.training.log import MEAN, Log, Window, write_curve
 from attnviz.training.preparation import prepare, start_from
 from attnviz.training.processes import Interrupted, Stopped, StopRequest, Team, team
-from attnviz.training.schedule import (
+from attnviz.training.state import (
+    CHECKPOINT,
     FORECAST_AFTER,
     FORECAST_AGAIN,
     Copies,
     Pace,
+    Progress,
+    Sums,
     learning_rate,
+    load_state,
     make_optimizers,
+    read_model_config,
+    save_state,
     set_rate,
     snapshot_moments,
 )
-from attnviz.training.state import CHECKPOINT, Progress, Sums, load_state, read_model_config, save_state
 from attnviz.training.tasks import Inputs, Measured, task_of
 
 MOMENTS = "moments"

@@ -23,8 +23,15 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
 from attnviz.ui.language import LANGUAGE, use_chosen_language
 from attnviz.ui.link import follow_address, link
-from attnviz.ui.page_state.address import open_address, page_payload
-from attnviz.ui.page_state.linked import PAGE, SENTENCE_PAGES, begin_link, drop_link_problems, link_problems
+from attnviz.ui.page_state.linked import (
+    PAGE,
+    SENTENCE_PAGES,
+    begin_link,
+    drop_link_problems,
+    link_problems,
+    open_address,
+    page_payload,
+)
 from attnviz.ui.requests import RESUME, Handler, acknowledge_handled, handle, inbox, next_request, receive
 from attnviz.ui.style import apply_style, theme_name
 

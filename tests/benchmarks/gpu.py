@@ -27,7 +27,7 @@ from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import Corpus, make_batch
 from attnviz.training.objective import Objective
 from attnviz.training.preparation import start_from
-from attnviz.training.schedule import make_optimizers
+from attnviz.training.state import make_optimizers
 from attnviz.translator import Translator
 
 SENTENCES = (

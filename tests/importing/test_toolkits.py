@@ -25,7 +25,7 @@ from attnviz.commands.program import main
 from attnviz.importing import family
 from attnviz.importing.checkpoint import read_checkpoint
 from attnviz.importing.family import load_checkpoint, write_checkpoint
-from attnviz.importing.structure import SPECIAL, STOPS
+from attnviz.importing.recurrent_run import SPECIAL, STOPS
 from attnviz.model_folder import load_weights
 from attnviz.text import EOS, PAD, UNK
 from attnviz.trace import Seq2SeqTrace, WhatIfs

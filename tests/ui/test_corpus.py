@@ -26,7 +26,6 @@ from attnviz.figures.corpus import histogram_figure, scatter_figure
 from attnviz.languages import set_language
 from attnviz.translator import Translator
 from attnviz.ui.corpus import jobs
-from attnviz.ui.corpus.corpus_choices import brush_of, brush_text
 from attnviz.ui.corpus.jobs import MOST_MEGABYTES, MOST_UNPACKED, begin, job_of
 from attnviz.ui.corpus.table import (
     COPIED,
@@ -35,6 +34,8 @@ from attnviz.ui.corpus.table import (
     UNLIKELY,
     Brush,
     Choice,
+    brush_of,
+    brush_text,
     known_measures,
     listed_rows,
     matching_rows,

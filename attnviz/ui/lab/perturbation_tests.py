@@ -18,6 +18,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import disclosure
+from attnviz.ui.glossary import references
 from attnviz.ui.lab.cached_analyses import (
     best_attention_of,
     minimal_change_of,
@@ -29,7 +30,6 @@ from attnviz.ui.page_state.linked import Session
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.figure_input import subject_of, word_choice
-from attnviz.ui.text_sections import references
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.view import View
 from attnviz.wording.perturbation_tests import (

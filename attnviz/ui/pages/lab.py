@@ -21,7 +21,7 @@ from attnviz.ui.chrome import Page
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.glossary import glossary_box
+from attnviz.ui.glossary import glossary_box, text_section
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
 from attnviz.ui.lab.compared_translation import NAMES as COMPARISON_NAMES
 from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables
@@ -41,7 +41,6 @@ from attnviz.ui.step.marks import shown_marks
 from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.tables import table_box
 from attnviz.ui.style import theme_name
-from attnviz.ui.text_sections import text_section
 from attnviz.ui.toolbar.controls import current_request, request_address
 from attnviz.ui.toolbar.downloads import Picture, download_box, offer_pictures, picture_file
 from attnviz.ui.toolbar.translation import open_view, shown_translation, status

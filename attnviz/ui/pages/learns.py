@@ -28,7 +28,7 @@ from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.loader import component
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files_payload
 from attnviz.ui.components.tables import tables, tables_payload
-from attnviz.ui.glossary import glossary_box
+from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.language import language_address
 from attnviz.ui.learns.learning_figures import (
     VIEW,
@@ -41,11 +41,10 @@ from attnviz.ui.learns.learning_figures import (
     learnt_panel,
 )
 from attnviz.ui.learns.runs import RUNS_VARIABLE, LearningChoices, choose, linked_update, trainings, watches_run
-from attnviz.ui.page_state.address import set_page_address
+from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.session_payloads import register_content
 from attnviz.ui.style import theme_name
-from attnviz.ui.text_sections import references, text_section
 from attnviz.ui.toolbar.downloads import download_box, lecture_link
 from attnviz.ui.view import Keyed
 from attnviz.wording.learning import (

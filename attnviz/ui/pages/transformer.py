@@ -23,15 +23,14 @@ from attnviz.ui.chrome import Page
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.picture_files import PictureFile
-from attnviz.ui.glossary import glossary_box
+from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.link import link
-from attnviz.ui.page_state import address
+from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.step.tables import table_box
 from attnviz.ui.style import theme_name
-from attnviz.ui.text_sections import references, text_section
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
 from attnviz.ui.toolbar.downloads import download_box, offer_lecture, offer_pictures, picture_file, story_pictures
 from attnviz.ui.toolbar.translation import open_view, shown_translation
@@ -99,7 +98,7 @@ def _open_exhibit_name() -> str:
     linked_entry(session, link(), EXHIBIT_NAME, None, offered=tuple(EXHIBITS), noted=True)
     for name in (heads.HEAD, SWAP):
         linked_entry(session, link(), name, None)
-    address.add_parameters(session, dict.fromkeys((heads.HEAD, pair.FRENCH, SWAP)))
+    linked.add_parameters(session, dict.fromkeys((heads.HEAD, pair.FRENCH, SWAP)))
     handle({EXHIBIT_NAME: _store_exhibit_name})
     return str(session[EXHIBIT_NAME]) if session[EXHIBIT_NAME] in EXHIBITS else ""
 
@@ -145,10 +144,10 @@ def _write_address(view: View, exhibit_name: str) -> None:
     """Write the parameters of the page into the address, which `view` provides; each exhibit has its history entry."""
     session, chosen = st.session_state, {"heads": heads.HEAD, "pair": SWAP}.get(exhibit_name)
     main_identity = view.main.identity if view.main else ""
-    parameters: address.Parameters = {EXHIBIT_NAME: exhibit_name or None}
+    parameters: linked.Parameters = {EXHIBIT_NAME: exhibit_name or None}
     if chosen:
         parameters[chosen] = session[chosen]
-    address.set_page_address(session, f"{main_identity} {exhibit_name} {view.identity}", parameters)
+    linked.set_page_address(session, f"{main_identity} {exhibit_name} {view.identity}", parameters)
 
 
 def _tables(view: View, exhibit: Exhibit, request: SentenceRequest) -> None:

@@ -30,7 +30,6 @@ from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.link import link
-from attnviz.ui.page_state.parameters import has_tour
 from attnviz.ui.page_state.what_ifs import WHAT_IFS, stored_what_ifs
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
@@ -322,7 +321,7 @@ def _draw() -> None:
     view = shown.view
     if view:
         open_view(view, request_address(request, available) if shown.asked and request else None)
-        if has_tour(view):
+        if view.trace.translated:
             with drawn.tour:
                 tour_button()
     with drawn.share:
@@ -334,7 +333,7 @@ def _draw() -> None:
             status(view)
     if view:
         step_view(view, page_detail_level())
-        if has_tour(view):
+        if view.trace.translated:
             tour_offer()
 
 

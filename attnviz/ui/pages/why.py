@@ -23,13 +23,12 @@ from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import disclosure
-from attnviz.ui.glossary import glossary_box
+from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import translate
 from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.style import theme_name
-from attnviz.ui.text_sections import references, text_section
 from attnviz.ui.toolbar.controls import Request, current_request, own_translation, request_address, sentence_box
 from attnviz.ui.toolbar.downloads import (
     Picture,

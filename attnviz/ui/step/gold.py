@@ -32,8 +32,8 @@ from attnviz.ui.page_state.gold import (
     links_of_pair,
     links_of_pairs,
     problem_of,
-    remove_links,
     set_links,
+    take_links,
 )
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.page_state.selection import Selection
@@ -77,7 +77,9 @@ def gold_box(view: View) -> None:
         )
         with st.container(horizontal=True):
             request_button(gettext("Show them"), partial(_store_links, view), type="primary", key=view.key("gold_show"))
-            request_button(gettext("Take them off"), partial(remove_links, session, view), key=view.key("gold_off"))
+            request_button(
+                gettext("Take them off"), partial(take_links, session, view, GoldLinks()), key=view.key("gold_off")
+            )
         if problem := problem_of(session, view):
             st.container(key=view.key("gold_problem_within")).text(problem)
         if view.open_gold:

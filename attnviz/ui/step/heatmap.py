@@ -19,8 +19,7 @@ from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.gold import gold_of
-from attnviz.ui.page_state.heads import HEADS
-from attnviz.ui.page_state.selection import HeatmapChoices, Selection
+from attnviz.ui.page_state.selection import HEADS, HeatmapChoices, Selection
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.gold import draws_links, gold_box, gold_panel, link_drawing, link_drawing_switch

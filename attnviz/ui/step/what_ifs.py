@@ -41,8 +41,8 @@ from attnviz.trace.interventions import Temperature, decode_infinity
 from attnviz.trace.what_ifs import StoredWhatIfs, left_out_sentence
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.examples import first_step
-from attnviz.ui.page_state.heads import with_chosen_heads
 from attnviz.ui.page_state.linked import Session
+from attnviz.ui.page_state.selection import with_chosen_heads
 from attnviz.ui.page_state.what_ifs import WHAT_IFS, open_what_ifs, stored_what_ifs
 from attnviz.ui.resources import devices, posterior_of, tokenizer_of, translate, weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address, all_at_once

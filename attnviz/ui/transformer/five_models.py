@@ -20,12 +20,11 @@ from attnviz.languages import gettext, ngettext
 from attnviz.model_folder import count_parameters
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.bleu_by_length import Rows, measured
 from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.resources import translate, weights_of
+from attnviz.ui.resources import Rows, measured, translate, weights_of
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, shown_trace
 from attnviz.ui.step.verification_badge import verification, verification_rows
 from attnviz.ui.toolbar.downloads import Picture
