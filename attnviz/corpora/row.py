@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from attnviz.analysis.alignment_error import Link, error_rate
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.findings import Finding, Kind, findings_of
-from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
 from attnviz.analysis.findings.rules import is_word
 from attnviz.analysis.measures import coverage, entropy, links
+from attnviz.analysis.word_classes import FUNCTION_WORDS
 from attnviz.corpora.lines import Line
 from attnviz.evaluation.alignment import GoldAlignment, between_words, memberships
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
@@ -215,7 +215,7 @@ def _attention_measures(pair: AnalysedPair, words: Words) -> dict[str, Any]:
 
 def least_coverage(covered: Shares, source: Sequence[str]) -> float | None:
     """Return the least of the `covered` attention (Tx,) on a content word; None where there is no such word."""
-    content = [is_word(word) and word.casefold() not in SOURCE_FUNCTION_WORDS for word in source]
+    content = [is_word(word) and word.casefold() not in FUNCTION_WORDS["source"] for word in source]
     return float(covered[content].min()) if any(content) else None
 
 

@@ -14,8 +14,8 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.findings.function_words import FUNCTION_WORDS, SOURCE_FUNCTION_WORDS
 from attnviz.analysis.measures import attended_words, coverage, entropy
+from attnviz.analysis.word_classes import FUNCTION_WORDS
 from attnviz.trace import Attention, Words
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.parts import Hypothesis
@@ -176,9 +176,8 @@ def _omitted(source: tuple[str, ...], known: list[bool], covered: list[float]) -
 
     Single omissions are not strong: too many are translated by the words around them.
     """
-    content = [
-        is_known and word.casefold() not in SOURCE_FUNCTION_WORDS for is_known, word in zip(known, source, strict=True)
-    ]
+    function_words = FUNCTION_WORDS["source"]
+    content = [is_known and word.casefold() not in function_words for is_known, word in zip(known, source, strict=True)]
     # Punctuation and unknown words belong to the stretch around them.
     little = [amount < LITTLE_IN_A_ROW or not is_known for amount, is_known in zip(covered, known, strict=True)]
     for is_low, run in groupby(range(len(source)), key=little.__getitem__):
@@ -251,7 +250,7 @@ def repeat_findings(trace: Readable, words: Words) -> Iterator[Finding]:
         folded = word.casefold()
         if (
             attended[i] >= 0
-            and folded not in FUNCTION_WORDS
+            and folded not in FUNCTION_WORDS["target"]
             and is_word(words.source[attended[i]])
             and sum(character.isalpha() for character in folded) >= LEAST_LETTERS
         ):
