@@ -17,8 +17,8 @@ from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_
 from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.scorers import scorer_of
-from attnviz.analysis.step_change import StepChange, step_change
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
+from attnviz.analysis.what_ifs import StepChange, step_change
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace

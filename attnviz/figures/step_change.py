@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.analysis.step_change import PieceChange, StepChange
+from attnviz.analysis.what_ifs import PieceChange, StepChange
 from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build, emphasise
 from attnviz.languages import format_share, gettext
 from attnviz.palette import Palette, ThemeName, palette

@@ -11,9 +11,14 @@ import streamlit as st
 
 from attnviz import Trace
 from attnviz.figures.minimal_change import minimal_change_figure, minimal_change_table
-from attnviz.figures.perturbation_tests import WIDTH, perturbation_tests_figure, perturbation_tests_likeliest_table
+from attnviz.figures.perturbation_tests import (
+    WIDTH,
+    perturbation_tests_figure,
+    perturbation_tests_likeliest_table,
+    shuffled_figure,
+    shuffled_table,
+)
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.shuffled import shuffled_figure, shuffled_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, steady_payload

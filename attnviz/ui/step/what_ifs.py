@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.borrowed_weights import weights_from_links, weights_from_trace
 from attnviz.analysis.gold import read_pharaoh
+from attnviz.analysis.what_ifs import weights_from_links, weights_from_trace
 from attnviz.errors import AttnvizError
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES

@@ -28,9 +28,9 @@ from attnviz.ui.requests import handle, request_button
 from attnviz.ui.resources import tokenizer_of, translate
 from attnviz.ui.step.what_ifs import current_view, handle_what_if, is_about
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import Request, page_detail_level, page_level_address
 from attnviz.ui.toolbar.input_advice import draw_advice
+from attnviz.ui.toolbar.opened_file import attention_form
 from attnviz.ui.view import MAIN, View, shows
 from attnviz.wording.imported_attention import made_by, remark_sentences
 from attnviz.wording.labels import search_name
