@@ -20,8 +20,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from attnviz.trace.quantities import QUANTITIES
 from attnviz.trace.quantity import Quantity
+from attnviz.trace.trace import QUANTITIES
 from attnviz.trace.transformer_trace import QUANTITIES as TRANSFORMER_QUANTITIES
 
 REPOSITORY = Path(__file__).resolve().parent.parent

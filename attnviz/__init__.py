@@ -9,8 +9,8 @@ from attnviz.trace.drawing import drawn_by
 
 if TYPE_CHECKING:
     from attnviz.evaluation.head_finder import find_heads
-    from attnviz.evaluation.link_agreement import link_agreement
     from attnviz.evaluation.scoring import alignment_error
+    from attnviz.evaluation.two_files import link_agreement
     from attnviz.importing.huggingface import from_huggingface
     from attnviz.importing.reading import read_attention
     from attnviz.trace.drawing import Drawing
@@ -36,7 +36,7 @@ _MODULES = {
     "alignment_error": "evaluation.scoring",
     "find_heads": "evaluation.head_finder",
     "from_huggingface": "importing.huggingface",
-    "link_agreement": "evaluation.link_agreement",
+    "link_agreement": "evaluation.two_files",
     "read_attention": "importing.reading",
 }
 """The module of each name that saved traces do not need; `Translator` imports torch, which loads slowly."""

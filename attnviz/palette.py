@@ -13,6 +13,8 @@ from attnviz.languages import gettext
 
 ThemeName = Literal["light", "dark"]
 Colours = Literal["paper", "cividis"]
+DEFAULT_COLOURS: Colours = "paper"
+"""Colour scale of figures and files for which no other is chosen."""
 ColourScale = list[tuple[float, str]]
 
 FONT = "Source Sans, Segoe UI, Helvetica Neue, sans-serif"

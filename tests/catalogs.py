@@ -21,7 +21,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import write_po
 
 import attnviz
-from attnviz.languages.catalogs import LOCALES, read_catalog
+from attnviz.languages import LOCALES, read_catalog
 
 PACKAGE = Path(attnviz.__file__).parent
 MESSAGES = {"gettext": 1, "ngettext": 2}

@@ -12,7 +12,7 @@ from attnviz import analysis, export, figures
 from attnviz.analysis import attribution_methods, load_weights
 from attnviz.figures import STEP_FIGURES, Subject, step_figure
 from attnviz.translator import Translator
-from attnviz.ui.page_state.parameters import VIEW_PARAMETERS
+from attnviz.ui.page_state.selection import VIEW_PARAMETERS
 from attnviz.ui.server import current_address
 
 NAMES = {

@@ -14,18 +14,19 @@ from babel.messages.catalog import Catalog
 from babel.numbers import format_decimal, format_percent
 
 import attnviz
+from attnviz import languages
 from attnviz.languages import (
     LANGUAGES,
-    catalogs,
+    LOCALES,
     decimal_mark,
     format_number,
     format_share,
     gettext,
     language,
     ngettext,
+    read_catalog,
     set_language,
 )
-from attnviz.languages.catalogs import LOCALES, read_catalog
 from tests.catalogs import PSEUDO, extract, forms, main, problems, pseudo, update, write, write_pseudo
 
 PACKAGE = Path(attnviz.__file__).parent
@@ -190,7 +191,7 @@ def test_third_language_needs_only_one_file(tmp_path: Path) -> None:
     )
     printed = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, catalogs.EXTRA_LOCALES: str(write_pseudo(tmp_path).parent), "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, languages.EXTRA_LOCALES: str(write_pseudo(tmp_path).parent), "PYTHONIOENCODING": "utf-8"},
         cwd=PACKAGE.parent,
         capture_output=True,
         text=True,

@@ -34,9 +34,9 @@ LAYERS = (
 
 UI_LAYERS = (
     "request_filter link",
-    "examples inbox language glossary modules text_sections admission corpus_tables view",
+    "examples language glossary admission corpus_tables view",
     "resources",
-    "bleu_by_length page_state shared_payloads",
+    "page_state shared_payloads",
     "components session_payloads",
     "requests",
     "fields style",

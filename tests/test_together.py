@@ -18,7 +18,7 @@ from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ReplaceWeights
-from attnviz.trace.quantities import RECORDED
+from attnviz.trace.trace import RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW

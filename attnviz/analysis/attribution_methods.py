@@ -16,10 +16,10 @@ from typing import Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.distributions import total_variation
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.step_evaluation import total_variation
 from attnviz.former_names import current_name
 from attnviz.trace import Attention, Trace
 from attnviz.trace.parts import Attributions

@@ -1,6 +1,6 @@
 """Decompose an attention score (energy) of a recurrent model or a transformer head into contributions of units.
 
-Symbols and sizes are those of `trace.quantities`.
+Symbols and sizes are those of `trace.trace`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from attnviz.analysis.scorers import scorer_of
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Computation, Trace
-from attnviz.trace.quantities import check_shapes, sizes
+from attnviz.trace.trace import check_shapes, sizes
 
 _ATTENTION = "decoder.attention."
 

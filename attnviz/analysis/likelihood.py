@@ -6,7 +6,7 @@ it, through matrix products, which are linear: mixtures of annotations are proje
 Most time goes into the sum over the vocabulary that normalises a probability. Only its terms are float32, which halves
 the time: the logarithm of the sum is correct to about 1e-6, and it cancels in rows of shares.
 
-Symbols and sizes are those of `trace.quantities`.
+Symbols and sizes are those of `trace.trace`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Logit attribution: an exact decomposition of a logit into terms, one of them for each source piece.
+"""Logit attribution: a readout and a logit as exact sums of terms, one of them for each source piece.
+
+Symbols and sizes are those of `trace.trace`.
 
 Maxout is piecewise linear: with the winner of each pair fixed, the logit is linear in every input,
 
@@ -10,8 +12,6 @@ b.
 
 A constant added to all logits changes no probability, so a logit has no zero of its own. What is shown is a difference:
 to the mean logit of the vocabulary, or to the logit of a foil.
-
-Symbols and sizes are those of `trace.quantities`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,68 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.readout import readout
 from attnviz.analysis.recomputation import Weights
 from attnviz.trace import Seq2SeqTrace, Trace
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Readout:
+    """t~_i of S steps as a sum of contributions, in float64.
+
+    Units 2k and 2k + 1 are a pair; the larger of both is unit k of t_i.
+    """
+
+    state: Array
+    """Contribution of the state, U_o s, (S, 2l); s is s_{i-1} or, by config, s_i."""
+    previous_word: Array
+    """Contribution of the previous word, V_o E y_{i-1}, (S, 2l)."""
+    context: Array
+    """Contribution of the context, C_o c_i, (S, 2l)."""
+    bias: Array
+    """Bias b, (2l,)."""
+
+    @property
+    def pairs(self) -> Array:
+        """The sum of all contributions, t~_i, (S, 2l)."""
+        return self.state + self.previous_word + self.context + self.bias
+
+    @property
+    def winners(self) -> NDArray[np.intp]:
+        """The unit that wins each pair, (S, l)."""
+        pairs = self.pairs
+        return np.asarray(np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2))
+
+
+def readout(trace: Trace, weights: Weights, steps: Sequence[int]) -> Readout:
+    """Return the readout of these 0-based `steps`, multiplied out together.
+
+    `weights` are those of the model that made the trace (`load_weights`).
+    """
+    current, step_indices = trace.config["readout_state"] == "current", np.array(steps, dtype=np.intp)
+
+    def float64_weight(name: str) -> Array:
+        # Models may be saved in half precision, which is too coarse for sums.
+        return np.asarray(weights[f"decoder.{name}"], dtype=np.float64)
+
+    def term(name: str, inputs: NDArray[np.floating]) -> Array:
+        return np.asarray(inputs, dtype=np.float64) @ float64_weight(f"readout_{name}.weight").T
+
+    words = weights["decoder.embedding.weight"][[trace.previous_ids[step] for step in steps]]
+    return Readout(
+        term("state", (trace.states if current else trace.previous_states)[step_indices]),
+        term("word", words),
+        term("context", trace.contexts[step_indices]),
+        float64_weight("readout_state.bias"),
+    )
+
+
+def pairs(trace: Trace, weights: Weights, step: int) -> NDArray[np.float32]:
+    """Return t~_i = U_o s + V_o E y_{i-1} + C_o c_i + b of 0-based `step`, (2l,)."""
+    return np.asarray(readout(trace, weights, [step]).pairs[0], dtype=np.float32)
+
+
 Cell = tuple[int, int | None]
 """A 0-based step, and the id of a piece, None for the mean of the vocabulary."""
 

@@ -16,10 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.distributions import gradient_ascent, jensen_shannon, total_variation
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.step_evaluation import PerturbedStep, StepEvaluation
+from attnviz.analysis.step_evaluation import (
+    PerturbedStep,
+    StepEvaluation,
+    gradient_ascent,
+    jensen_shannon,
+    total_variation,
+)
 from attnviz.text import EOS
 from attnviz.trace import Trace
 

@@ -7,7 +7,7 @@ the posterior (Deng et al. 2018; Shankar & Sarawagi 2019)
 
 Other kinds are defined in `posterior`. None of them says what caused the choice.
 
-Symbols and sizes are those of `trace.quantities`.
+Symbols and sizes are those of `trace.trace`.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
 from attnviz.analysis.findings.rules import is_word
+from attnviz.analysis.word_classes import FUNCTION_WORDS
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Trace
@@ -41,7 +41,7 @@ def prefixes(sentence: str) -> tuple[str, ...]:
 def content_words(source: Sequence[str]) -> tuple[int, ...]:
     """Return the 0-based places of the words of a source sentence that are no punctuation and no function words."""
     return tuple(
-        place for place, word in enumerate(source) if is_word(word) and word.casefold() not in SOURCE_FUNCTION_WORDS
+        place for place, word in enumerate(source) if is_word(word) and word.casefold() not in FUNCTION_WORDS["source"]
     )
 
 

@@ -1,10 +1,10 @@
-"""Recompute RNNsearch for one sentence in NumPy float64, for verification.
+"""Recompute RNNsearch and its posterior attention for one sentence in NumPy float64, for verification.
 
-Written from the equations, without code of `attnviz.network`. The GRU is torch.nn.GRU's: the reset gate acts after the
-recurrent product, and z keeps the old state. `load_weights` and the functions that other recomputations share are here
-too.
+Written from the equations, without code of `attnviz.network`, `analysis.likelihood` or `analysis.posterior`. The GRU is
+torch.nn.GRU's: the reset gate acts after the recurrent product, and z keeps the old state. `load_weights` and the
+functions that other recomputations share are here too.
 
-Symbols and sizes are those of `trace.quantities`.
+Symbols and sizes are those of `trace.trace`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Weights = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Recomputation:
-    """Quantities of a translation in float64, with names and shapes of `trace.quantities`."""
+    """Quantities of a translation in float64, with names and shapes of `trace.trace`."""
 
     annotations: Array
     initial_state: Array
@@ -115,7 +115,7 @@ def decode_step(
     previous_alignment: Array,
     interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
-    """Return one step of the decoder, named as in `trace.quantities`.
+    """Return one step of the decoder, named as in `trace.trace`.
 
     It is computed from annotations (Tx, 2n), keys (Tx, n'), s_{i-1} (n,), E y_{i-1} (m,) and alpha_{i-1} (Tx,), the
     `previous_alignment`, which is 0 before the first step. `decoder` holds the decoder's weights, named without
@@ -184,7 +184,7 @@ def attend(
     previous_alignment: Array,
     interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
-    """Return query (n',), features (Tx, r), energies (Tx,) and alignment (Tx,) of one step, as in `trace.quantities`.
+    """Return query (n',), features (Tx, r), energies (Tx,) and alignment (Tx,) of one step, as in `trace.trace`.
 
     They are computed from keys (Tx, n'), s_{i-1} (n,) and alpha_{i-1} (Tx,). The energies are those without the
     `interventions`. Other arguments as for `decode_step`.
@@ -292,3 +292,65 @@ def changed_energies(energies: Array, interventions: Iterable[AttentionIntervent
             case ExcludePosition(position=position):
                 energies = np.where(np.arange(len(energies)) == position, -np.inf, energies)
     return energies
+
+
+def log_likelihood(
+    decoder: Weights, config: Mapping[str, Any], annotations: Array, state: Array, word: Array, piece: int
+) -> Array:
+    """Return log p(y_i = piece | s_{i-1}, y_{i-1}, c = h_j), (Tx,): the step with each annotation as its context.
+
+    From annotations (Tx, 2n), s_{i-1} (n,) and E y_{i-1} (m,); `decoder` is named as for `decode_step`.
+    """
+    readouts = maxout(
+        maxout_input(decoder, annotations, _readout_state(decoder, config, annotations, state, word), word)
+    )
+    logits = readouts @ decoder["output.weight"].T + decoder["output.bias"]
+    return log_softmax(logits)[:, piece]
+
+
+def bayes(prior: Array, logarithms: Array) -> Array:
+    """Return the posterior, (Tx,), of a prior (Tx,) and log likelihoods (Tx,)."""
+    with np.errstate(divide="ignore"):
+        return softmax(np.log(prior) + logarithms)
+
+
+def reading(
+    decoder: Weights,
+    config: Mapping[str, Any],
+    annotations: Array,
+    states: Array,
+    words: Array,
+    pieces: Sequence[int],
+    alignment: Array,
+) -> Array:
+    """Return the posterior attention of the heatmap, (Ty, Tx).
+
+    It is (alpha p)^(3/4) exp(fit / 4), normalised over each row, divided by the square root of its column's sum, and
+    normalised again. From s_{i-1} (Ty, n), E y_{i-1} (Ty, m), y_i, alpha (Ty, Tx).
+    """
+    scores, mean = np.empty(alignment.shape), decoder["output.weight"].mean(axis=0)
+    for i, piece in enumerate(pieces):
+        log_likelihoods = log_likelihood(decoder, config, annotations, states[i], words[i], piece)
+        output_row = decoder["output.weight"][piece] - mean
+        fit = _terms_of_winners(decoder, config, annotations, states[i], words[i], alignment[i]) @ output_row
+        with np.errstate(divide="ignore"):
+            scores[i] = 0.75 * (np.log(alignment[i]) + log_likelihoods) + 0.25 * fit
+    columns = softmax(scores).sum(axis=0) + 1e-6
+    return softmax(scores - 0.5 * np.log(columns))
+
+
+def _terms_of_winners(
+    decoder: Weights, config: Mapping[str, Any], annotations: Array, state: Array, word: Array, prior: Array
+) -> Array:
+    """Return what each annotation with weight 1 adds to t_i, (Tx, l), through the step's maxout winners."""
+    context = prior @ annotations
+    first = maxout_input(decoder, context, _readout_state(decoder, config, context, state, word), word).reshape(-1, 2)
+    wins = np.stack([first[:, 0] >= first[:, 1], first[:, 0] < first[:, 1]], axis=1)
+    added = (annotations @ decoder["readout_context.weight"].T).reshape(len(annotations), -1, 2)
+    through: Array = (added * wins).sum(axis=2)
+    return through
+
+
+def _readout_state(decoder: Weights, config: Mapping[str, Any], context: Array, state: Array, word: Array) -> Array:
+    """Return the state that the readout uses: s_{i-1}, (n,), or by config the s_i of each context, (..., n)."""
+    return gru_step(decoder, context, state, word)[0] if config["readout_state"] == "current" else state

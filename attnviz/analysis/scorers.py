@@ -3,7 +3,7 @@
 `decoder` is always the decoder's weights, named without "decoder.", as in `attention.key.weight`. An annotation has 2n
 numbers, with *dot* attention n; features are r numbers for each source piece, r = 0 except in location-aware attention.
 
-Symbols and sizes are those of `trace.quantities`.
+Symbols and sizes are those of `trace.trace`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,18 @@
-"""Verify a transformer's step: recompute every number in NumPy float64, without code of the network.
+"""Recompute a transformer in NumPy float64, without code of the network, and verify a step of a translation by it.
+
+Written from the equations of Vaswani et al. (2017), with normalisation before each block, x_{b+1} = x_b +
+Block_b(LayerNorm(x_b)), and without code of `attnviz.network`.
+
+Sizes are those of `trace.transformer_trace`.
 
 Each number is computed from the saved weights and the recorded operands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,11 +20,169 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit_message
-from attnviz.analysis.transformer_recomputation import Array, expected_arrays, recompute_transformer
+from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.analysis.verification import Pairs, Verifier
+from attnviz.text import BOS
 from attnviz.trace import TransformerTrace
 from attnviz.trace.quantity import check_shapes
-from attnviz.trace.transformer_trace import QUANTITIES
+from attnviz.trace.transformer_trace import QUANTITIES, RECORDED
+
+Array = NDArray[np.float64]
+Operand = Callable[[str, int, Array], Array]
+"""Maps a quantity's name, its 0-based layer or block, and its recomputed value to the value used next."""
+
+_EPSILON = 1e-5
+"""The epsilon of torch.nn.LayerNorm."""
+
+
+@dataclass(frozen=True, eq=False)
+class TransformerRecomputation:
+    """Quantities of a translation in float64, with names and shapes of `trace.transformer_trace`."""
+
+    encoder_queries: Array
+    encoder_keys: Array
+    encoder_values: Array
+    encoder_scores: Array
+    encoder_weights: Array
+    decoder_queries: Array
+    decoder_keys: Array
+    decoder_values: Array
+    decoder_scores: Array
+    decoder_weights: Array
+    cross_queries: Array
+    cross_keys: Array
+    cross_values: Array
+    cross_scores: Array
+    cross_weights: Array
+    encoder_streams: Array
+    annotations: Array
+    decoder_streams: Array
+    readouts: Array
+    logits: Array
+    probabilities: Array
+
+
+def recompute_transformer(
+    weights: Weights,
+    config: Mapping[str, Any],
+    source_ids: Sequence[int],
+    target_ids: Sequence[int],
+    operand: Operand = lambda _name, _place, computed: computed,
+) -> TransformerRecomputation:
+    """Compute every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`.
+
+    `weights` maps parameter names to arrays; `heads` and `layers` of `config` are used. `operand` may replace each
+    quantity by another value, such as the recorded one, before the next is computed from it.
+    """
+    network = _Pass(weights, int(config["heads"]), operand)
+    layers = range(int(config["layers"]))
+    stream = network.store("encoder_streams", network.embed(source_ids))
+    for layer in layers:
+        prefix = f"encoder.{layer}"
+        normal = network.normalised(f"{prefix}.attention_norm", stream)
+        added = network.attend("encoder", f"{prefix}.attention", normal, normal)
+        stream = network.store("encoder_streams", stream + added)
+        stream = network.store("encoder_streams", stream + network.feed_forward(prefix, stream))
+    annotations = network.store("annotations", network.normalised("encoder_norm", stream))
+    stream = network.store("decoder_streams", network.embed((BOS, *target_ids[:-1])))
+    for layer in layers:
+        prefix = f"decoder.{layer}"
+        normal = network.normalised(f"{prefix}.attention_norm", stream)
+        added = network.attend("decoder", f"{prefix}.attention", normal, normal)
+        stream = network.store("decoder_streams", stream + added)
+        normal = network.normalised(f"{prefix}.cross_norm", stream)
+        added = network.attend("cross", f"{prefix}.cross", normal, annotations)
+        stream = network.store("decoder_streams", stream + added)
+        stream = network.store("decoder_streams", stream + network.feed_forward(prefix, stream))
+    readouts = network.store("readouts", network.normalised("decoder_norm", stream))
+    logits = readouts @ network.weight("output.weight").T + network.weight("output.bias")
+    single = {name: network.quantities.pop(name)[0] for name in ("annotations", "readouts")}
+    several = {name: np.stack(arrays) for name, arrays in network.quantities.items()}
+    return TransformerRecomputation(**single, **several, logits=logits, probabilities=_softmax(logits))
+
+
+class _Pass:
+    """One pass through the network, which stores every quantity."""
+
+    def __init__(self, weights: Weights, heads: int, operand: Operand) -> None:
+        self.weights, self.heads, self.operand = weights, heads, operand
+        self.quantities: dict[str, list[Array]] = {}
+        """The computed values of each quantity, by layer or block."""
+
+    def store(self, name: str, computed: Array) -> Array:
+        """Store a computed value, and return the value to continue with."""
+        places = self.quantities.setdefault(name, [])
+        places.append(computed)
+        return self.operand(name, len(places) - 1, computed)
+
+    def weight(self, name: str) -> Array:
+        """Return one of the weights in float64."""
+        return np.asarray(self.weights[name], dtype=np.float64)
+
+    def embed(self, pieces: Sequence[int]) -> Array:
+        """Return sqrt(d) E y + p with p_{2k} = sin(i / 10000^(2k/d)) and p_{2k+1} the cosine: (T, d)."""
+        rows = np.asarray(self.weights["output.weight"][list(pieces)], dtype=np.float64)
+        count, size = rows.shape
+        unit = np.arange(size)
+        angles = np.arange(count)[:, None] / 10_000.0 ** ((unit - unit % 2) / size)
+        embedded: Array = np.sqrt(size) * rows + np.where(unit % 2, np.cos(angles), np.sin(angles))
+        return embedded
+
+    def normalised(self, name: str, vectors: Array) -> Array:
+        """Return g (x - mean x) / sqrt(var x + 1e-5) + b: (T, d) to (T, d)."""
+        centred = vectors - vectors.mean(axis=-1, keepdims=True)
+        deviations = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + _EPSILON)
+        normal: Array = self.weight(f"{name}.weight") * centred / deviations + self.weight(f"{name}.bias")
+        return normal
+
+    def attend(self, kind: str, name: str, query_inputs: Array, key_inputs: Array) -> Array:
+        """Return [head_1 ; ... ; head_H] W_O with head = softmax(q k^T / sqrt(d/H)) v: (Ty, d), (Tx, d) to (Ty, d)."""
+        matrices = submodule_weights(self.weights, f"{name}.")
+        queries, keys, values = (
+            self.store(
+                f"{kind}_{plural}", self._heads(vectors @ np.asarray(matrices[f"{matrix}.weight"], np.float64).T)
+            )
+            for plural, matrix, vectors in (
+                ("queries", "query", query_inputs),
+                ("keys", "key", key_inputs),
+                ("values", "value", key_inputs),
+            )
+        )
+        scores = np.einsum("hid,hjd->hij", queries, keys) / np.sqrt(queries.shape[-1])
+        if kind == "decoder":  # causal mask
+            scores = np.where(np.tri(len(query_inputs), dtype=bool), scores, -np.inf)
+        shares = self.store(f"{kind}_weights", _softmax(self.store(f"{kind}_scores", scores)))
+        heads = np.einsum("hij,hjd->ihd", shares, values)
+        output: Array = heads.reshape(len(query_inputs), -1) @ np.asarray(matrices["projection.weight"], np.float64).T
+        return output
+
+    def feed_forward(self, prefix: str, stream: Array) -> Array:
+        """Return max(0, x W_1 + b_1) W_2 + b_2 of the normalised stream: (T, d) to (T, d)."""
+        normal, name = self.normalised(f"{prefix}.feedforward_norm", stream), f"{prefix}.feedforward"
+        inner = normal @ self.weight(f"{name}.inner.weight").T + self.weight(f"{name}.inner.bias")
+        outer: Array = np.maximum(inner, 0) @ self.weight(f"{name}.outer.weight").T + self.weight(f"{name}.outer.bias")
+        return outer
+
+    def _heads(self, vectors: Array) -> Array:
+        """Return (T, d) split into heads, (H, T, d/H)."""
+        return vectors.reshape(len(vectors), self.heads, -1).swapaxes(0, 1)
+
+
+def expected_arrays(trace: TransformerTrace, recomputed: TransformerRecomputation) -> dict[str, Array]:
+    """Return the expected value of each array of `trace`, by name."""
+    expected = {field.name: getattr(recomputed, field.name) for field in dataclasses.fields(recomputed)}
+    steps = np.arange(len(trace.target_ids))
+    expected["top_probabilities"] = np.take_along_axis(recomputed.probabilities, trace.top_ids.astype(np.int64), axis=1)
+    expected["log_probabilities"] = np.log(recomputed.probabilities[steps, list(trace.target_ids)])
+    return {quantity.name: expected[quantity.name] for quantity in RECORDED if quantity.name in expected}
+
+
+def _softmax(scores: Array) -> Array:
+    """Return exp(s_j) / sum_k exp(s_k) along the last axis."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    shares: Array = powers / powers.sum(axis=-1, keepdims=True)
+    return shares
+
 
 _SINGLE = ("annotations", "readouts")
 """Quantities without an axis for layers or blocks."""

@@ -3,7 +3,7 @@
 Each number is computed from the saved weights and the displayed operands. `Verifier`, the base class of the verifiers
 of all architectures, and the types of their results are here too.
 
-Symbols and sizes are those of `trace.quantities`.
+Symbols and sizes are those of `trace.trace`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis import posterior_recomputation
+from attnviz.analysis import recomputation
 from attnviz.analysis.energy_decomposition import energy_decomposition
 from attnviz.analysis.fit import check_fit
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.logit_attribution import logit_attributions
+from attnviz.analysis.logit_attribution import pairs as readout_pairs
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.posterior import bayes, posterior_of
-from attnviz.analysis.readout import pairs as readout_pairs
 from attnviz.analysis.recomputation import (
     attend,
     changed_energies,
@@ -37,7 +37,7 @@ from attnviz.analysis.recomputation import (
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
 from attnviz.trace.interventions import forced_words, interventions_at
-from attnviz.trace.quantities import RECORDED
+from attnviz.trace.trace import RECORDED
 
 Array = NDArray[np.float64]
 Pairs = dict[str, tuple[Any, Array]]
@@ -57,7 +57,7 @@ class Discrepancy:
     """A number that differs from its recomputation."""
 
     quantity: str
-    """Name of the quantity in `trace.quantities`."""
+    """Name of the quantity in `trace.trace`."""
     index: tuple[int, ...]
     """Index within the quantity."""
     shown: float
@@ -204,7 +204,7 @@ class RNNsearchVerifier(Verifier):
         trace, readouts = self.trace, Readouts(self.trace, self.weights)
         logarithms = readouts.log_likelihood(steps=slice(step, step + 1))
         word = _float64(self._decoder["embedding.weight"][trace.previous_ids[step]])
-        expected = posterior_recomputation.log_likelihood(
+        expected = recomputation.log_likelihood(
             self._decoder,
             trace.config,
             _float64(trace.annotations),
@@ -217,7 +217,7 @@ class RNNsearchVerifier(Verifier):
             "log_likelihood": (logarithms[0], expected),
             "posterior": (
                 bayes(readouts.alignment[[step]], logarithms)[0],
-                posterior_recomputation.bayes(alignment, expected),
+                recomputation.bayes(alignment, expected),
             ),
         }
         if reading:
@@ -228,7 +228,7 @@ class RNNsearchVerifier(Verifier):
     def _balanced_posterior(self) -> Array:
         """The heatmap's posterior attention, recomputed, (Ty, Tx)."""
         trace = self.trace
-        return posterior_recomputation.reading(
+        return recomputation.reading(
             self._decoder,
             trace.config,
             _float64(trace.annotations),

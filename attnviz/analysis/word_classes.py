@@ -18,23 +18,23 @@ ARTICLES: dict[Side, frozenset[str]] = {
 """Articles, in lower case."""
 
 _ENGLISH = """
-about after against all also am among an and any are as at be because been before being between both but by
-can cannot could did do does doing during each either every everyone few for from had has have having he her
-here hers him his how however i if in into is it its itself may me might mine more most much must my myself
-neither no nobody none nor not nothing of off on one only or other others ought our ours out over own per
-perhaps same shall she should since so some someone something such than that their theirs them themselves then
-there these they this those through thus till to too toward towards under until up upon us very was we were
-what when where whether which while who whom whose why will with within without would yes yet you your yours
-n't 's 're 've 'll 'd 'm ca wo
+about after against all also am among an and any are as at be because been before being between both but by can
+cannot could did do does doing down during each either every everyone few for from get going got had has have
+having he her here hers herself him himself his how however i if in into is it its itself just let may me mid
+might mine more most much must my myself neither no nobody none nor not nothing of off on one only or other
+others ought our ours out over own per perhaps same shall she should since so some someone something such than
+that their theirs them themselves then there these they this those through thus till to too toward towards under
+until up upon us very was we were what when where whether which while who whom whose why will with within
+without would yes yet you your yours n't 's 're 've 'll 'd 'm ca wo
 """
 _FRENCH = """
-à afin ai ainsi alors après as au aucun aucune aussi autre autres aux avaient avais avait avant avec avez
-avoir avons ayant bien c c' car ce ceci cela celle celles celui cependant ces cet cette ceux chacun chaque chez
-ci comme comment d d' dans de depuis dès devait devant devons doit doivent donc dont elle elles en encore entre
-es est et étaient étais était étant été être eu eux fait faut furent fut ici il ils j j' je jusqu' jusque là
-laquelle lequel lesquels leur leurs lorsqu' lorsque lui m m' ma mais me même mêmes mes mien moi moins mon n n'
-ne ni nos notre nous on ont ou où par parce pas pendant peu peut peuvent plus plusieurs pour pourquoi pourrait
-près puis puisqu' puisque qu qu' quand que quel quelle quelles quelqu' quelque quelques quels qui quoi
+à afin ai ainsi ait alors après as au aucun aucune aussi autre autres aux avaient avais avait avant avec avez
+avions avoir avons ayant bien c c' car ce ceci cela celle celles celui cependant ces cet cette ceux chacun
+chaque chez ci comme comment d d' dans de depuis dès devait devant devons doit doivent donc dont elle elles en
+encore entre es est et étaient étais était étant été être eu eux fait faut furent fut ici il ils j j' je jusqu'
+jusque là laquelle lequel lesquels leur leurs lorsqu' lorsque lui m m' ma mais me même mêmes mes mien moi moins
+mon n n' ne ni nos notre nous on ont ou où par parce pas pendant peu peut peuvent plus plusieurs pour pourquoi
+pourrait près puis puisqu' puisque qu qu' quand que quel quelle quelles quelqu' quelque quelques quels qui quoi
 quoiqu' rien s s' sa sans sauf se selon sera serait seront ses seulement si soi soient soit somme sommes son
 sont sous suis sur t t' ta te tel telle tes toi ton tous tout toute toutes très trop tu un une va vers voici
 voilà vos votre vous y
@@ -58,7 +58,10 @@ FUNCTION_WORDS: dict[Side, frozenset[str]] = {
     "source": ARTICLES["source"] | frozenset(_ENGLISH.split()),
     "target": ARTICLES["target"] | frozenset(_FRENCH.split()),
 }
-"""Articles, pronouns, prepositions, conjunctions, auxiliaries, negations and the like, in lower case."""
+"""Articles, pronouns, prepositions, conjunctions, auxiliaries, negations and the like, in lower case.
+
+Grammar repeats the French ones (les plus grands, ne … pas), and French may omit the English ones.
+"""
 
 BEFORE_NOUNS = frozenset(_BEFORE_NOUNS.split())
 """French adjectives that usually precede their noun, and numerals, in lower case; ordinals have a rule."""

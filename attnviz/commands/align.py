@@ -139,7 +139,7 @@ def _numbered_pairs(options: argparse.Namespace) -> tuple[list[tuple[int, str, s
 
 def _tokens(text: str, options: argparse.Namespace) -> list[str]:
     """Return the tokens of a sentence of the file."""
-    from attnviz.importing.unescaping import unescaped
+    from attnviz.trace.tokens import unescaped
 
     return unescaped(text.split(), joiner="") if options.unescape else text.split()
 

@@ -14,7 +14,7 @@ from attnviz.files import replace_bytes, replace_text
 
 if TYPE_CHECKING:
     from attnviz.analysis.alignment_error import Link, PairAgreement
-    from attnviz.evaluation.link_agreement import LinkAgreement
+    from attnviz.evaluation.two_files import LinkAgreement
     from attnviz.importing.records import AttentionRecords
 
 import dataclasses
@@ -309,7 +309,7 @@ _TABLES, _PICTURES = ("csv", "json"), ("svg", "png", "pdf")
 
 def compare_files(options: argparse.Namespace) -> None:
     """Print or write the comparison; raise AttnvizError where the files cannot be read, compared or written."""
-    from attnviz.evaluation.link_agreement import link_agreement, with_tokens_of
+    from attnviz.evaluation.two_files import link_agreement, with_tokens_of
 
     ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
     if options.output is not None and ending not in (*_TABLES, *_PICTURES):

@@ -29,9 +29,9 @@ from attnviz.installed_models import default_model
 if TYPE_CHECKING:
     from attnviz.evaluation.alignment import GoldAlignment
     from attnviz.evaluation.bleu import LengthScore
-    from attnviz.evaluation.detection import Judge
     from attnviz.evaluation.forced import Advance
     from attnviz.evaluation.models import Model
+    from attnviz.evaluation.report import Judge
     from attnviz.evaluation.tables import Section
     from attnviz.text_files import Skipped
 
@@ -239,8 +239,8 @@ def _load(folders: Sequence[Path], device: str) -> tuple[list[Model], list[Judge
     Each is named after its folder, or after the run where the folder is a run's `model`.
     """
     from attnviz.detector import Detector
-    from attnviz.evaluation.detection import Judge
     from attnviz.evaluation.models import Model
+    from attnviz.evaluation.report import Judge
     from attnviz.model_folder import architecture
     from attnviz.translator import Translator
 
@@ -270,15 +270,15 @@ def _measure(
     options: argparse.Namespace,
     progress: Advance,
 ) -> list[Section]:
-    from attnviz.evaluation import detection, report
     from attnviz.evaluation import models as measured
+    from attnviz.evaluation import report
 
     sections = []
     if options.files:
         sections += [report.model_section(models)] if models else []
-        sections += [detection.detector_section(judges)] if judges else []
+        sections += [report.detector_section(judges)] if judges else []
     if pairs and judges:
-        sections.append(detection.detection_section(judges, pairs, progress))
+        sections.append(report.detection_section(judges, pairs, progress))
     if pairs and models:
         translated = measured.translate_all(models, pairs, options.beams, options.length_penalty, progress)
         predicted = measured.predict_all(models, pairs, progress)

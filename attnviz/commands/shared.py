@@ -160,7 +160,7 @@ def plain_text(tokens: str) -> str:
 def model_text(text: str, options: argparse.Namespace) -> str:
     """Return the text that the model reads for an input text, by the options --unescape and --tokenised."""
     if options.unescape:
-        from attnviz.importing.unescaping import unescaped_text
+        from attnviz.trace.tokens import unescaped_text
 
         text = unescaped_text(text)
     return plain_text(text) if getattr(options, "tokenised", False) else text
@@ -177,7 +177,7 @@ def add_unescape_option(command: argparse.ArgumentParser) -> None:
 
 def report_escapes(lines: Iterable[tuple[int, str]], unit: str = "Line") -> bool:
     """Print the number of the first line that Moses' tokenizer has escaped; return whether there is one."""
-    from attnviz.importing.unescaping import is_escaped
+    from attnviz.trace.tokens import is_escaped
 
     for number, text in lines:
         if is_escaped(text.split()):

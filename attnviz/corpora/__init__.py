@@ -5,9 +5,8 @@ from __future__ import annotations
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.cluster import Cluster, analyse_folder
 from attnviz.corpora.columns import MEASURES, SCHEMA, Measure, Settings
-from attnviz.corpora.job import Progress
+from attnviz.corpora.job import Progress, analyse_file
 from attnviz.corpora.lines import Line, read_lines
-from attnviz.corpora.run import analyse_file
 from attnviz.text_files import Skipped
 
 __all__ = [

@@ -10,12 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from attnviz.corpora.analysed_pair import AnalysedPair, pieces_of
 from attnviz.corpora.columns import SCHEMA, Settings
-from attnviz.corpora.forced_decoding import force_decode, pair_batches
+from attnviz.corpora.forced_decoding import BatchPosterior, force_decode, pair_batches
 from attnviz.corpora.lines import Line
-from attnviz.corpora.posterior_attention import BatchPosterior
-from attnviz.corpora.row import row_of
+from attnviz.corpora.row import AnalysedPair, pieces_of, row_of
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.forced import with_end

@@ -12,7 +12,7 @@ from attnviz.analysis.posterior import DEFAULT, KINDS, Kind
 from attnviz.bounds import PRECISIONS
 from attnviz.decoding import check_beam
 from attnviz.errors import AttnvizError
-from attnviz.network.matmul_speed import choose_precision
+from attnviz.network.products import choose_precision
 
 
 @dataclass(frozen=True)

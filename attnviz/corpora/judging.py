@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.posterior import DEFAULT
 from attnviz.analysis.prefixes import JudgedTranslation, largest_shares
-from attnviz.corpora.analysed_pair import AnalysedPair, merged, pieces_of
-from attnviz.corpora.forced_decoding import force_decode, pair_batches
-from attnviz.corpora.posterior_attention import BatchPosterior
+from attnviz.corpora.forced_decoding import BatchPosterior, force_decode, pair_batches
+from attnviz.corpora.row import AnalysedPair, merged, pieces_of
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.text import SPACE, join_pieces
 from attnviz.translator import Translator

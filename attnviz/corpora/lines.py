@@ -20,7 +20,6 @@ from pyarrow import parquet
 from attnviz.analysis.gold import read_gold_links
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, parse_gold
-from attnviz.importing.unescaping import unescaped_text
 from attnviz.languages import gettext, ngettext
 from attnviz.text import LONGEST_TEXT, is_too_long
 from attnviz.text_files import (
@@ -35,6 +34,7 @@ from attnviz.text_files import (
     read_text_lines,
     reading,
 )
+from attnviz.trace.tokens import unescaped_text
 
 ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """File extensions; the first three may be followed by `.gz` or `.xz`."""

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnviz.analysis.posterior import DEFAULT
-from attnviz.corpora.analysed_pair import AnalysedPair, merged, pieces_of
-from attnviz.corpora.forced_decoding import force_decode, pair_batches
-from attnviz.corpora.posterior_attention import BatchPosterior
+from attnviz.corpora.forced_decoding import BatchPosterior, force_decode, pair_batches
+from attnviz.corpora.row import AnalysedPair, merged, pieces_of
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.evaluation.forced import with_end
 from attnviz.text_files import Pair

@@ -1,26 +1,148 @@
-"""Compute a row of the table of a corpus: every measure of one sentence pair, by column name."""
+"""An analysed pair of a batch, and its row in the table of a corpus: every measure, by column name; gold links."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import error_rate
+from attnviz.analysis.alignment_error import Link, error_rate
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.findings import Finding, Kind, findings_of
-from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
 from attnviz.analysis.findings.rules import is_word
 from attnviz.analysis.measures import coverage, entropy, links
-from attnviz.corpora.analysed_pair import AnalysedPair, merged
-from attnviz.corpora.gold_links import gold_links_of
+from attnviz.analysis.word_classes import FUNCTION_WORDS
 from attnviz.corpora.lines import Line
-from attnviz.evaluation.alignment import GoldAlignment, between_words
+from attnviz.evaluation.alignment import GoldAlignment, between_words, memberships
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
+from attnviz.text import BOS, EOS, SPECIAL_PIECES, UNK, Tokenizer, join_pieces, word_groups
 from attnviz.trace import Words
 from attnviz.wording.findings import finding_sentence
+
+
+@dataclass(frozen=True, eq=False)
+class AnalysedPair:
+    """The fields of a `Trace` that measures need, without states."""
+
+    source_pieces: tuple[str, ...]
+    source_surfaces: tuple[str, ...]
+    target_pieces: tuple[str, ...]
+    target_surfaces: tuple[str, ...]
+    alignment: NDArray[Any]
+    """Attention alpha, (Ty, Tx); the last column is 0 where the model does not read `</s>`."""
+    log_probabilities: NDArray[Any]
+    """Log probabilities log p(y_i), (Ty,), in nats."""
+    attends: bool
+    attends_once: bool
+    translated: ClassVar[bool] = True
+    imported: ClassVar[bool] = False
+
+    @property
+    def probabilities(self) -> NDArray[Any]:
+        """Probabilities p(y_i), (Ty,)."""
+        probabilities: NDArray[Any] = np.exp(self.log_probabilities)
+        return probabilities
+
+    def words(self) -> Words:
+        """Return the alignment by words, as `Trace.words` does."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> Words:
+        source, target = word_groups(self.source_surfaces), word_groups(self.target_surfaces)
+        return Words(
+            source=tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
+            target=tuple(join_pieces(self.target_surfaces[i] for i in group) or "<unk>" for group in target),
+            alignment=merged(self.alignment, source, target),
+            source_groups=source,
+            target_groups=target,
+        )
+
+
+def merged(
+    shares: NDArray[Any], source: tuple[tuple[int, ...], ...], target: tuple[tuple[int, ...], ...]
+) -> NDArray[np.float32]:
+    """Return shares between pieces, (Ty, Tx), as shares between words, (target words, source words).
+
+    It returns what `Words.merged` does, but needs groups of neighbouring pieces.
+    """
+    columns = np.add.reduceat(shares, [group[0] for group in source], axis=1)
+    rows = np.add.reduceat(columns, [group[0] for group in target], axis=0)
+    by_words: NDArray[np.float32] = (rows / [[len(group)] for group in target]).astype(np.float32)
+    return by_words
+
+
+def pieces_of(tokenizer: Tokenizer, ids: list[int], text: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the pieces of a sentence, `</s>` last, and the same with the typed characters in place of each `<unk>`.
+
+    A leading `<s>`, which some imported models read, is left out: it is no word of the sentence.
+    Both are equal where the `text` is None.
+    """
+    count = ids.index(EOS) if EOS in ids else len(ids)  # padding may follow, and some models do not read </s>
+    first = int(ids[:1] == [BOS])
+    pieces = (*tokenizer.pieces(ids[first:count]), SPECIAL_PIECES[EOS])
+    if text is None or UNK not in ids:
+        return pieces, pieces
+    return pieces, (*tokenizer.sentence_surfaces(text)[first:count], SPECIAL_PIECES[EOS])
+
+
+def gold_links_of(gold: GoldAlignment, pair: AnalysedPair, words: Words) -> dict[Link, bool]:
+    """Return the links (source, target), 0-based, between the words of `pair`, and whether each is sure.
+
+    A gold word corresponds to the words that share letters with it. Where these are several, the link is possible for
+    each. Punctuation is separate: the mark in "station?" is linked to marks of the other side, if any, and not to what
+    "station" is linked to. Marks inside gold words have no gold links: equal marks are possible links.
+    """
+    source = _matching_words(pair.source_surfaces, words.source_groups, gold.source)
+    target = _matching_words(pair.target_surfaces, words.target_groups, gold.target)
+    mapped_links = {
+        (j, i): False
+        for source_word, target_word in product(source, target)
+        if source_word.words or target_word.words
+        for j, i in product(source_word.marks, target_word.marks)
+        if words.source[j] == words.target[i]
+    }
+    for links_of_kind, sure in ((gold.possible, False), (gold.sure, True)):
+        for j, i in links_of_kind:
+            for found in _word_and_mark_links(source[j], target[i]):
+                for link in found:
+                    mapped_links[link] = mapped_links.get(link, False) or (sure and len(found) == 1)
+    return mapped_links
+
+
+class _MatchingWords(NamedTuple):
+    """Words and punctuation marks of the pair that correspond to one gold word."""
+
+    words: list[int]
+    marks: list[int]
+
+
+def _word_and_mark_links(source: _MatchingWords, target: _MatchingWords) -> Iterator[list[Link]]:
+    """Yield the links that correspond to one gold link: those of words and those of marks."""
+    if source.marks and target.marks:
+        yield [(j, i) for j, i in product(source.marks, target.marks)]
+    if source.words and target.words:
+        yield [(j, i) for j, i in product(source.words, target.words)]
+    elif not (source.marks and target.marks):
+        yield [(j, i) for j, i in product(source.words + source.marks, target.words + target.marks)]
+
+
+def _matching_words(
+    surfaces: Sequence[str], groups: Sequence[Sequence[int]], gold_words: Sequence[str]
+) -> list[_MatchingWords]:
+    shares = memberships(surfaces[:-1], gold_words)
+    matches = [_MatchingWords([], []) for _ in gold_words]
+    for k, group in enumerate(groups[:-1]):
+        text = "".join(surfaces[piece] for piece in group)
+        for word in np.flatnonzero(shares[:, list(group)].any(axis=1)):
+            (matches[word].words if is_word(text) else matches[word].marks).append(k)
+    return matches
+
 
 Shares = NDArray[Any]
 
@@ -93,7 +215,7 @@ def _attention_measures(pair: AnalysedPair, words: Words) -> dict[str, Any]:
 
 def least_coverage(covered: Shares, source: Sequence[str]) -> float | None:
     """Return the least of the `covered` attention (Tx,) on a content word; None where there is no such word."""
-    content = [is_word(word) and word.casefold() not in SOURCE_FUNCTION_WORDS for word in source]
+    content = [is_word(word) and word.casefold() not in FUNCTION_WORDS["source"] for word in source]
     return float(covered[content].min()) if any(content) else None
 
 

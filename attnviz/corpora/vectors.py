@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from attnviz.analysis.neighbours import MOST_VECTORS, VECTOR_KINDS, VectorKind, VectorPair, Vectors
-from attnviz.corpora.analysed_pair import pieces_of
 from attnviz.corpora.forced_decoding import force_decode
+from attnviz.corpora.row import pieces_of
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.errors import AttnvizError
 from attnviz.network import RNNsearch

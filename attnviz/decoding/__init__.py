@@ -1,10 +1,8 @@
 """Greedy search, beam search, forced decoding, and the recording and attribution of a translation, in torch."""
 
 from attnviz.decoding.attribution import attributions_of, signals_of
-from attnviz.decoding.forced import force
-from attnviz.decoding.greedy import greedy
-from attnviz.decoding.interventions import forced_target
-from attnviz.decoding.recording import recorded
+from attnviz.decoding.interventions import force, forced_target
+from attnviz.decoding.prepared import recorded
 from attnviz.decoding.search import (
     Candidate,
     Course,
@@ -12,6 +10,7 @@ from attnviz.decoding.search import (
     SearchStep,
     check_beam,
     course_of,
+    greedy,
     largest,
     longest_target,
     nodes_of,

@@ -1,16 +1,17 @@
-"""Apply interventions while decoding, on energies before the softmax and on words, and check that steps exist."""
+"""Apply interventions while decoding: change energies before the softmax, force words, decode given targets."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.text import EOS
+from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
+from attnviz.text import BOS, EOS
 from attnviz.trace.interventions import (
     AttentionIntervention,
     ExcludePosition,
@@ -110,3 +111,42 @@ def _apply(energies: Tensor, intervention: AttentionIntervention) -> Tensor:
             masked = energies.clone()
             masked[..., position] = float("-inf")
             return masked
+
+
+def forced_steps(
+    decoder: Stepping[MemoryT, StateT, StepT],
+    memory: MemoryT,
+    targets: Sequence[Sequence[int]],
+    interventions: Sequence[Intervention] = (),
+) -> Iterator[StepT]:
+    """Yield the steps of all sentences in `memory`, each with the pieces of its target, EOS last, as its translation.
+
+    After its end, a shorter target continues with EOS. `interventions` on the attention apply at their steps.
+    """
+    state, previous = decoder.start(memory), [(BOS, *target[:-1]) for target in targets]
+    for i in range(max(map(len, previous))):
+        ids = [[pieces[i] if i < len(pieces) else EOS] for pieces in previous]
+        previous_ids = torch.tensor(ids, device=memory.annotations.device)
+        step, state = decoder.step(memory, state, previous_ids, energy_change(interventions, i))
+        yield step
+
+
+@torch.inference_mode()
+def force_together(
+    decoder: Stepping[MemoryT, StateT, StepT],
+    memory: MemoryT,
+    targets: Sequence[Sequence[int]],
+    interventions: Sequence[Intervention] = (),
+) -> list[StepT]:
+    """Return the steps of all sentences in `memory`, as `forced_steps`."""
+    return list(forced_steps(decoder, memory, targets, interventions))
+
+
+def force(
+    decoder: Stepping[MemoryT, StateT, StepT],
+    memory: MemoryT,
+    target: Sequence[int],
+    interventions: Sequence[Intervention] = (),
+) -> list[StepT]:
+    """Return the steps of the one sentence in `memory` with its `target`, as `forced_steps`."""
+    return force_together(decoder, memory, [target], interventions)

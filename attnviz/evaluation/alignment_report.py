@@ -21,13 +21,13 @@ from attnviz.evaluation.alignment import (
     word_alignments,
     word_alignments_after,
 )
-from attnviz.evaluation.detection import Judge
 from attnviz.evaluation.forced import Advance
 from attnviz.evaluation.models import Model
+from attnviz.evaluation.report import Judge
 from attnviz.evaluation.tables import Section, TableRow, markdown_table, number
 from attnviz.network import Seq2Seq, Transformer
 from attnviz.trace.parts import Heads
-from attnviz.wording.transformer_stages import heads_name
+from attnviz.wording.transformer_steps import heads_name
 
 WHEN = ("before", "after")
 """Attention, and posterior attention once the word is known."""

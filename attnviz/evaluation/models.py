@@ -1,4 +1,4 @@
-"""Translate test files with several models, and compute the likelihoods of the references under each."""
+"""Translate test files with several models, score the references under each, and tune the search on other files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from attnviz.decoding import Finished
 from attnviz.errors import AttnvizError
+from attnviz.evaluation.bleu import bleu_of, sentence_counts
 from attnviz.evaluation.forced import Advance, Likelihood, force_pairs, likelihoods
 from attnviz.translator import Translator
 
@@ -77,3 +81,84 @@ def predict_all(models: Sequence[Model], corpora: Mapping[str, Pairs], progress:
         for model in models
         for corpus, pairs in corpora.items()
     }
+
+
+BEAMS = (1, 2, 4, 5, 8, 12)
+LENGTH_PENALTIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One combination of beam width and length penalty, and its score."""
+
+    beam: int
+    length_penalty: float
+    bleu: float
+    """Mean BLEU of the files, each with the same weight."""
+    by_file: dict[str, float]
+    sentences_per_second: float
+
+
+def tune(
+    translator: Translator,
+    corpora: Mapping[str, Sequence[tuple[str, str]]],
+    beams: Sequence[int] = BEAMS,
+    length_penalties: Sequence[float] = LENGTH_PENALTIES,
+    progress: Advance | None = None,
+) -> list[Trial]:
+    """Return a trial for each width and penalty, sorted by width, then penalty.
+
+    Each width is searched once: the length penalty only ranks the finished hypotheses.
+    """
+    trials = []
+    for beam in beams:
+        started = time.perf_counter()
+        hypotheses_by_file = {name: _search(translator, pairs, beam, progress) for name, pairs in corpora.items()}
+        speed = sum(map(len, hypotheses_by_file.values())) / (time.perf_counter() - started)
+        by_file = {
+            name: _rescored(translator, hypotheses, [target for _, target in corpora[name]], length_penalties)
+            for name, hypotheses in hypotheses_by_file.items()
+        }
+        for index, penalty in enumerate(length_penalties):
+            each = {name: scores[index] for name, scores in by_file.items()}
+            trials.append(Trial(beam, penalty, sum(each.values()) / len(each), each, speed))
+    return trials
+
+
+def best_trial(trials: Sequence[Trial]) -> Trial:
+    """Return the trial with the highest BLEU; of equals the one with the narrowest beam."""
+    return max(trials, key=lambda trial: (trial.bleu, -trial.beam))
+
+
+def choose(finished: Sequence[Finished], length_penalty: float) -> Finished:
+    """Return the best hypothesis under a penalty; scores are plain log probabilities (penalty 0)."""
+    return max(finished, key=lambda hypothesis: hypothesis.score / len(hypothesis.ids) ** length_penalty)
+
+
+def _search(
+    translator: Translator, pairs: Sequence[tuple[str, str]], beam: int, progress: Advance | None
+) -> list[list[Finished]]:
+    hypotheses: list[list[Finished]] = []
+    for start in range(0, len(pairs), _BLOCK):
+        block = [source for source, _ in pairs[start : start + _BLOCK]]
+        hypotheses += translator.search_batch(block, beam=beam, length_penalty=0.0)
+        if progress:
+            progress(len(block))
+    return hypotheses
+
+
+def _rescored(
+    translator: Translator,
+    hypotheses: Sequence[Sequence[Finished]],
+    references: Sequence[str],
+    penalties: Sequence[float],
+) -> list[float]:
+    """Return the BLEU for each penalty; a hypothesis that several penalties choose is scored once."""
+    totals = np.zeros((len(penalties), 10), dtype=np.int64)
+    for finished, reference in zip(hypotheses, references, strict=True):
+        chosen = [choose(finished, penalty).ids for penalty in penalties]
+        texts = {ids: translator.tokenizer.decode(ids) for ids in dict.fromkeys(chosen)}
+        counts = dict(zip(texts, sentence_counts(list(texts.values()), [reference] * len(texts)), strict=True))
+        for total, ids in zip(totals, chosen, strict=True):
+            total += counts[ids]
+    return [bleu_of(total) for total in totals]

@@ -25,10 +25,10 @@ from attnviz.figures.registry import figure_name, step_figure
 from attnviz.figures.translation import translation_figure, translation_table
 from attnviz.files import replace_bytes
 from attnviz.languages import gettext
-from attnviz.palette import Colours, ThemeName, palette
+from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName, palette
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned, WhatIfs
-from attnviz.wording.file_headings import heatmap_heading
+from attnviz.wording.labels import heatmap_heading
 
 HEATMAP = "heatmap"
 LOGIT_ATTRIBUTION = ("logit-attribution", "contrast")
@@ -50,7 +50,7 @@ class FigureOptions:
     by: By = "words"
     face: Face = "before"
     """Face of the heatmap; others than "before" need the model's weights."""
-    colours: Colours = "paper"
+    colours: Colours = DEFAULT_COLOURS
     root: bool = False
     end: bool = True
     margins: bool = False

@@ -18,8 +18,7 @@ import plotly.graph_objects as go
 
 from attnviz.architectures import step_texts
 from attnviz.errors import AttnvizError, MissingFontWarning
-from attnviz.figures.build import for_print
-from attnviz.figures.labels import literal, width
+from attnviz.figures.build import for_print, literal, width
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Aligned

@@ -15,13 +15,87 @@ from attnviz.export.offline_page import compressed, in_every_language, json_obje
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figure
 from attnviz.figures.translation import translation_figure
-from attnviz.languages import LANGUAGES, gettext, language, set_language
+from attnviz.languages import LANGUAGES, format_number, format_share, gettext, language, ngettext, set_language
 from attnviz.lessons import Asked, Lesson, LessonSentence, asked_questions
-from attnviz.lessons.lesson import HEATMAP, Next, Number
-from attnviz.lessons.texts import duration, labels, number_hint, number_unit, right_answer
+from attnviz.lessons.reading import HEATMAP, Next, Number
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE
 from attnviz.trace.aligned import Beginning
+from attnviz.wording.numbers import NO_BREAK, decimal
+
+
+def labels(models: tuple[str, ...]) -> dict[str, str]:
+    """Return the texts of the page; the script fills `{i}`, `{n}`, `{hits}` and `{right}`."""
+    return {
+        "start": gettext("Start"),
+        "previous": gettext("Back"),
+        "next": gettext("Next"),
+        "finish": gettext("See the score"),
+        "check": gettext("Check the answer"),
+        "place": gettext("{i} of {n}"),
+        "progress": gettext("Progress"),
+        "score": gettext("Right so far: {hits} of {n}"),
+        "options": gettext("Answers to choose from"),
+        "not_a_number": gettext("Type a number."),
+        "right": gettext("Right: {right}"),
+        "wrong": gettext("Not quite. Right answer: {right}"),
+        "right_option": gettext("right answer"),
+        "wrong_option": gettext("your answer"),
+        "english": gettext("English sentence"),
+        "french": gettext("French translation"),
+        "summary": gettext("Your score"),
+        "hits": gettext("You answered {hits} of {n} questions right."),
+        "unanswered": gettext("no answer"),
+        "name": gettext("Your name"),
+        "sheet": gettext("Download the answer sheet (CSV)"),
+        "file": gettext("answers"),
+        "column_name": gettext("name"),
+        "column_question": gettext("question"),
+        "column_answer": gettext("answer"),
+        "column_right": gettext("right answer"),
+        "column_score": gettext("score"),
+        "again": gettext("Start again"),
+        "footer": " ".join(
+            [
+                gettext("Translated by: {models}.", models=", ".join(models)),
+                gettext("Made with attnviz; this file opens without an internet connection."),
+            ]
+        ),
+    }
+
+
+def duration(lesson: Lesson, count: int) -> str:
+    """Return how many questions a lesson has, and how long it takes."""
+    questions = ngettext("{count} question", "{count} questions", count)
+    if lesson.minutes is None:
+        return questions
+    minutes = ngettext("{count} minute", "{count} minutes", lesson.minutes)
+    return gettext("{questions}, about {minutes}", questions=questions, minutes=minutes)
+
+
+def number_hint(prediction: Number) -> str:
+    """Return in which unit a number is asked for, and how near is near enough."""
+    tolerance = format_number(prediction.tolerance, "g")
+    if prediction.quantity == "energy":
+        return gettext("A number, which may be negative. An answer within {tolerance} is right.", tolerance=tolerance)
+    return gettext("In percent, from 0 to 100. An answer within {tolerance} points is right.", tolerance=tolerance)
+
+
+def number_unit(prediction: Number) -> str:
+    """Return the form of a number with its unit; the script fills `{n}`."""
+    return "{n}" if prediction.quantity == "energy" else f"{{n}}{NO_BREAK}%"
+
+
+def right_answer(asked: Asked) -> str:
+    """Return the right answer in the current language."""
+    question, answer = asked.question, asked.answer
+    assert answer is not None
+    if isinstance(question.prediction, Number):
+        if question.prediction.quantity == "energy":
+            return decimal(answer.value)
+        return format_share(answer.value / 100, 0 if question.prediction.tolerance >= 1 else 1)
+    return " / ".join(str(answer.options[place]) for place in answer.right)
+
 
 Translate = Callable[[LessonSentence], tuple[Any, Weights | None]]
 """Returns the translation of a sentence, with the weights of its model for pictures that need them."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid, rows_of_steps
-from attnviz.palette import Colours, ColourScale, palette, scale
+from attnviz.palette import DEFAULT_COLOURS, Colours, ColourScale, palette, scale
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned
 from attnviz.wording.labels import shorten
@@ -77,7 +77,7 @@ def heatmap_tikz(
     by: By = "words",
     face: Face = "before",
     posterior: NDArray[np.float64] | None = None,
-    colours: Colours = "paper",
+    colours: Colours = DEFAULT_COLOURS,
     root: bool = False,
     end: bool = True,
     step: int | None = None,

@@ -18,9 +18,13 @@ from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap, heatmap_alt, heatmap_table
 from attnviz.figures.minimal_change import minimal_change_figure, minimal_change_table
-from attnviz.figures.perturbation_tests import perturbation_tests_figure, perturbation_tests_table
+from attnviz.figures.perturbation_tests import (
+    perturbation_tests_figure,
+    perturbation_tests_table,
+    shuffled_figure,
+    shuffled_table,
+)
 from attnviz.figures.registry import STEP_FIGURES, StepFigure, step_figure, step_figures
-from attnviz.figures.shuffled import shuffled_figure, shuffled_table
 from attnviz.figures.translation import translation_figure, translation_table
 from attnviz.former_names import former_names
 

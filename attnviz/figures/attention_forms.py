@@ -8,8 +8,7 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import AttentionForm, Multiplications
-from attnviz.figures.build import APART, base_axis, base_layout, build
-from attnviz.figures.labels import literal
+from attnviz.figures.build import APART, base_axis, base_layout, build, literal
 from attnviz.languages import format_share, gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name

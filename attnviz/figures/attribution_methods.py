@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.attribution_methods import Agreement, AttributionMethod, AttributionMethods
 from attnviz.analysis.grid import By, Grid, grid, places_of_pieces, rows_of_steps
-from attnviz.figures.build import PRINT_WIDTH, Spec, base_axis, base_layout, build, rectangle
+from attnviz.figures.build import PRINT_WIDTH, Spec, axis_labels, base_axis, base_layout, build, literal, rectangle
 from attnviz.figures.heatmap import MOST_TEXTS
-from attnviz.figures.labels import axis_labels, literal
 from attnviz.languages import gettext
 from attnviz.palette import CELL_FRAME, ROW_FRAME, Palette, ThemeName, palette
 from attnviz.trace import Attention, Trace

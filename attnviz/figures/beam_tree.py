@@ -12,8 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.figures.build import Spec, base_axis, base_layout, build
-from attnviz.figures.labels import literal, width
+from attnviz.figures.build import Spec, base_axis, base_layout, build, literal, width
 from attnviz.languages import gettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.text import EOS, SPACE, piece_name

@@ -10,8 +10,18 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, emphasise, rectangle
-from attnviz.figures.labels import axis_labels, literal, strip_separators
+from attnviz.figures.build import (
+    APART,
+    STRIP,
+    Spec,
+    axis_labels,
+    base_axis,
+    base_layout,
+    emphasise,
+    literal,
+    rectangle,
+    strip_separators,
+)
 from attnviz.figures.template import Slot, Values, filled, number_values, numbers
 from attnviz.languages import format_share, gettext
 from attnviz.palette import LOSER_OPACITY, PALE, STRONGEST, ThemeName, palette
@@ -206,9 +216,10 @@ def maxout_values(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -
 def maxout_strips(
     trace: Trace, step: int, pairs: NDArray[np.floating] | None, *, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Draw the l pairs t~_i, (2l,), from `analysis.readout.pairs`, and the larger of each, t_i; others are pale.
+    """Draw the l pairs t~_i, (2l,), and the larger of each, t_i; others are pale.
 
-    Without `pairs`, which need the weights, only t_i is drawn. Colours saturate at the 98th percentile of |t_i|.
+    `pairs` are those of `analysis.logit_attribution.pairs`; without them, as they need the weights, only t_i is drawn.
+    Colours saturate at the 98th percentile of |t_i|.
     """
     template = maxout_template(trace, theme, paired=pairs is not None)
     return filled(template, maxout_values(trace, step, pairs))

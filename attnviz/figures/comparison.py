@@ -11,12 +11,21 @@ from numpy.typing import NDArray
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import Comparison, SharedAxis, Side
 from attnviz.analysis.grid import scale_end
-from attnviz.figures.build import PRINT_WIDTH, Spec, build, rectangle
+from attnviz.figures.build import PRINT_WIDTH, Spec, build, literal, rectangle
 from attnviz.figures.comparison_layout import LOG_PROBABILITIES, PanelSizes, colour_axis, hatching, panels_layout
 from attnviz.figures.heatmap import MOST_TEXTS
-from attnviz.figures.labels import literal
 from attnviz.languages import gettext
-from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
+from attnviz.palette import (
+    CELL_FRAME,
+    DEFAULT_COLOURS,
+    ROW_FRAME,
+    ROW_FRAME_WIDTH,
+    Colours,
+    Palette,
+    ThemeName,
+    palette,
+    scale,
+)
 from attnviz.wording.comparison import cell_hover_lines, comparison_sentences, default_names, word_hover_lines
 from attnviz.wording.labels import shorten, size_text
 from attnviz.wording.numbers import signed
@@ -30,7 +39,7 @@ def comparison(
     *,
     end: bool = True,
     root: bool = False,
-    colours: Colours = "paper",
+    colours: Colours = DEFAULT_COLOURS,
     across: int = 2,
     step: int | None = None,
     leads: Side = "first",

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.comparison import Comparison, SharedAxis
 from attnviz.analysis.grid import Face
-from attnviz.figures.build import Spec, base_axis, base_layout
-from attnviz.figures.labels import label_stride, literal
-from attnviz.figures.margins import CELL_GAP_COLOUR
+from attnviz.figures.build import Spec, base_axis, base_layout, label_stride, literal
+from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
 from attnviz.languages import format_number
 from attnviz.palette import ColourScale, Palette
 from attnviz.wording.attention_forms import SYMBOLS

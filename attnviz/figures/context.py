@@ -6,8 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, build, emphasise, rectangle
-from attnviz.figures.labels import axis_labels
+from attnviz.figures.build import APART, STRIP, Spec, axis_labels, base_axis, base_layout, build, emphasise, rectangle
 from attnviz.figures.source_rows import LEFT, SUM_GAP, THINNED_ROWS, TOP, label_size, row_height, row_names
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette

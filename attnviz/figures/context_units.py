@@ -9,13 +9,12 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import UNITS, WORDS, ContextUnits, context_units
-from attnviz.figures.build import APART, Spec, base_axis, base_layout
-from attnviz.figures.labels import axis_labels, literal
+from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, literal
 from attnviz.figures.template import Slot, Values, filled
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
-from attnviz.wording.context_units import context_sentence
+from attnviz.wording.diagram import context_sentence
 from attnviz.wording.labels import shorten, subscript
 from attnviz.wording.numbers import decimal, percent
 

@@ -6,8 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.build import Spec, base_axis, base_layout, build
-from attnviz.figures.labels import literal
+from attnviz.figures.build import Spec, base_axis, base_layout, build, literal
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 

@@ -10,21 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis import readout
 from attnviz.analysis.energy_decomposition import EnergyDecomposition, energy_decomposition, score_vector
-from attnviz.analysis.logit_attribution import Cell, LogitAttribution, logit_attribution
+from attnviz.analysis.logit_attribution import Cell, LogitAttribution, logit_attribution, pairs
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_tests
 from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.scorers import scorer_of
-from attnviz.analysis.step_change import StepChange, step_change
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
+from attnviz.analysis.what_ifs import StepChange, step_change
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.wording.imported_attention import missing_energies_reason, missing_values_reason
-from attnviz.wording.seq2seq_stages import no_logit_attribution
+from attnviz.wording.seq2seq_steps import no_logit_attribution
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class Subject:
         """The pairs of the maxout, (pairs * 2,), which no trace stores; None without weights."""
         if self.known_maxout_pairs is not None or self.weights is None:
             return self.known_maxout_pairs
-        return readout.pairs(self.trace, self.weights, self.step)
+        return pairs(self.trace, self.weights, self.step)
 
     @cached_property
     def perturbation_tests(self) -> PerturbationTests:

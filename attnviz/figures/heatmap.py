@@ -13,13 +13,30 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
-from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
-from attnviz.figures.cells import COLOUR_BAR_LENGTH, HeatmapSizes, cell_sizes, font_size
-from attnviz.figures.gold import LinkMarks, link_marks
-from attnviz.figures.labels import axis_labels, label_stride, literal
-from attnviz.figures.margins import add_margin_axes, cell_gap_colour, margin_bars
+from attnviz.figures.build import Spec, axis_labels, base_axis, base_layout, build, label_stride, literal, rectangle
+from attnviz.figures.heatmap_parts import (
+    COLOUR_BAR_LENGTH,
+    HeatmapSizes,
+    LinkMarks,
+    add_margin_axes,
+    cell_gap_colour,
+    cell_sizes,
+    font_size,
+    link_marks,
+    margin_bars,
+)
 from attnviz.languages import format_number, gettext
-from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
+from attnviz.palette import (
+    CELL_FRAME,
+    DEFAULT_COLOURS,
+    ROW_FRAME,
+    ROW_FRAME_WIDTH,
+    Colours,
+    Palette,
+    ThemeName,
+    palette,
+    scale,
+)
 from attnviz.text import isolated
 from attnviz.trace import FloatArray, Words
 from attnviz.trace.aligned import AttentionMatrix
@@ -38,7 +55,7 @@ def heatmap(
     by: By = "words",
     face: Face = "before",
     posterior: NDArray[np.float64] | None = None,
-    colours: Colours = "paper",
+    colours: Colours = DEFAULT_COLOURS,
     root: bool = False,
     end: bool = True,
     margins: bool = False,
@@ -56,7 +73,7 @@ def heatmap(
     (0-based) frames its row. `margins` adds the sum of each column, sum_i alpha_ij, below, and the entropy H_i of each
     row in bits on the right, both of the displayed values (`Grid`). `layout.meta` is described at `_meta`. `weights`,
     (Ty, Tx), replace the alignment, such as those of one head of a transformer. `gold` links are marked, and so are
-    false links of the displayed values, or of the posterior for the difference (`figures.gold`). Raise ValueError for
+    false links of the displayed values, or of the posterior for the difference (`heatmap_parts`). Raise ValueError for
     an unknown choice, AttnvizError for a face without its posterior.
     """
     cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from attnviz.analysis.measures import weight_order
 from attnviz.figures.attention import energy_template, energy_values
-from attnviz.figures.build import Spec, base_axis, base_layout, rectangle
-from attnviz.figures.labels import literal
+from attnviz.figures.build import Spec, base_axis, base_layout, literal, rectangle
 from attnviz.figures.source_rows import (
     LABEL_LENGTH,
     LEFT,

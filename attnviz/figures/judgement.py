@@ -7,11 +7,10 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.judgement import PairAttention
 from attnviz.analysis.measures import weight_order
-from attnviz.analysis.pair_attention import PairAttention
-from attnviz.figures.build import APART, Spec, base_axis, base_layout, build
+from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.labels import axis_labels
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette

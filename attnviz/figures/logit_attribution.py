@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.figures.build import Spec, emphasise
-from attnviz.figures.labels import axis_labels, literal
+from attnviz.figures.build import Spec, axis_labels, emphasise, literal
 from attnviz.figures.template import (
     Slot,
     Values,

@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.minimal_change import MinimalChange
-from attnviz.figures.build import APART, base_axis, base_layout, build, rectangle
-from attnviz.figures.labels import literal
+from attnviz.figures.build import APART, base_axis, base_layout, build, literal, rectangle
 from attnviz.figures.source_rows import TOP, label_size, row_height
 from attnviz.figures.template import fill, number_values, numbers
 from attnviz.languages import gettext

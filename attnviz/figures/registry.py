@@ -25,6 +25,9 @@ from attnviz.figures.attention import (
     imported_table,
     imported_template,
     imported_values,
+    posterior_table,
+    posterior_template,
+    posterior_values,
     softmax_table,
     softmax_template,
     softmax_values,
@@ -84,16 +87,20 @@ from attnviz.figures.logit_attribution import (
     logit_attribution_values,
 )
 from attnviz.figures.perturbation_tests import perturbation_tests_figure, perturbation_tests_table
-from attnviz.figures.posterior import posterior_table, posterior_template, posterior_values
-from attnviz.figures.residual_stream import stream_table, stream_template, stream_values
-from attnviz.figures.state import state_table, state_template, state_values
+from attnviz.figures.state import (
+    state_table,
+    state_template,
+    state_values,
+    stream_table,
+    stream_template,
+    stream_values,
+)
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.figures.template import Picture, Values, redrawn_picture
 from attnviz.former_names import current_name
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.wording.file_headings import step_heading
-from attnviz.wording.labels import quote, shorten
+from attnviz.wording.labels import quote, shorten, step_heading
 from attnviz.wording.logit_attribution import logit_attribution_title
 
 

@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.prefixes import Growth
-from attnviz.figures.build import Spec, base_axis, base_layout, build
-from attnviz.figures.labels import line_style, literal
+from attnviz.figures.build import Spec, base_axis, base_layout, build, line_style, literal
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.wording.numbers import NO_BREAK, decimal, thousands

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.measures import weight_order
-from attnviz.figures.build import APART, Spec, base_axis, base_layout
-from attnviz.figures.labels import literal
+from attnviz.figures.build import APART, Spec, base_axis, base_layout, literal
 from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import Palette

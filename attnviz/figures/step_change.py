@@ -5,9 +5,8 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.step_change import PieceChange, StepChange
-from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise
-from attnviz.figures.labels import axis_labels
+from attnviz.analysis.what_ifs import PieceChange, StepChange
+from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build, emphasise
 from attnviz.languages import format_share, gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name

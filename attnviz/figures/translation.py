@@ -14,12 +14,21 @@ from attnviz.analysis.grid import By, Face, Grid, grid, rows_of_steps
 from attnviz.analysis.posterior import posterior
 from attnviz.analysis.recomputation import Weights
 from attnviz.errors import AttnvizError
-from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
-from attnviz.figures.cells import HIGHEST_ROW, LOWEST_ROW, font_size
+from attnviz.figures.build import (
+    Spec,
+    axis_labels,
+    base_axis,
+    base_layout,
+    build,
+    label_stride,
+    literal,
+    rectangle,
+    strip_caption,
+)
 from attnviz.figures.heatmap import heatmap, heatmap_table
-from attnviz.figures.labels import axis_labels, label_stride, literal, strip_caption
+from attnviz.figures.heatmap_parts import HIGHEST_ROW, LOWEST_ROW, font_size
 from attnviz.languages import gettext
-from attnviz.palette import ROW_FRAME, STRONGEST, Colours, Palette, ThemeName, palette
+from attnviz.palette import DEFAULT_COLOURS, ROW_FRAME, STRONGEST, Colours, Palette, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.imported_attention import missing_values_reason
 from attnviz.wording.labels import shorten
@@ -31,7 +40,7 @@ def translation_figure(
     by: By = "words",
     face: Face = "before",
     weights: Weights | None = None,
-    colours: Colours = "paper",
+    colours: Colours = DEFAULT_COLOURS,
     root: bool = False,
     end: bool = True,
     margins: bool = False,

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.figures.build import Spec, base_axis, base_layout
-from attnviz.figures.labels import literal
+from attnviz.figures.build import Spec, base_axis, base_layout, literal
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext
 from attnviz.palette import MARK, MARK_EDGE, ThemeName, palette

@@ -16,8 +16,7 @@ name: 9 by default in the edition 1.0, 10 in earlier ones. The folder needs thre
 from __future__ import annotations
 
 from attnviz.importing.checkpoint import Stored
-from attnviz.importing.recurrent_run import Checkpoint
-from attnviz.importing.structure import assembled, put_behind, rnn_names, under_our_names
+from attnviz.importing.recurrent_run import Checkpoint, assembled, put_behind, rnn_names, under_our_names
 from attnviz.importing.unsupported import d2l_way_out
 from attnviz.languages import gettext
 

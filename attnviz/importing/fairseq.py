@@ -21,8 +21,7 @@ import numpy as np
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.checkpoint import Array, Stored, Vocabulary, read_lines, vocabulary_of
-from attnviz.importing.recurrent_run import Checkpoint
-from attnviz.importing.structure import assembled, put_behind, rnn_names, under_our_names
+from attnviz.importing.recurrent_run import Checkpoint, assembled, put_behind, rnn_names, under_our_names
 from attnviz.importing.unsupported import fairseq_way_out
 from attnviz.languages import gettext
 

@@ -11,8 +11,7 @@ import numpy as np
 from attnviz.errors import AttnvizError
 from attnviz.importing import d2l, fairseq, joey, opennmt, pytorch_2017, pytorch_tutorial, tutorial
 from attnviz.importing.checkpoint import Array, Vocabulary, read_checkpoint
-from attnviz.importing.recurrent_run import Checkpoint
-from attnviz.importing.structure import SPECIAL, other_structure
+from attnviz.importing.recurrent_run import SPECIAL, Checkpoint, other_structure
 from attnviz.importing.unsupported import known_message
 from attnviz.languages import gettext
 from attnviz.text import SPECIAL_PIECES

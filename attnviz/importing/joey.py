@@ -24,8 +24,7 @@ from attnviz.analysis.cells import names
 from attnviz.errors import AttnvizError
 from attnviz.imported_families import completed
 from attnviz.importing.checkpoint import Array, Stored, Vocabulary
-from attnviz.importing.recurrent_run import Checkpoint
-from attnviz.importing.structure import check_shapes, other_structure, renamed
+from attnviz.importing.recurrent_run import Checkpoint, check_shapes, other_structure, renamed
 from attnviz.languages import gettext
 
 MARK = "src_embed.lut.weight"

@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attnviz.importing.checkpoint import Stored, Vocabulary, vocabulary_of
-from attnviz.importing.recurrent_run import Checkpoint
-from attnviz.importing.structure import (
+from attnviz.importing.recurrent_run import (
     STARTS,
+    Checkpoint,
     assembled,
     other_structure,
     put_behind,

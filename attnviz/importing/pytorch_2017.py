@@ -22,8 +22,8 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.importing.checkpoint import Stored
-from attnviz.importing.recurrent_run import Checkpoint
-from attnviz.importing.structure import (
+from attnviz.importing.recurrent_run import (
+    Checkpoint,
     assembled,
     check_names,
     rnn_names,

@@ -19,8 +19,7 @@ import numpy as np
 from attnviz.analysis.cells import names
 from attnviz.imported_families import completed
 from attnviz.importing.checkpoint import Array, Stored, Vocabulary
-from attnviz.importing.recurrent_run import Checkpoint
-from attnviz.importing.structure import check_shapes, unexpected_shape, with_special
+from attnviz.importing.recurrent_run import Checkpoint, check_shapes, unexpected_shape, with_special
 
 MARK = "decoder.attention.Wa.weight"
 """Tensor whose presence identifies a checkpoint of this tutorial."""

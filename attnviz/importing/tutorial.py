@@ -22,8 +22,7 @@ import numpy as np
 from attnviz.analysis.cells import names
 from attnviz.imported_families import completed
 from attnviz.importing.checkpoint import Array, Stored, Vocabulary
-from attnviz.importing.recurrent_run import Checkpoint
-from attnviz.importing.structure import check_names, renamed, unexpected_shape
+from attnviz.importing.recurrent_run import Checkpoint, check_names, renamed, unexpected_shape
 
 _OWN = (
     "encoder.embedding.weight",

@@ -6,6 +6,7 @@ from attnviz.network.config import (
     AnyConfig,
     DecomposableConfig,
     ModelConfig,
+    Seq2SeqConfig,
     TrainableConfig,
     TransformerConfig,
     read_fields,
@@ -13,7 +14,6 @@ from attnviz.network.config import (
 from attnviz.network.decomposable import Decomposable
 from attnviz.network.rnnsearch import RNNsearch
 from attnviz.network.seq2seq import Seq2Seq
-from attnviz.network.seq2seq_config import Seq2SeqConfig
 from attnviz.network.transformer import Transformer
 
 __all__ = [

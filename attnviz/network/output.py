@@ -7,8 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnviz.network.matmul_speed import choose_precision
-from attnviz.network.products import FixedProduct
+from attnviz.network.products import FixedProduct, choose_precision
 
 _MANY = 8
 """Number of readouts from which computing coarse logits first pays off."""

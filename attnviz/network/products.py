@@ -1,15 +1,114 @@
-"""`FixedProduct`: a linear layer with constant weights, laid out for fast decoding."""
+"""Linear layers with constant weights for fast decoding, in the faster matrix product of this machine."""
 
 from __future__ import annotations
 
+import platform
+import time
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from attnviz import bounds
 from attnviz.network.derivatives import derivatives_are_taken
-from attnviz.network.matmul_speed import onednn_is_faster
+
+_X86 = ("x86_64", "amd64")
+_SHAPES = ((64, 128, 64), (512, 1536, 512))
+"""Rows, terms and columns of the timed products; the small one detects a very slow type within a millisecond."""
+_SECONDS = 0.1
+"""Seconds for timing the large product."""
+_MINIMUM_SPEEDUP = 1.25
+"""Smallest speed ratio at which bfloat16 is chosen; ratios near 1 would make the choice random."""
+_STOP_BELOW = 0.5
+"""Speed ratio of the small product below which the large one is not timed."""
+
+
+def choose_precision(wanted: str, device: torch.device) -> str:
+    """Return "bf16" or "fp32": the one `wanted`, or for "auto" the faster of the two on `device`.
+
+    An x86 processor with bfloat16 instructions multiplies twice as fast with them. Nothing is measured there: beside
+    other programs a measurement differs from process to process, and so would their results.
+    """
+    bounds.one_of("precision", wanted, bounds.PRECISIONS)
+    if wanted != "auto":
+        return wanted
+    if _is_x86(device.type):
+        return "bf16" if _has_instructions(device.type) else "fp32"
+    return "bf16" if bfloat16_speed(device.type, device.index) >= _MINIMUM_SPEEDUP else "fp32"
+
+
+@cache
+def bfloat16_speed(device_type: str, index: int | None = None) -> float:
+    """Return how many times faster a product is in bfloat16 than in float32; 0 without bfloat16 instructions."""
+    if not _has_instructions(device_type):
+        return 0.0
+    device = torch.device(device_type) if index is None else torch.device(device_type, index)
+    speed = 0.0
+    for shape in _SHAPES:
+        speed = _measured_speed(shape, device)
+        if speed < _STOP_BELOW:
+            break
+    return speed
+
+
+def _is_x86(device_type: str) -> bool:
+    return device_type == "cpu" and platform.machine().lower() in _X86
+
+
+def _has_instructions(device_type: str) -> bool:
+    """Return whether a device has bfloat16 instructions; True where that is unknown."""
+    if device_type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if _is_x86(device_type):
+        capabilities = torch.cpu.get_capabilities()
+        return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+    return True
+
+
+def _measured_speed(shape: tuple[int, int, int], device: torch.device) -> float:
+    """Return the time of a product in float32 divided by that in bfloat16, the best of several runs each."""
+    rows, terms, columns = shape
+    best: dict[torch.dtype, float] = {}
+    products = {
+        dtype: _product_function(torch.ones(rows, terms, device=device, dtype=dtype), columns)
+        for dtype in (torch.float32, torch.bfloat16)
+    }
+    end = time.perf_counter() + _SECONDS
+    while True:
+        for dtype, product in products.items():
+            started = time.perf_counter()
+            product()
+            _synchronize(device.type)
+            best[dtype] = min(best.get(dtype, float("inf")), time.perf_counter() - started)
+        if time.perf_counter() > end or best[torch.bfloat16] > 10 * best[torch.float32]:
+            return best[torch.float32] / best[torch.bfloat16]
+
+
+def _product_function(left: Tensor, columns: int) -> Callable[[], Tensor]:
+    right = torch.ones(columns, left.shape[1], device=left.device, dtype=left.dtype)
+    return lambda: left @ right.t()
+
+
+def _synchronize(device_type: str) -> None:
+    """Wait until the operations on a device have finished."""
+    if device_type == "cuda":
+        torch.cuda.synchronize()
+    elif device_type == "mps":
+        torch.mps.synchronize()
+
+
+@cache
+def onednn_is_faster() -> bool:
+    """Return whether torch has MKL and oneDNN and the processor is not Intel's.
+
+    On other processors MKL's kernels take twice the time of oneDNN's.
+    """
+    has_both = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
+    return has_both and "Intel" not in str(torch.cpu.get_capabilities().get("cpu_name"))
+
 
 _FEW = 40
 """Number of rows up to which float16 weights are faster: reading the matrix then takes longer than multiplying."""

@@ -1,6 +1,6 @@
 """Protocols between networks and searches: what a decoder offers, and the selection of sentences from a batch.
 
-`stepping` implements them for RNNsearch, `transformer_stepping` for transformers, `seq2seq_stepping` for imports.
+`rnnsearch`, `transformer` and `seq2seq` implement them.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from typing import Protocol, Self, TypeVar
 import torch
 from torch import Tensor
 
-from attnviz.network.config import ModelConfig, TransformerConfig
+from attnviz.network.config import ModelConfig, Seq2SeqConfig, TransformerConfig
 from attnviz.network.output import OutputLayer
-from attnviz.network.seq2seq_config import Seq2SeqConfig
 
 
 class SourceMemory(Protocol):

@@ -20,9 +20,9 @@ from attnviz.text import SPECIAL_PIECES
 from attnviz.trace import storage
 from attnviz.trace.aligned import Groups
 from attnviz.trace.parts import FloatArray, Words
-from attnviz.trace.quantities import additive_energy, query_and_key
 from attnviz.trace.quantity import Quantity, piece_quantities
 from attnviz.trace.record import Recurrent
+from attnviz.trace.trace import additive_energy, query_and_key
 
 _JOINED = "@@"
 """Ends a piece that continues in the next one (subword-nmt)."""

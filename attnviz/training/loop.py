@@ -20,25 +20,29 @@ from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_memory, return_memory
 from attnviz.network import AnyNetwork, build
-from attnviz.network.matmul_speed import choose_precision
+from attnviz.network.products import choose_precision
 from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import epoch_batches
 from attnviz.training.log import MEAN, Log, Window, write_curve
 from attnviz.training.preparation import prepare, start_from
-from attnviz.training.schedule import (
+from attnviz.training.processes import Interrupted, Stopped, StopRequest, Team, team
+from attnviz.training.state import (
+    CHECKPOINT,
     FORECAST_AFTER,
     FORECAST_AGAIN,
     Copies,
     Pace,
+    Progress,
+    Sums,
     learning_rate,
+    load_state,
     make_optimizers,
+    read_model_config,
+    save_state,
     set_rate,
     snapshot_moments,
 )
-from attnviz.training.state import CHECKPOINT, Progress, Sums, load_state, read_model_config, save_state
-from attnviz.training.stopping import Interrupted, Stopped, StopRequest
 from attnviz.training.tasks import Inputs, Measured, task_of
-from attnviz.training.team import Team, team
 
 MOMENTS = "moments"
 """Subfolder of a run with the models saved during training, each named after its update."""

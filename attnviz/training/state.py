@@ -1,4 +1,6 @@
-"""Save and load the state of a run: weights, optimiser moments and position in the data, in one safetensors file.
+"""Optimizers and Muon (Jordan et al. 2024), learning rates and averaged weights, and the saved state of a run.
+
+Near the end of a run the weights oscillate around a point with a lower loss than theirs; their mean is close to it.
 
 Dropout needs no saved random state, because the generator is seeded at every update from the seed and the update.
 """
@@ -7,14 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
-from torch import nn
-from torch.optim import Optimizer
+from torch import Tensor, nn
+from torch.optim import Adam, Optimizer
 
 from attnviz import bounds
 from attnviz.attention_kinds import renamed
@@ -23,7 +27,191 @@ from attnviz.errors import AttnvizError
 from attnviz.files import replacing
 from attnviz.model_folder import VERSION
 from attnviz.network import AnyConfig, AnyNetwork, read_fields
-from attnviz.training.schedule import Muon
+from attnviz.training.config import TrainingConfig
+
+_WARMING = 1
+"""First updates of a process that are left out of its pace, because memory and kernels are allocated then."""
+FORECAST_AFTER, FORECAST_AGAIN = 3, 50
+"""Updates of a process after which the time left is printed.
+
+The first is early enough to choose another size; by the second, batches of all lengths have been used.
+"""
+
+_WORDS = ("embedding", "output")
+"""Parts of the names of parameters with one row for each piece."""
+
+
+def make_optimizers(network: nn.Module, config: TrainingConfig) -> list[Optimizer]:
+    """Return Adam and, unless `matrix_rate` is 0, Muon; each parameter of `network` belongs to exactly one of them."""
+    matrices: list[nn.Parameter] = []
+    others: list[nn.Parameter] = []
+    for name, parameter in network.named_parameters():
+        inner = parameter.dim() == 2 and not any(part in name for part in _WORDS)
+        (matrices if inner and config.matrix_rate else others).append(parameter)
+    adam = Adam(others, lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-8, fused=True)
+    if not matrices:
+        return [adam]
+    dtype = torch.bfloat16 if config.precision == "bf16" else torch.float32
+    return [adam, Muon(matrices, lr=config.learning_rate, dtype=dtype)]
+
+
+def set_rate(optimizers: list[Optimizer], rate: float, config: TrainingConfig) -> None:
+    """Set the learning rate of the next step to `rate`, times `matrix_rate` for Muon."""
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = rate * config.matrix_rate if isinstance(optimizer, Muon) else rate
+
+
+def learning_rate(config: TrainingConfig, update: int) -> float:
+    """Return the learning rate of 0-based `update`.
+
+    It rises linearly over `warmup` and falls to `final_rate` times the peak at the last update: along a cosine or, with
+    `decay_updates`, it stays constant and then falls linearly.
+    """
+    if update < config.warmup:
+        return config.learning_rate * (update + 1) / config.warmup
+    decay_share = config.decay_updates or config.updates - config.warmup
+    share = min(1.0, max(0.0, 1 - (config.updates - update) / max(1, decay_share)))
+    height = 1 - share if config.decay_updates else (1 + math.cos(math.pi * share)) / 2
+    return config.learning_rate * (config.final_rate + (1 - config.final_rate) * height)
+
+
+def snapshot_moments(config: TrainingConfig) -> set[int]:
+    """Return the updates at which snapshots are taken: evenly spaced in log time, including the last."""
+    if config.snapshots == 0:
+        return set()
+    return set(np.geomspace(min(20, config.updates), config.updates, config.snapshots).round().astype(int).tolist())
+
+
+@dataclass
+class Pace:
+    """Speed of this process of the run."""
+
+    updates: int = 0
+    seconds: float = 0.0
+    """Total time of the updates without the first, in seconds."""
+    validation: float | None = None
+    """Time of the last validation, in seconds."""
+
+    def add(self, seconds: float) -> None:
+        """Count one more update, which took `seconds`."""
+        self.updates += 1
+        if self.updates > _WARMING:
+            self.seconds += seconds
+
+    def left(self, config: TrainingConfig, update: int) -> str:
+        """Return a sentence on the time left after `update`, without early stopping."""
+        each = self.seconds / max(1, self.updates - _WARMING)
+        validations = math.ceil(config.updates / config.validate_every) - update // config.validate_every
+        seconds = (config.updates - update) * each + validations * (self.validation or 0.0)
+        suffix = "" if self.validation is not None else f", and {validations} validations besides"
+        return (
+            f"{config.updates - update:,} updates to go, {each:.2g} s each: about {duration(seconds)}{suffix}. "
+            "Stopped, the run goes on when the same command is given again."
+        )
+
+
+def duration(seconds: float) -> str:
+    """Return a duration such as `4 h 05 min`, `5 min` or `40 s`."""
+    minutes = round(seconds / 60)
+    if minutes >= 60:
+        return f"{minutes // 60:,} h {minutes % 60:02} min"
+    return f"{minutes} min" if minutes else f"{seconds:.0f} s"
+
+
+NEWTON_SCHULZ_COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+"""a, b, c of X ← a X + (b X Xᵀ + c (X Xᵀ)²) X, which brings every singular value to between 0.7 and 1.2."""
+NEWTON_SCHULZ_STEPS = 5
+
+
+class Muon(Optimizer):
+    """Muon for matrices, with Nesterov momentum; `torch.optim.Muon` with a choice of precision.
+
+    PyTorch 2.13 iterates in bfloat16 whatever the weights are, which takes a hundred times as long as float32 on a CPU
+    without bfloat16 instructions.
+    """
+
+    def __init__(
+        self, matrices: Iterable[nn.Parameter], lr: float, momentum: float = 0.95, dtype: torch.dtype = torch.float32
+    ) -> None:
+        """Optimise `matrices`; `dtype` is the precision of the iteration."""
+        super().__init__(matrices, {"lr": lr, "momentum": momentum})
+        self.dtype = dtype
+
+    @torch.no_grad()
+    def step(self) -> None:  # type: ignore[override]
+        """Update every matrix that has a gradient."""
+        for group in self.param_groups:
+            for matrix in group["params"]:
+                if matrix.grad is None:
+                    continue
+                state = self.state[matrix]
+                if "momentum_buffer" not in state:
+                    state["momentum_buffer"] = torch.zeros_like(matrix)
+                buffer = state["momentum_buffer"]
+                buffer.lerp_(matrix.grad, 1 - group["momentum"])
+                nesterov_gradient = matrix.grad.lerp(buffer, group["momentum"])
+                # Scaled to the RMS of an Adam step at the same rate (Liu et al. 2025).
+                rate = group["lr"] * 0.2 * math.sqrt(max(matrix.shape))
+                matrix.add_(orthogonalised(nesterov_gradient, self.dtype), alpha=-rate)
+
+
+def orthogonalised(matrix: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Return `matrix`, (m, n), with singular values near 1 and the same singular vectors (Newton-Schulz iteration)."""
+    a, b, c = NEWTON_SCHULZ_COEFFICIENTS
+    wide = matrix.to(dtype)
+    if tall := len(matrix) > matrix.shape[1]:
+        wide = wide.mT
+    wide = wide / wide.norm().clamp(min=1e-7)
+    for _ in range(NEWTON_SCHULZ_STEPS):
+        square = wide @ wide.mT
+        polynomial = torch.addmm(square, square, square, beta=b, alpha=c)
+        wide = torch.addmm(wide, polynomial, wide, beta=a)
+    return (wide.mT if tall else wide).to(matrix.dtype)
+
+
+class Copies:
+    """Copies of a run's weights: float32 safetensors files named after their update."""
+
+    def __init__(self, folder: Path, most: int) -> None:
+        """Store at most `most` copies in `folder`."""
+        self.folder, self.most = folder, most
+
+    def save_copy(self, network: nn.Module, update: int) -> None:
+        """Save the weights after `update`."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replacing(self.folder / f"{update:09}.safetensors") as temporary:
+            write_tensors(temporary, {n: w.detach().float().cpu().contiguous() for n, w in network.named_parameters()})
+
+    def delete_old(self, update: int) -> None:
+        """Delete all but the last copies up to `update`."""
+        latest = self.updates(update)
+        for path in self.folder.glob("*.safetensors"):
+            if not path.stem.isdigit() or int(path.stem) not in latest:
+                path.unlink(missing_ok=True)
+
+    def updates(self, update: int) -> list[int]:
+        """Return the updates of the last copies up to `update`, in order; later ones, of a killed run, are ignored."""
+        saved = sorted(int(path.stem) for path in self.folder.glob("*.safetensors") if path.stem.isdigit())
+        return [each for each in saved if each <= update][-self.most :]
+
+    @torch.no_grad()
+    def average(self, network: nn.Module, updates: Sequence[int]) -> None:
+        """Set the weights of `network` to the mean of the copies of `updates`; raise AttnvizError if one is damaged."""
+        for parameter in network.parameters():
+            parameter.zero_()
+        for update in updates:
+            path = self.folder / f"{update:09}.safetensors"
+            try:
+                with safe_open(path, framework="pt") as file:
+                    for name, parameter in network.named_parameters():
+                        parameter.add_(file.get_tensor(name).to(parameter.device), alpha=1 / len(updates))
+            except (SafetensorError, OSError, RuntimeError) as error:
+                raise AttnvizError(
+                    f"The stored copy of the weights {path} is damaged ({error}). Delete it to average without "
+                    "this copy."
+                ) from error
+
 
 _ADAM = ("step", "exp_avg", "exp_avg_sq")
 CHECKPOINT = "checkpoint.safetensors"

@@ -2,8 +2,8 @@
 
 If sign-in or a limit of visitors is configured, others see only the sign-in button or their position in the queue.
 All pages are one Streamlit page; the parameter `page` of the address selects which one is drawn. The browser requests
-another page through the inbox (`attnviz.ui.inbox`), so that all earlier clicks and keys are handled before it. Widgets
-have the same keys on all pages.
+another page through the queue of `attnviz.ui.requests`, so that all earlier clicks and keys are handled before it.
+Widgets have the same keys on all pages.
 """
 
 from __future__ import annotations
@@ -21,12 +21,18 @@ from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.admission import admitted, in_turn, sign_out_link, signed_in
 from attnviz.ui.components.loader import component
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
-from attnviz.ui.inbox import RESUME, Handler, inbox
 from attnviz.ui.language import LANGUAGE, use_chosen_language
 from attnviz.ui.link import follow_address, link
-from attnviz.ui.page_state.address import open_address, page_payload
-from attnviz.ui.page_state.linked import PAGE, SENTENCE_PAGES, begin_link, drop_link_problems, link_problems
-from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive
+from attnviz.ui.page_state.linked import (
+    PAGE,
+    SENTENCE_PAGES,
+    begin_link,
+    drop_link_problems,
+    link_problems,
+    open_address,
+    page_payload,
+)
+from attnviz.ui.requests import RESUME, Handler, acknowledge_handled, handle, inbox, next_request, receive
 from attnviz.ui.style import apply_style, theme_name
 
 

@@ -2,7 +2,7 @@
 
 They replace Streamlit's widgets. A widget sends its value with every message, so that an old message overwrites what
 the server has set since; and it identifies an option by its label, which is translated. The value of a field is an
-ordinary entry of the session state, and the browser changes it by a request (`attnviz.ui.inbox`), in order with all
+ordinary entry of the session state, and the browser changes it by a request (`attnviz.ui.requests`), in order with all
 others. Until that is handled, the browser shows the value that the visitor set (`components/field/field.js`).
 """
 
@@ -19,8 +19,7 @@ import streamlit as st
 from attnviz.languages import gettext
 from attnviz.ui.components.field import field
 from attnviz.ui.link import link
-from attnviz.ui.page_state.address import add_parameters
-from attnviz.ui.page_state.linked import linked_entry
+from attnviz.ui.page_state.linked import add_parameters, linked_entry
 from attnviz.ui.requests import call_in_rerun
 from attnviz.ui.view import View
 

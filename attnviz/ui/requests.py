@@ -1,16 +1,139 @@
-"""Receive, handle and acknowledge the browser's requests in each run of the page; draw buttons that send them."""
+"""Queue the browser's requests (clicks, keys, changed fields), handle each once, in order; buttons that send them.
+
+Streamlit drops triggers and callbacks of a run that a later message stops (streamlit #9100, #14710), but sends
+component state with every message. A request stays in that state until it is handled.
+
+The runs of a session never overlap, since `runner.fastReruns` is off.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import secrets
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeGuard
 
 import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
-from attnviz.ui.inbox import Accepts, Handler, Request, inbox
 from attnviz.ui.language import use_chosen_language
+
+_INBOX = "inbox"
+RESUME = "resume"
+"""Name of the request to follow the address, which the browser sends when it is connected again."""
+_MOST = 1000
+"""Largest number of requests that are read from a message and queued."""
+
+Session = MutableMapping[Any, Any]
+Handler = Callable[[Any], object]
+"""Handles a request with this value."""
+Accepts = Callable[[Any], bool]
+"""Returns whether the caller handles a request with this value."""
+
+
+class Request(NamedTuple):
+    """A request of a browser."""
+
+    tab: str
+    seq: int
+    """Sequence number in the tab, from 1."""
+    name: str
+    value: Any
+
+
+@dataclass
+class Inbox:
+    """The requests of a session.
+
+    It is one mutable object in the session state: changing it does not access `st.session_state`, where Streamlit may
+    stop a run.
+    """
+
+    memory: str = field(default_factory=lambda: secrets.token_hex(8))
+    """Random id that differs after a restart of the server, which loses all state."""
+    received: dict[str, int] = field(default_factory=dict)
+    """By tab, the number of the last request received."""
+    waiting: list[Request] = field(default_factory=list)
+    """Requests that are not handled yet, in order."""
+    actions: list[Callable[[], object]] = field(default_factory=list)
+    """Actions of pressed buttons; the next run runs them before it draws anything."""
+
+    def new_requests(self, message: Any) -> list[Request]:
+        """Return the requests in a browser's `message`, which may be anything, that are not queued yet.
+
+        Requests to a previous server process are ignored.
+        """
+        requests: list[Request] = []
+        if not isinstance(message, Mapping) or message.get("memory") not in (None, "", self.memory):
+            return requests
+        tab, items = message.get("tab"), message.get("requests")
+        if not isinstance(tab, str) or len(tab) > 64 or not isinstance(items, list | tuple):
+            return requests
+        last = self.received.get(tab, 0)
+        for item in items[:_MOST]:
+            seq, name = (item.get("seq"), item.get("name")) if isinstance(item, Mapping) else (None, None)
+            if _is_count(seq) and isinstance(name, str) and seq > last:
+                last = int(seq)
+                requests.append(Request(tab, last, name, item.get("value")))
+        return requests
+
+    def queue_requests(self, message: Any) -> None:
+        """Queue the new requests of a browser, that to resume a session first: the others were made in that session."""
+        requests = self.new_requests(message)
+        for request in requests:
+            self.received[request.tab] = request.seq
+        self.waiting += sorted(requests, key=lambda request: request.name != RESUME)
+        del self.waiting[:-_MOST]
+
+    def handle(self, handlers: Mapping[str, Handler], accepts: Accepts = lambda _: True) -> bool:
+        """Handle the queued requests by their names, up to the first without one in `handlers`; return whether any was.
+
+        Only requests whose value `accepts` allows are handled. A request stays in the queue if its run is stopped
+        before the handler returns.
+        """
+        handled = False
+        while (request := self.next_request()) is not None and request.name in handlers and accepts(request.value):
+            handlers[request.name](request.value)
+            self.waiting.remove(request)
+            handled = True
+        return handled
+
+    def run_actions(self) -> None:
+        """Run the actions of the pressed buttons."""
+        for action in tuple(self.actions):
+            action()
+            self.actions.remove(action)
+
+    def next_request(self) -> Request | None:
+        """Return the request that is handled next, None if none waits."""
+        return self.waiting[0] if self.waiting else None
+
+    def drop(self, request: Request) -> None:
+        """Drop a request that nothing on the page handles."""
+        if request in self.waiting:
+            self.waiting.remove(request)
+
+    def handled(self) -> dict[str, int]:
+        """Return, by tab, the number of the last request that was handled or dropped."""
+        numbers = dict(self.received)
+        for request in self.waiting:
+            numbers[request.tab] = min(numbers[request.tab], request.seq - 1)
+        return numbers
+
+
+def _is_count(number: Any) -> TypeGuard[float]:
+    """Return whether a value from the browser is a valid sequence number."""
+    return isinstance(number, int | float) and 0 <= number < 2**53
+
+
+def inbox(session: Session) -> Inbox:
+    """Return the inbox of `session`."""
+    if _INBOX not in session:
+        session[_INBOX] = Inbox()
+    box: Inbox = session[_INBOX]
+    return box
+
 
 OUTBOX = "outbox"
 """Session state key of the component."""

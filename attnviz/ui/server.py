@@ -31,7 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.memory import return_memory
-from attnviz.ui import modules
+from attnviz.ui.components import loader
 from attnviz.ui.request_filter import GUARD, frame_ancestors
 
 FOR_EVER = "public, max-age=31536000, immutable"
@@ -154,7 +154,7 @@ def _script_text(name: str) -> str | None:
 async def _module(request: Request) -> Response:
     """Return one of the app's ES modules, or 404 if it is missing or the digest is another version's."""
     parameters = request.path_params
-    module = modules.packed_module(parameters["path"]) if parameters["digest"] == modules.digest() else None
+    module = loader.packed_module(parameters["path"]) if parameters["digest"] == loader.digest() else None
     if module is None:
         return Response(status_code=404)
     return _response(module, request, "text/javascript", FOR_EVER)
@@ -198,7 +198,7 @@ _FIRST_COMPONENTS = (
 def _preload_header() -> str:
     """Return the Link header that preloads the scripts and modules that a page needs first."""
     preloads = [
-        f"<{modules.url_folder()}/{path}>; rel=modulepreload" for path in modules.needed_modules(_FIRST_COMPONENTS)
+        f"<{loader.url_folder()}/{path}>; rel=modulepreload" for path in loader.needed_modules(_FIRST_COMPONENTS)
     ]
     return ", ".join([f"<{PLOTLY.file_name}>; rel=preload; as=script", *preloads])
 

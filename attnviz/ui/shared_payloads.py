@@ -22,6 +22,7 @@ from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.resources import weights_digest_of, weights_of
+from attnviz.ui.view import View
 
 ADDRESS_PREFIX = "attnviz-shared-payload"
 """Prefix of the addresses of these payloads, below the page, before the translation's fingerprint and a name."""
@@ -179,3 +180,17 @@ def _parent(fingerprint: str, trace: Trace) -> Trace | None:
     if (parent.source_ids, dict(parent.config)) != (trace.source_ids, dict(trace.config)):
         raise UnknownPayloadError(fingerprint)
     return parent
+
+
+MOST_AT_ONCE = 100
+"""Largest number of steps that the browser fetches at once; in longer translations it fetches each when it is shown."""
+
+
+def all_at_once(view: View) -> bool:
+    """Return whether the browser fetches the payloads of all steps at once."""
+    return view.steps <= MOST_AT_ONCE
+
+
+def payload_address(view: View, name: str, theme: ThemeName) -> str:
+    """Return the address of the payload `name` of `view`."""
+    return address(view.trace, name, theme, every=all_at_once(view))

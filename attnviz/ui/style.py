@@ -7,10 +7,18 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.browser_programs import serif_style
-from attnviz.figures.browser import shares_style
 from attnviz.languages import language
-from attnviz.palette import ThemeName, palette
+from attnviz.palette import JOINT, QUIET, ThemeName, palette
 from attnviz.ui.components.loader import component
+
+SHARES: dict[str, float] = {"quiet": QUIET, "joint": JOINT}
+"""Constants of style sheets: custom properties such as `--quiet-share`, in percent."""
+
+
+def shares_style() -> str:
+    """Return the CSS that defines the shares for the whole page, including components with a shadow root."""
+    return ":root { " + " ".join(f"--{name}-share: {100 * value:g}%;" for name, value in SHARES.items()) + " }"
+
 
 _FOLDER = Path(__file__).parent
 ICON = str(_FOLDER / "icon.svg")

@@ -16,7 +16,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.trace.parts import FloatArray
-from attnviz.trace.quantities import additive_energy, query_and_key
+from attnviz.trace.trace import additive_energy, query_and_key
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import aligned, coloured, decimal, percent, thousands
 from attnviz.wording.transformer_page import Rung

@@ -1,4 +1,4 @@
-"""Labels, symbols, text alternative of the architecture diagram, why some models have none; mixture of a context."""
+"""Texts of the architecture diagram, and of the context vector that it mixes: symbols, units, text alternative."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from attnviz.analysis.context_units import SQUARES
+from attnviz.analysis.context_units import SQUARES, UNITS, ContextUnits
 from attnviz.analysis.measures import is_uniform
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Seq2SeqTrace, Trace
-from attnviz.wording.labels import quote, shorten
-from attnviz.wording.numbers import percent
+from attnviz.wording.labels import quote, quoted_name, shorten, subscript
+from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.scorers import NEW, OLD, Symbol, WeightSymbols, symbols, terms
 from attnviz.wording.stages import Stage
-from attnviz.wording.terms import NEW, OLD, Symbol, WeightSymbols, symbols, terms
 
 
 def has_diagram(trace: Any) -> bool:
@@ -125,3 +125,33 @@ def diagram_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
 
 def _stage_sentence(stage: Stage) -> str:
     return gettext("{title}: {outcome}.", title=stage.title, outcome=stage.outcome)
+
+
+NEAREST = 3
+"""Number of annotations that are named."""
+
+
+def context_sentence(trace: Trace, units: ContextUnits, step: int) -> str:
+    """Return the source words in the context of 0-based `step`, and the annotations most similar to it."""
+    nearest = ", ".join(
+        f"{quoted_name(trace.source_pieces[j])} {decimal(float(units.cosines[j]))}" for j in units.nearest[:NEAREST]
+    )
+    return gettext(
+        "Measured by attention weight, {context} consists of {mixture}. The annotations most similar to it in "
+        "direction (by cosine) are {nearest}.",
+        context=f"c{subscript(step + 1)}",
+        mixture=mixture(trace, step),
+        nearest=nearest,
+    )
+
+
+def displayed_units_caption(trace: Trace) -> str:
+    """Return which units are displayed, and how to read the figure."""
+    return gettext(
+        "Each column is one of the {count} units, out of {all}, in which the context vector of this step differs "
+        "most from its mean over all steps. The largest difference comes first. In each row, a bar adds a word’s "
+        "weight times its annotation: blue bars go up, red bars go down. The thin line is the sum of the rows "
+        "above. → marks units of the forward half (read forwards), ← units of the backward half.",
+        count=min(UNITS, trace.contexts.shape[1]),
+        all=trace.contexts.shape[1],
+    )

@@ -18,8 +18,7 @@ from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import interventions_at
 from attnviz.wording.numbers import NEW_LINE, aligned, coloured, number, safe_text, vector
-from attnviz.wording.scorers import fill_placeholders, texts_of
-from attnviz.wording.terms import NEW, OLD, terms
+from attnviz.wording.scorers import NEW, OLD, fill_placeholders, terms, texts_of
 
 _MOST_TERMS = 3
 """Number of terms of a sum that are written out before the dots."""

@@ -13,7 +13,7 @@ from attnviz.wording.gold import link_count_texts
 from attnviz.wording.labels import quoted_name, shorten, word_share_text
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Stage, context_shares
-from attnviz.wording.transformer_stages import heads_name
+from attnviz.wording.transformer_steps import heads_name
 
 
 def attention_stage_titles(_: Attention) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""Labels in figures and sentences: pieces quoted and shortened, punctuation marks, and what a weight belongs to.
+"""Labels in figures, sentences and exported files: quoted pieces, marks, owners of a weight, headings, the search.
 
 A source word has the *sum* of the weights of its pieces, a target word the *mean* of its steps. One attention therefore
 has three numbers; a text of this module beside each says which one it is.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attnviz.analysis.grid import By
+from attnviz.analysis.grid import By, Face
 from attnviz.languages import gettext, ngettext
 from attnviz.text import SPACE, isolated, piece_name, without_isolates
+from attnviz.trace import Aligned, Record
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.wording.numbers import percent
 
@@ -95,3 +96,39 @@ def word_share_text(trace: AttentionMatrix, step: int, piece: int) -> str:
                 share=share,
             )
     return ""
+
+
+def search_name(trace: Record, forced_name: str) -> str:
+    """Return the name of the decoding method; `forced_name` is that of forced decoding."""
+    return {
+        "greedy": gettext("greedy search"),
+        "beam": gettext("beam search, width {width}", width=trace.search.beam),
+        "forced": forced_name,
+    }[trace.search.method]
+
+
+def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
+    """Return the title of the heatmap."""
+    if face == "after":
+        share = "√α′" if root else "α′"
+        if by == "words":
+            return gettext("Alignment after the word: posterior {share}, word by word", share=share)
+        return gettext("Alignment after the word: posterior attention {share}, piece by piece", share=share)
+    if face == "difference":
+        if by == "words":
+            return gettext("How knowing the written word changes the alignment: α′ − α, word by word")
+        return gettext("How knowing the written word changes the alignment: α′ − α, piece by piece")
+    weight = "√α" if root else "α"
+    if by == "words":
+        return gettext("Alignment: attention weights {weight}, word by word", weight=weight)
+    return gettext("Alignment: attention weights {weight}, piece by piece", weight=weight)
+
+
+def step_heading(trace: Aligned, step: int, picture: str, source: int | None = None) -> str:
+    """Return the title of the figure `picture` of 0-based `step`, and of 0-based source piece `source` if given."""
+    piece = quote(shorten(piece_name(trace.target_pieces[step]), 24))
+    if source is not None:
+        source_name = quote(shorten(piece_name(trace.source_pieces[source]), 24))
+        piece = gettext("{piece} looking at {source}", piece=piece, source=source_name)
+    count = len(trace.target_pieces)
+    return gettext("{picture}: step {i} of {n}, {piece}", picture=picture, i=step + 1, n=count, piece=piece)

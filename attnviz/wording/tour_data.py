@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.findings.rules import is_word
 from attnviz.analysis.heads import open_head
-from attnviz.analysis.illustrative_words import IllustrativeWord, illustrative_word, most_changed_word
+from attnviz.analysis.tour import IllustrativeWord, illustrative_word, most_changed_word
 from attnviz.text import join_pieces
 from attnviz.trace.interventions import interventions_at
 from attnviz.wording.labels import quote, quoted_name, shorten

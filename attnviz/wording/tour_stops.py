@@ -8,14 +8,14 @@ import numpy as np
 
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.heads import open_head
-from attnviz.analysis.illustrative_words import WordAttention
+from attnviz.analysis.tour import WordAttention
 from attnviz.languages import gettext
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import decimal, fine_percent, percent, shown_difference, thousands
 from attnviz.wording.scorers import texts_of
 from attnviz.wording.stages import times, was_forced
 from attnviz.wording.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured
-from attnviz.wording.transformer_stages import opened_head_name, shown_heads
+from attnviz.wording.transformer_steps import opened_head_name, shown_heads
 
 
 def word_sentences(tour: TourData) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from attnviz.analysis.attention_forms import Multiplications
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
-from attnviz.trace.quantities import additive_energy, query_and_key
+from attnviz.trace.trace import additive_energy, query_and_key
 from attnviz.wording.equations import Equation
 from attnviz.wording.numbers import aligned, coloured, thousands
 from attnviz.wording.why import TextSection

@@ -6,7 +6,7 @@ from attnviz.analysis.verification import TOLERANCE, Discrepancy, Verification
 from attnviz.languages import gettext, ngettext
 from attnviz.text import piece_name
 from attnviz.trace import Record
-from attnviz.trace.quantities import QUANTITIES
+from attnviz.trace.trace import QUANTITIES
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import power_of_ten, thousands
 

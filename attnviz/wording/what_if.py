@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal, cast
 
-from attnviz.analysis.step_change import PieceChange, StepChange
+from attnviz.analysis.what_ifs import PieceChange, StepChange
 from attnviz.languages import format_share, gettext
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Recurrent, Trace, WhatIfs

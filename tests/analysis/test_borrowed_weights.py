@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.borrowed_weights import weights_from_links, weights_from_trace
 from attnviz.analysis.gold import pharaoh, read_pharaoh
+from attnviz.analysis.what_ifs import weights_from_links, weights_from_trace
 from attnviz.text import SPACE, join_pieces
 from tests.figures.synthetic import trace
 

@@ -8,9 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Translator, analysis
-from attnviz.analysis.distributions import gradient_ascent, jensen_shannon, simplex_projection, total_variation
 from attnviz.analysis.perturbation_tests import permuted, without_strongest
-from attnviz.analysis.step_evaluation import StepEvaluation
+from attnviz.analysis.step_evaluation import (
+    StepEvaluation,
+    gradient_ascent,
+    jensen_shannon,
+    simplex_projection,
+    total_variation,
+)
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace.interventions import ReplaceWeights
 from tests.analysis.given import KINDS, SIZES, forced_trace, step_probabilities

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from attnviz import AttnvizError, analysis
-from attnviz.analysis import posterior_recomputation as again
+from attnviz.analysis import recomputation as again
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.recomputation import submodule_weights
 from attnviz.text import Tokenizer

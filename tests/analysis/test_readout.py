@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from attnviz.analysis.readout import pairs
+from attnviz.analysis.logit_attribution import pairs
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer

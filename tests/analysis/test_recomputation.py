@@ -17,7 +17,7 @@ from attnviz.errors import AttnvizError
 from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
-from attnviz.trace.quantities import RECORDED
+from attnviz.trace.trace import RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
 

@@ -13,8 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.recomputation import deviation
-from attnviz.analysis.transformer_recomputation import expected_arrays, recompute_transformer
-from attnviz.analysis.transformer_verification import TransformerVerifier
+from attnviz.analysis.transformer_verification import TransformerVerifier, expected_arrays, recompute_transformer
 from attnviz.analysis.verification import Verification
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer

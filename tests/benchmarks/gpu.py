@@ -21,13 +21,13 @@ import torch
 from attnviz.corpora import Analyser, Line, Settings
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
-from attnviz.network.matmul_speed import bfloat16_speed
+from attnviz.network.products import bfloat16_speed
 from attnviz.text import EOS
 from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import Corpus, make_batch
 from attnviz.training.objective import Objective
 from attnviz.training.preparation import start_from
-from attnviz.training.schedule import make_optimizers
+from attnviz.training.state import make_optimizers
 from attnviz.translator import Translator
 
 SENTENCES = (

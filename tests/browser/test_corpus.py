@@ -12,8 +12,7 @@ from playwright.sync_api import Locator, expect
 
 from attnviz.corpora import Settings, analyse_file
 from attnviz.trace.changes import UniformAttention
-from attnviz.trace.what_if_text import encode_what_ifs
-from attnviz.trace.what_ifs import WhatIf
+from attnviz.trace.what_ifs import WhatIf, encode_what_ifs
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint

@@ -17,7 +17,7 @@ from attnviz.checkpoint import save_model
 from attnviz.figures.energy_decomposition import UNITS, energy_decomposition_figure
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
-from attnviz.ui.step.attributed_word import parse_piece
+from attnviz.ui.step.figure_input import parse_piece
 from attnviz.wording.numbers import signed
 from tests.browser.server import READY, running_page
 from tests.browser.settled import settled

@@ -18,8 +18,7 @@ from attnviz.analysis.posterior import KINDS, posterior, posterior_words
 from attnviz.checkpoint import save_model
 from attnviz.corpora import MEASURES, SCHEMA, Line, Settings
 from attnviz.corpora.analyser import Analyser
-from attnviz.corpora.forced_decoding import force_decode
-from attnviz.corpora.posterior_attention import BatchPosterior
+from attnviz.corpora.forced_decoding import BatchPosterior, force_decode
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf

@@ -13,11 +13,16 @@ from torch import Tensor
 
 from attnviz import AttnvizError, Translator
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.decoding.attribution import erased_annotations, erased_embeddings, log_likelihoods
-from attnviz.decoding.gradient import gradient_times_input, gradients_by_route
+from attnviz.decoding.attribution import (
+    erased_annotations,
+    erased_embeddings,
+    gradient_times_input,
+    gradients_by_route,
+    log_likelihoods,
+)
 from attnviz.network import RNNsearch
 from attnviz.network.config import READOUT_STATES
-from attnviz.network.stepping import StepDecoder
+from attnviz.network.rnnsearch import StepDecoder
 from attnviz.text import BOS, EOS, Tokenizer
 from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
 from tests.conftest import SENTENCES, ModelFactory

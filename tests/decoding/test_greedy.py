@@ -15,7 +15,7 @@ from attnviz.errors import AttnvizError
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.network.config import READOUT_STATES
 from attnviz.network.encoder import PreparedEncoder
-from attnviz.network.stepping import Memory, StepDecoder
+from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace.interventions import ForceWord, Intervention, Temperature
 from attnviz.translator import Translator

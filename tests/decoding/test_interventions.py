@@ -17,7 +17,7 @@ from attnviz.analysis.verification import RNNsearchVerifier
 from attnviz.decoding import longest_target, search
 from attnviz.errors import AttnvizError
 from attnviz.network.config import READOUT_STATES
-from attnviz.network.stepping import StepDecoder
+from attnviz.network.rnnsearch import StepDecoder
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import (
@@ -29,7 +29,7 @@ from attnviz.trace.interventions import (
     Temperature,
     forced_prefix,
 )
-from attnviz.trace.quantities import RECORDED
+from attnviz.trace.trace import RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
 

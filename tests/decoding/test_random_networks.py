@@ -17,7 +17,7 @@ from attnviz.analysis.verification import RNNsearchVerifier
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import Intervention, ReplaceEnergies, ReplaceWeights, Temperature
-from attnviz.trace.quantities import RECORDED
+from attnviz.trace.trace import RECORDED
 from tests.analysis.given import SIZES
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW

@@ -6,7 +6,7 @@ import pytest
 
 from attnviz.decoding import Finished
 from attnviz.evaluation.bleu import corpus_scores
-from attnviz.evaluation.tuning import best_trial, choose, tune
+from attnviz.evaluation.models import best_trial, choose, tune
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 

@@ -42,13 +42,12 @@ from attnviz.export.images import (
 )
 from attnviz.export.offline_page import difference
 from attnviz.export.tikz import escape
-from attnviz.figures.build import for_print
+from attnviz.figures.build import for_print, width
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.labels import width
 from attnviz.figures.registry import STEP_FIGURES, step_figures
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import palette
-from attnviz.wording.file_headings import step_heading
+from attnviz.wording.labels import step_heading
 from attnviz.wording.numbers import signed
 from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES

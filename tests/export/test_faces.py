@@ -16,7 +16,7 @@ from attnviz import AttnvizError, Trace, Translator, analysis, figures
 from attnviz.analysis.grid import FACES, Face, grid
 from attnviz.export import FigureOptions
 from attnviz.export.files import contents, heading
-from attnviz.figures.posterior import posterior_bars
+from attnviz.figures.attention import posterior_bars
 from attnviz.languages import LANGUAGES
 from attnviz.wording.posterior_attention import posterior_sentence
 from tests.conftest import SENTENCES

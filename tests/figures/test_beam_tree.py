@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from attnviz import Translator
 from attnviz.figures import beam_tree_figure, beam_tree_table
 from attnviz.figures.beam_tree import places_of
-from attnviz.figures.labels import width
+from attnviz.figures.build import width
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import BeamTree

@@ -9,7 +9,7 @@ from attnviz.export import FigureOptions
 from attnviz.export.files import heading
 from attnviz.export.images import translation_sheet
 from attnviz.figures.build import for_print
-from attnviz.figures.cells import ASPECT
+from attnviz.figures.heatmap_parts import ASPECT
 from tests.figures import synthetic
 
 COLUMN = 650

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from attnviz import figures
 from attnviz.analysis.energy_decomposition import energy_decomposition
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.figures.browser import SHARES, shares_style
 from attnviz.figures.energy_decomposition import OPERANDS_WIDTH, energy_decomposition_figure
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.logit_attribution import logit_attribution_waterfall
@@ -42,6 +41,7 @@ from attnviz.palette import (
     palette,
     scale_names,
 )
+from attnviz.ui.style import SHARES, shares_style
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 

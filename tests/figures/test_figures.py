@@ -16,7 +16,7 @@ from attnviz import Trace, figures
 from attnviz.analysis.grid import grid
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.palette import DARK, LIGHT, Palette, ThemeName, palette, scale
-from attnviz.trace.quantities import check_shapes
+from attnviz.trace.trace import check_shapes
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 

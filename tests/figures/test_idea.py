@@ -10,12 +10,12 @@ import pytest
 
 from attnviz.analysis.heads import open_head, word_weights_of_heads
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.idea_figures import HEAD_IDEA_FIGURES, IDEA_FIGURES
 from attnviz.network import TransformerConfig
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.translator import Translator
+from attnviz.ui.step.idea import HEAD_IDEA_FIGURES, IDEA_FIGURES
 from attnviz.wording.numbers import percent
 from tests.conftest import SENTENCES
 from tests.figures import synthetic

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.pair_attention import PairAttention, largest_difference, matching_positions, with_words_swapped
+from attnviz.analysis.judgement import PairAttention, largest_difference, matching_positions, with_words_swapped
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
 from attnviz.figures.judgement import (

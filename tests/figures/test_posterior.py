@@ -13,8 +13,8 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.posterior import PosteriorAttention
 from attnviz.export.files import FigureOptions, contents
+from attnviz.figures.attention import posterior_bars, posterior_table
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.posterior import posterior_bars, posterior_table
 from attnviz.figures.registry import STEP_FIGURES, step_figure
 from attnviz.languages import set_language
 from attnviz.network.config import READOUT_STATES

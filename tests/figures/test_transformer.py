@@ -17,7 +17,7 @@ from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
 from attnviz.figures.head import head_table, values_table
 from attnviz.figures.heatmap import heatmap_table
-from attnviz.figures.residual_stream import stream_rows
+from attnviz.figures.state import stream_rows
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace

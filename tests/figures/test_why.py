@@ -13,8 +13,6 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.analysis.gradient_decay import gradient_quartiles
 from attnviz.analysis.prefixes import Growth, JudgedTranslation, forced_words
-from attnviz.figures.forced_words import forced_words_figure, forced_words_table
-from attnviz.figures.gradient_decay import signals_figure, signals_table
 from attnviz.figures.sentence_length import (
     bleu_by_length,
     bleu_by_length_table,
@@ -22,6 +20,7 @@ from attnviz.figures.sentence_length import (
     sentence_growth_figure,
     sentence_growth_table,
 )
+from attnviz.figures.three_models import forced_words_figure, forced_words_table, signals_figure, signals_table
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer

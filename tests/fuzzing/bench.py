@@ -23,9 +23,9 @@ from attnviz.network import DecomposableConfig, ModelConfig, RNNsearch, Transfor
 from attnviz.text import Tokenizer
 from attnviz.trace.snapshots import FOLDER
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE
-from attnviz.ui.lab.lab_page import SECTIONS
 from attnviz.ui.learns.runs import RUNS_VARIABLE
-from attnviz.ui.page_state.parameters import VIEW_PARAMETERS
+from attnviz.ui.page_state.selection import VIEW_PARAMETERS
+from attnviz.ui.pages.lab import SECTIONS
 from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from tests.detectors import random_detector
 from tests.fuzzing.mutations import Mutation

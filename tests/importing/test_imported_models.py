@@ -26,7 +26,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.logit_attribution import logit_attribution, logit_attributions
 from attnviz.analysis.posterior import posterior
-from attnviz.analysis.seq2seq_recomputation import recompute
+from attnviz.analysis.seq2seq_verification import recompute
 from attnviz.architectures import could_be_of, step_texts, verifier_of
 from attnviz.checkpoint import load_model
 from attnviz.commands.program import main

@@ -18,14 +18,14 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.logit_attribution import logit_attributions
-from attnviz.analysis.seq2seq_recomputation import recompute
+from attnviz.analysis.seq2seq_verification import recompute
 from attnviz.architectures import step_texts, verifier_of
 from attnviz.checkpoint import load_model, save_model
 from attnviz.commands.program import main
 from attnviz.importing import family
 from attnviz.importing.checkpoint import read_checkpoint
 from attnviz.importing.family import load_checkpoint, write_checkpoint
-from attnviz.importing.structure import SPECIAL, STOPS
+from attnviz.importing.recurrent_run import SPECIAL, STOPS
 from attnviz.model_folder import load_weights
 from attnviz.text import EOS, PAD, UNK
 from attnviz.trace import Seq2SeqTrace, WhatIfs

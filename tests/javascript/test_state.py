@@ -11,7 +11,7 @@ import pytest
 from deno import find_deno_bin
 
 from attnviz.ui.components.view_state import view_payload
-from attnviz.ui.page_state.address import set_page_address
+from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic

@@ -13,8 +13,19 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.lessons import Lesson, LessonSentence, Question, parse_lesson, read_lesson, shipped_lessons
-from attnviz.lessons.lesson import HEATMAP, LEVELS, QUANTITIES, Attends, Choice, Next, Number, Prediction, Text
-from attnviz.lessons.reading import HARMLESS, MARK
+from attnviz.lessons.reading import (
+    HARMLESS,
+    HEATMAP,
+    LEVELS,
+    MARK,
+    QUANTITIES,
+    Attends,
+    Choice,
+    Next,
+    Number,
+    Prediction,
+    Text,
+)
 from tests.snapshots import plain
 
 SIGNS = "abcdefgh éÀœß漢:#-'\"!?.,%&*[]{}|>@`\\~=<\u00a0\u2019«» 0123456789"

@@ -12,8 +12,15 @@ import numpy as np
 import pytest
 
 from attnviz.lessons import Asked, Lesson, asked_questions, parse_lesson, read_lesson, shipped_lessons
-from attnviz.lessons.lesson import Choice, Text
-from attnviz.lessons.reading import COMMON_FIELDS, LESSON_FIELDS, REQUIRED, SENTENCE_FIELDS, SPECIAL_FIELDS
+from attnviz.lessons.reading import (
+    COMMON_FIELDS,
+    LESSON_FIELDS,
+    REQUIRED,
+    SENTENCE_FIELDS,
+    SPECIAL_FIELDS,
+    Choice,
+    Text,
+)
 from attnviz.translator import Translator
 from tests.conftest import REPOSITORY, SHIPPED_MODEL
 

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.analysis.decomposable_recomputation import recompute_decomposable
+from attnviz.analysis.judgement import recompute_decomposable
 from attnviz.network import Decomposable, DecomposableConfig, build, read_fields
 from attnviz.network.decomposable import PADDING
 from attnviz.text import EOS, PAD

@@ -28,7 +28,7 @@ from attnviz.network import ModelConfig, RNNsearch
 from attnviz.network.config import READOUT_STATES
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
-from attnviz.network.stepping import StepDecoder
+from attnviz.network.rnnsearch import StepDecoder
 from attnviz.trace.interventions import ExcludePosition, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.training.corpus import Batch
 from attnviz.training.objective import Objective, SmoothedCrossEntropy

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attnviz import Translator
-from attnviz.network import matmul_speed
+from attnviz.network import products
 from tests.conftest import REPOSITORY
 
 CPU = torch.device("cpu")
@@ -17,16 +17,16 @@ CPU = torch.device("cpu")
 
 @pytest.fixture(autouse=True)
 def clear_measured_speed() -> Iterator[None]:
-    matmul_speed.bfloat16_speed.cache_clear()
+    products.bfloat16_speed.cache_clear()
     yield
-    matmul_speed.bfloat16_speed.cache_clear()
+    products.bfloat16_speed.cache_clear()
 
 
 @pytest.mark.parametrize(("speed", "chosen"), [(0.01, "fp32"), (1.1, "fp32"), (1.3, "bf16"), (4.0, "bf16")])
 def test_bfloat16_is_chosen_where_clearly_faster(monkeypatch: pytest.MonkeyPatch, speed: float, chosen: str) -> None:
-    monkeypatch.setattr(matmul_speed.platform, "machine", lambda: "arm64")
-    monkeypatch.setattr(matmul_speed, "_measured_speed", lambda *_: speed)
-    assert matmul_speed.choose_precision("auto", CPU) == chosen
+    monkeypatch.setattr(products.platform, "machine", lambda: "arm64")
+    monkeypatch.setattr(products, "_measured_speed", lambda *_: speed)
+    assert products.choose_precision("auto", CPU) == chosen
 
 
 @pytest.mark.parametrize(
@@ -37,25 +37,25 @@ def test_bfloat16_is_chosen_where_clearly_faster(monkeypatch: pytest.MonkeyPatch
 def test_instructions_of_an_x86_processor_decide_without_measurement(
     monkeypatch: pytest.MonkeyPatch, instructions: dict[str, bool], chosen: str
 ) -> None:
-    monkeypatch.setattr(matmul_speed.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(products.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: instructions)
-    monkeypatch.setattr(matmul_speed, "_measured_speed", None)
-    assert matmul_speed.choose_precision("auto", CPU) == chosen
+    monkeypatch.setattr(products, "_measured_speed", None)
+    assert products.choose_precision("auto", CPU) == chosen
 
 
 def test_speed_is_measured_once_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matmul_speed.platform, "machine", lambda: "arm64")
+    monkeypatch.setattr(products.platform, "machine", lambda: "arm64")
     started = time.process_time()
-    matmul_speed.choose_precision("auto", CPU)
+    products.choose_precision("auto", CPU)
     assert time.process_time() - started < 5
-    monkeypatch.setattr(matmul_speed, "_measured_speed", None)
-    matmul_speed.choose_precision("auto", CPU)
+    monkeypatch.setattr(products, "_measured_speed", None)
+    products.choose_precision("auto", CPU)
 
 
 def test_requested_precision_is_used() -> None:
-    assert [matmul_speed.choose_precision(wanted, CPU) for wanted in ("bf16", "fp32")] == ["bf16", "fp32"]
+    assert [products.choose_precision(wanted, CPU) for wanted in ("bf16", "fp32")] == ["bf16", "fp32"]
     with pytest.raises(ValueError, match="precision"):
-        matmul_speed.choose_precision("fp8", CPU)
+        products.choose_precision("fp8", CPU)
 
 
 def test_both_precisions_give_equal_translations() -> None:

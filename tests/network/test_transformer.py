@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.transformer_recomputation import recompute_transformer
+from attnviz.analysis.transformer_verification import recompute_transformer
 from attnviz.network import Transformer, TransformerConfig, read_fields
-from attnviz.network.transformer import sinusoids
-from attnviz.network.transformer_stepping import TransformerStepDecoder
+from attnviz.network.transformer import TransformerStepDecoder, sinusoids
 from attnviz.text import BOS, EOS
 from tests.strategies import FEW
 from tests.transformers import random_transformer, sizes

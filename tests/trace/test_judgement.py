@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.decomposable_recomputation import DecomposableRecomputation
+from attnviz.analysis.judgement import DecomposableRecomputation
 from attnviz.detector import Detector
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from attnviz.trace import Attention, Judgement
-from attnviz.trace.quantities import QUANTITIES
 from attnviz.trace.quantity import Quantity, plain_equation
 from attnviz.trace.seq2seq_trace import QUANTITIES as OF_IMPORTS
+from attnviz.trace.trace import QUANTITIES
 from attnviz.trace.transformer_trace import QUANTITIES as OF_TRANSFORMERS
 
 TABLES = [

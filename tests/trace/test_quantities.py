@@ -21,10 +21,10 @@ from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Attention, Judgement, Seq2SeqTrace, Trace, TransformerTrace
-from attnviz.trace.quantities import DERIVED, QUANTITIES, RECORDED, check_shapes, sizes
 from attnviz.trace.quantity import plain_equation
 from attnviz.trace.seq2seq_trace import QUANTITIES as of_imports
 from attnviz.trace.storage import element_type
+from attnviz.trace.trace import DERIVED, QUANTITIES, RECORDED, check_shapes, sizes
 from attnviz.trace.transformer_trace import QUANTITIES as of_transformers
 from attnviz.translator import Translator
 from attnviz.wording.verification import POSITION_QUANTITIES, quantity_names

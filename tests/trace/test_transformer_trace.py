@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.transformer_recomputation import TransformerRecomputation
+from attnviz.analysis.transformer_verification import TransformerRecomputation
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace

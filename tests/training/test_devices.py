@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves
 from attnviz import Translator
 from attnviz.evaluation.forced import force_pairs
 from attnviz.training import run
-from attnviz.training.team import Team
+from attnviz.training.processes import Team
 from tests.conftest import SENTENCES
 from tests.training.test_run import tiny
 

@@ -22,7 +22,7 @@ from attnviz.text import SPACE, UNK, Tokenizer
 from attnviz.training import TrainingConfig, run
 from attnviz.training.loop import _Run
 from attnviz.training.preparation import start_from
-from attnviz.training.team import team
+from attnviz.training.processes import team
 from attnviz.training.validation import Validation
 from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import plain

@@ -6,7 +6,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.inbox import inbox
+from attnviz.ui.requests import inbox
 from tests.ui.shown_payloads import mounted
 
 

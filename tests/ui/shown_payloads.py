@@ -12,8 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.page_state.parameters import OPTIONS
-from attnviz.ui.page_state.selection import Selection, linked_selection
+from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
 from attnviz.ui.payload_makers import MAKERS
 from attnviz.ui.session_payloads import ADDRESS_PREFIX, JSON, payload_content
 from attnviz.ui.shared_payloads import payload as shared_payload

@@ -24,9 +24,9 @@ from attnviz.ui.lab.compared_translation import (
     Pair,
     chosen_partner,
     other_what_ifs,
+    plain,
 )
 from attnviz.ui.lab.comparison import differing_sentences_html
-from attnviz.ui.lab.sentence_editor import plain
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory

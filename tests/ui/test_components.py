@@ -9,7 +9,7 @@ import pytest
 
 from attnviz.analysis.findings import Kind
 from attnviz.browser_modules import imported_later, with_imports
-from attnviz.ui.modules import module_path
+from attnviz.ui.components.loader import module_path
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 

@@ -14,7 +14,7 @@ from attnviz.languages import format_share
 from attnviz.trace.changes import SHARE_TOTAL, Resolved, resolved, shares_of
 from attnviz.trace.interventions import ReplaceWeights
 from attnviz.ui.step.intervention_controls import _consequence_at, consequence_payload
-from attnviz.ui.step.what_if import requested_change
+from attnviz.ui.step.what_ifs import requested_change
 from attnviz.ui.view import MAIN, View
 from attnviz.wording.what_if import changed_words
 from tests.conftest import SENTENCES

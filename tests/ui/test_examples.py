@@ -23,7 +23,7 @@ from attnviz.ui.examples import (
     kind_name,
     question,
 )
-from attnviz.ui.page_state.address import set_page_address
+from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.page_state.selection import linked_selection
 from attnviz.ui.view import MAIN, View
 

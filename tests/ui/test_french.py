@@ -16,8 +16,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.export import lecture_html
 from attnviz.figures import Subject, heatmap_table, step_figures
-from attnviz.languages import set_language
-from attnviz.languages.catalogs import catalog_files, read_catalog
+from attnviz.languages import catalog_files, read_catalog, set_language
 from attnviz.palette import FONT
 from attnviz.ui.examples import EXAMPLES
 from attnviz.ui.page_state.selection import Selection

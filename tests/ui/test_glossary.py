@@ -14,9 +14,9 @@ from tests.conftest import REPOSITORY
 CALL = re.compile(r"glossary_box\([^)]*?\"glossary\"\)?,([^)]*)\)")
 WORDS = {
     "why": ("pages/why.py", "Fixed vector", "BLEU", "Gradient", "chrF2", "Annotation", "Context vector"),
-    "learns": ("learns/learning_page.py", "Loss", "BLEU", "AER", "Update", "Attention weight"),
+    "learns": ("pages/learns.py", "Loss", "BLEU", "AER", "Update", "Attention weight"),
     "transformer": (
-        "transformer/transformer_page.py",
+        "pages/transformer.py",
         "Head",
         "Layer",
         "Query",
@@ -27,8 +27,8 @@ WORDS = {
         "AER",
     ),
     "corpus": ("corpus/corpus_page.py", "chrF2", "BLEU", "AER", "Entropy", "Coverage", "Pharaoh"),
-    "lab": ("lab/lab_page.py", "Attention weight", "Logit", "Posterior", "AER"),
-    "translate": ("step/step_view.py", "State", "Maxout", "GRU", "Head", "`<s>`, `</s>`, `<unk>`"),
+    "lab": ("pages/lab.py", "Attention weight", "Logit", "Posterior", "AER"),
+    "translate": ("pages/translate.py", "State", "Maxout", "GRU", "Head", "`<s>`, `</s>`, `<unk>`"),
 }
 """By page: the module that draws its glossary, and terms that must be in it."""
 

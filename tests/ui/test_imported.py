@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.commands.program import main
 from attnviz.ui.toolbar.input_advice import is_french
 from attnviz.wording.diagram import no_diagram_reason
-from attnviz.wording.seq2seq_stages import no_logit_attribution
+from attnviz.wording.seq2seq_steps import no_logit_attribution
 from tests.importing import d2l_book, fairseq_lstm, joey_nmt, opennmt_py, pytorch_2017, seq2seq
 from tests.ui.opening import open_page
 from tests.ui.shown_payloads import all_payloads, badge, panel_texts, shown_equations, steps_of, texts

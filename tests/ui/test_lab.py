@@ -22,8 +22,8 @@ from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui import resources
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.lab import cached_analyses
-from attnviz.ui.lab.lab_page import SECTIONS
 from attnviz.ui.pages import lab as lab_script
+from attnviz.ui.pages.lab import SECTIONS
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.view import MAIN, View

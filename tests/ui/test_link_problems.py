@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.grid import FACES
 from attnviz.ui.page_state.linked import begin_link, drop_link_problems, link_problems, read_link
-from attnviz.ui.page_state.parameters import offered_in
+from attnviz.ui.page_state.selection import offered_in
 from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
 from tests.ui.opening import Run

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.text import EOS, Tokenizer
-from attnviz.trace import WhatIf, WhatIfs, what_if_text
+from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.changes import (
     KINDS,
     AttendOnly,
@@ -26,6 +26,7 @@ from attnviz.trace.changes import (
     WriteWords,
     shares_of,
 )
+from attnviz.trace.what_ifs import decode_what_ifs, encode_what_ifs
 from tests.analysis.given import SIZES
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
@@ -78,7 +79,7 @@ def test_file_and_address_reproduce_what_ifs_bit_for_bit(
             continue
         what_ifs.append(what_if)
     opened = WhatIfs.from_json(WhatIfs(first, tuple(what_ifs), tuple(traces[1:])).to_json())
-    linked, problems = what_if_text.decode_what_ifs(what_if_text.encode_what_ifs(what_ifs))
+    linked, problems = decode_what_ifs(encode_what_ifs(what_ifs))
     assert (problems, linked) == ((), tuple(what_ifs)) == ((), opened.what_ifs)
     from_address = [translator.translate(SENTENCES[0], beam=beam)]
     for number, what_if in enumerate(linked, 1):

@@ -14,7 +14,7 @@ from attnviz.trace.changes import TakeHypothesis, resolved
 from attnviz.ui.examples import EXAMPLES
 from attnviz.ui.step import marks as marks_module
 from attnviz.ui.step.marks import view_marks
-from attnviz.ui.step.what_if import requested_change
+from attnviz.ui.step.what_ifs import requested_change
 from attnviz.ui.view import MAIN, View
 
 UNSURE = "The squirrel nibbled on a walnut."

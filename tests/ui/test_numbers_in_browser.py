@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.languages import numbers
+from attnviz import languages
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 
@@ -24,4 +24,4 @@ globalThis.document = {{ documentElement: {{ lang: {json.dumps(code)} }} }};"""
     for (share, places), text in zip(asked, made, strict=True):
         is_rounded_off = share not in (0, 1) and round(100 * share, places) in (0, 100)
         assert text.startswith(("<", ">")) == is_rounded_off, (share, places, text)
-    assert made == [numbers.format_share(code, share, places) for share, places in asked]
+    assert made == [languages.format_share_in(code, share, places) for share, places in asked]

@@ -20,7 +20,7 @@ from attnviz import architectures as kinds
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.page_state.address import page_payload
+from attnviz.ui.page_state.linked import page_payload
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import ModelFactory
 from tests.strategies import FEW

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.inbox import Inbox
+from attnviz.ui.requests import Inbox
 from tests.conftest import REPOSITORY
 from tests.ui.fields import ask, field, fields, set_field
 from tests.ui.shown_payloads import mounted

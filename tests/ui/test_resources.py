@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attnviz import Translator
-from attnviz.analysis import readout
+from attnviz.analysis import logit_attribution
 from attnviz.analysis.verification import Verifier
 from attnviz.architectures import verifier_of
 from attnviz.checkpoint import save_model
@@ -20,9 +20,8 @@ from attnviz.lru_cache import LRUCache
 from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
 from attnviz.ui import resources, shared_payloads
-from attnviz.ui.shared_payloads import register_trace
+from attnviz.ui.shared_payloads import payload_address, register_trace
 from attnviz.ui.step import verification_badge
-from attnviz.ui.step.payload_addresses import payload_address
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.opening import Run
@@ -95,7 +94,7 @@ def test_maxout_figure_has_pairs_once_the_weights_are_available(
     after = payload_address(View(MAIN, register_trace(trace)), "maxout", "light")
     payloads.append(fetched(after))
     assert before != after
-    pairs = readout.pairs(trace, resources.weights_of(trace), 0)
+    pairs = logit_attribution.pairs(trace, resources.weights_of(trace), 0)
     assert [(one["template"], one["values"]["0"]) for one in payloads] == [
         (to_json(maxout_template(trace, "light", paired=found is not None)), to_json(maxout_values(trace, 0, found)))
         for found in (None, pairs)

@@ -12,10 +12,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.architectures.imported import IMPORTED
-from attnviz.architectures.recurrent import EVERY_TRANSLATION
-from attnviz.architectures.rnnsearch import RNNSEARCH
-from attnviz.architectures.transformer import TRANSFORMER
+from attnviz.architectures import EVERY_TRANSLATION, IMPORTED, RNNSEARCH, TRANSFORMER
 from attnviz.languages import set_language
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer

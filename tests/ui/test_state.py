@@ -14,8 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.ui.components.chart import EVERY_STEP
 from attnviz.ui.components.player import player_payload
-from attnviz.ui.page_state import parameters
-from attnviz.ui.page_state.address import page_payload, set_page_address
+from attnviz.ui.page_state import selection
 from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_request, set_request
 from attnviz.ui.page_state.linked import (
     begin_link,
@@ -24,11 +23,13 @@ from attnviz.ui.page_state.linked import (
     keep_for,
     link_problems,
     linked_entry,
+    page_payload,
+    set_page_address,
 )
-from attnviz.ui.page_state.parameters import browser_parameters
 from attnviz.ui.page_state.selection import (
     HeatmapChoices,
     Selection,
+    browser_parameters,
     linked_selection,
     selection_of,
     source_of,
@@ -75,15 +76,15 @@ def test_linked_selection_is_always_valid(linked: dict[str, str]) -> None:
 
 def test_browser_parameter_bounds_match_what_the_server_reads() -> None:
     for view in (MAIN_VIEW, View("b", MAIN_VIEW.trace)):
-        parameters = {one["name"]: one for one in browser_parameters(view)}
-        assert all(one["key"].endswith("-b") == (view.id == "b") for one in parameters.values())
-        assert {"step", "source", "word", "foil", "stage", "order", "tour"} <= set(parameters)
+        selection = {one["name"]: one for one in browser_parameters(view)}
+        assert all(one["key"].endswith("-b") == (view.id == "b") for one in selection.values())
+        assert {"step", "source", "word", "foil", "stage", "order", "tour"} <= set(selection)
         for name, field in (("step", "step"), ("source", "source"), ("word", "word"), ("foil", "foil")):
-            first, last = parameters[name]["first"], parameters[name]["last"]
+            first, last = selection[name]["first"], selection[name]["last"]
             for value in (first, last):
-                chosen = linked_selection(view, {parameters[name]["key"]: str(value)})
+                chosen = linked_selection(view, {selection[name]["key"]: str(value)})
                 assert getattr(chosen, field) == value - first
-            assert getattr(linked_selection(view, {parameters[name]["key"]: str(first - 1)}), field) in (None, 0)
+            assert getattr(linked_selection(view, {selection[name]["key"]: str(first - 1)}), field) in (None, 0)
 
 
 def test_with_selection_adds_the_selection_to_the_other_choices() -> None:
@@ -112,12 +113,12 @@ CHOSEN = {
 
 
 def test_every_heatmap_choice_is_read_from_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parameters, "has_posterior", lambda _: True)
+    monkeypatch.setattr(selection, "has_posterior", lambda _: True)
     chosen = linked_selection(main_view(), CHOSEN).choices
-    assert chosen == HeatmapChoices("pieces", "cividis", True, False, True, "difference")
-    options = [one for one in parameters.browser_parameters(main_view()) if one["kind"] == "option"]
+    assert chosen == HeatmapChoices("pieces", "difference", "cividis", True, False, True)
+    options = [one for one in selection.browser_parameters(main_view()) if one["kind"] == "option"]
     assert {*CHOSEN, "after_word"} == {one["name"] for one in options}
-    monkeypatch.setattr(parameters, "has_posterior", lambda _: False)
+    monkeypatch.setattr(selection, "has_posterior", lambda _: False)
     assert linked_selection(main_view(), CHOSEN).choices.face == "before"
 
 

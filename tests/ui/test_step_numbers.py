@@ -31,7 +31,7 @@ from attnviz.ui import resources
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
 from attnviz.ui.components.findings import SEVERITY, findings_payload
 from attnviz.ui.shared_payloads import PayloadRequest
-from attnviz.ui.step.attributed_word import parse_piece, word_and_foil
+from attnviz.ui.step.figure_input import parse_piece, word_and_foil
 from attnviz.ui.step.logit_attribution import piece_heading
 from attnviz.ui.step.verification_badge import verification_payload, verification_rows
 from attnviz.ui.view import MAIN, View
@@ -169,7 +169,7 @@ def test_altered_numbers_change_the_identity_of_a_translation() -> None:
 def test_missing_model_of_a_step_is_named(
     page: Run, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    monkeypatch.setattr("attnviz.ui.step.step_view.weights_of", lambda _: None)
+    monkeypatch.setattr("attnviz.ui.pages.translate.weights_of", lambda _: None)
     app = page()
     assert not app.exception
     assert texts_with(app, "“en-fr”") == snapshot

@@ -15,7 +15,7 @@ from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
 from attnviz.ui.page_state import detail_level
-from attnviz.ui.page_state.parameters import STOPS
+from attnviz.ui.page_state.selection import STOPS
 from attnviz.wording.tour import stop_titles
 from tests.conftest import SENTENCES, ModelFactory
 from tests.transformers import random_transformer

@@ -22,7 +22,7 @@ from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace, WhatIf
 from attnviz.trace.changes import UniformAttention, WriteWords
-from attnviz.trace.what_if_text import encode_what_ifs
+from attnviz.trace.what_ifs import encode_what_ifs
 from attnviz.translator import Translator
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.view import View

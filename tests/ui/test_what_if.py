@@ -18,7 +18,7 @@ from attnviz.trace.changes import resolved, shares_of
 from attnviz.trace.what_ifs import MOST
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.resources import translate
-from attnviz.ui.step.what_if import handle_what_if
+from attnviz.ui.step.what_ifs import handle_what_if
 from attnviz.ui.toolbar.opened_file import open_file
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.errors import AttnvizError
-from attnviz.trace import WhatIf, what_if_text
+from attnviz.trace import WhatIf
 from attnviz.trace.changes import AttendOnly, ExcludeSource, SetTemperature, SetWeights, UniformAttention, shares_of
-from attnviz.trace.what_ifs import MOST, StoredWhatIfs, with_descendants
+from attnviz.trace.what_ifs import MOST, StoredWhatIfs, decode_what_ifs, encode_what_ifs, with_descendants
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
-from attnviz.ui.page_state.parameters import own_parameters
+from attnviz.ui.page_state.selection import own_parameters
 from attnviz.ui.page_state.what_ifs import WHAT_IFS, open_what_ifs, stored_what_ifs
 from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
@@ -31,14 +31,14 @@ trees = st.lists(st.tuples(st.integers(0, 11), changes, st.booleans()), max_size
 
 @given(trees)
 def test_what_ifs_round_trip_through_the_address(what_ifs: tuple[WhatIf, ...]) -> None:
-    text = what_if_text.encode_what_ifs(what_ifs)
-    assert what_if_text.decode_what_ifs(text) == (what_ifs, ())
+    text = encode_what_ifs(what_ifs)
+    assert decode_what_ifs(text) == (what_ifs, ())
     assert re.fullmatch(r"[A-Za-z0-9._*-]*", text)  # nothing that a URL escapes
 
 
 @given(st.text(max_size=60) | st.text("0123456789.*-_owxatvyhAB_", max_size=60))
 def test_any_address_is_decoded_or_reported(text: str) -> None:
-    what_ifs, problems = what_if_text.decode_what_ifs(text)
+    what_ifs, problems = decode_what_ifs(text)
     assert len(what_ifs) <= MOST
     assert len(what_ifs) + len(problems) >= (1 if text else 0)
     assert all(problem.endswith(".") for problem in problems)
@@ -50,9 +50,9 @@ def test_damaged_what_if_is_left_out_with_its_descendants(what_ifs: tuple[WhatIf
     if not what_ifs:
         return
     number = data.draw(st.integers(1, len(what_ifs)))
-    parts = what_if_text.encode_what_ifs(what_ifs).split("*")
+    parts = encode_what_ifs(what_ifs).split("*")
     parts[number - 1] = "?"
-    found, problems = what_if_text.decode_what_ifs("*".join(parts))
+    found, problems = decode_what_ifs("*".join(parts))
     gone = with_descendants(what_ifs, number)
     assert len(problems) == len(gone)
     assert [one.change for one in found] == [one.change for k, one in enumerate(what_ifs, 1) if k not in gone]

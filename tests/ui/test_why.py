@@ -20,6 +20,7 @@ from attnviz.corpora.judging import judge
 from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.text import Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES
+from attnviz.ui.pages.why import why_pictures
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.why.gradient_decay import signals_tables
@@ -32,7 +33,6 @@ from attnviz.ui.why.three_models import (
     translate_trio,
     trio_stamp,
 )
-from attnviz.ui.why.why_page import why_pictures
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
 from tests.ui.fields import set_field

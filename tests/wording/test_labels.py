@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.figures.labels import axis_labels, label_stride, literal
+from attnviz.figures.build import axis_labels, label_stride, literal
 from attnviz.text import piece_name
 from attnviz.wording.labels import shorten
 

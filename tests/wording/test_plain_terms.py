@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Message
 
-from attnviz.languages.catalogs import catalog_files, read_catalog
+from attnviz.languages import catalog_files, read_catalog
 from tests.catalogs import forms
 from tests.conftest import REPOSITORY
 

@@ -10,7 +10,7 @@ import pytest
 
 from attnviz.wording.diagram import diagram_terms
 from attnviz.wording.equations import equation_templates
-from attnviz.wording.terms import symbols
+from attnviz.wording.scorers import symbols
 from tests.equation_symbols import symbols_of
 from tests.figures import synthetic
 

@@ -11,14 +11,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.quiz import odds, questions
+from attnviz.analysis.tour import odds, questions
 from attnviz.languages import set_language
 from attnviz.trace import Search, Trace
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import decimal, fine_percent, percent
-from attnviz.wording.quiz import chance_sentence, explained, opening, quiz_labels
-from attnviz.wording.tour import MIXTURE_STOP, POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, stop_titles, tour_stops
+from attnviz.wording.tour import (
+    MIXTURE_STOP,
+    POSTERIOR_STOP,
+    QUIZ_STOP,
+    SOFTMAX_STOP,
+    chance_sentence,
+    explained,
+    opening,
+    quiz_labels,
+    stop_titles,
+    tour_stops,
+)
 from attnviz.wording.tour_data import LEAST_SECOND, TourData, coloured, coloured_parts, plain
 from tests.figures.synthetic import trace as make_trace
 

@@ -12,9 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.findings.kinds import Finding, FindingsInput, Kind, Readable, has_word_probabilities
 from attnviz.analysis.findings.rules import (
+    Finding,
+    FindingsInput,
+    Kind,
+    Readable,
     coverage_findings,
+    has_word_probabilities,
     identical_findings,
     probability_findings,
     repeat_findings,

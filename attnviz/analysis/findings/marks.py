@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attnviz.analysis.findings import Finding, Kind, findings_of
-from attnviz.analysis.findings.function_words import FUNCTION_WORDS, SOURCE_FUNCTION_WORDS
 from attnviz.analysis.findings.rules import LEAST_LETTERS
 from attnviz.analysis.measures import attended_words
+from attnviz.analysis.word_classes import FUNCTION_WORDS
 from attnviz.trace import Record, Words
 
 LITTLE_WORD_PROBABILITY = 0.05
@@ -86,7 +86,7 @@ def _is_unsure(trace: Record, finding: Finding) -> bool:
 
 def _is_content(trace: Record, finding: Finding) -> bool:
     word = trace.words().target[finding.target or 0]
-    return word.casefold() not in FUNCTION_WORDS and sum(map(str.isalpha, word)) >= LEAST_LETTERS
+    return word.casefold() not in FUNCTION_WORDS["target"] and sum(map(str.isalpha, word)) >= LEAST_LETTERS
 
 
 def least_sure_step(trace: Record) -> int:
@@ -148,6 +148,6 @@ def _first_content_piece(words: Words, finding: Finding) -> int:
     first = finding.source or 0
     unread = range(first, (finding.last or first) + 1)
     content = (
-        k for k in unread if words.source[k].casefold() not in SOURCE_FUNCTION_WORDS and words.source[k].isalpha()
+        k for k in unread if words.source[k].casefold() not in FUNCTION_WORDS["source"] and words.source[k].isalpha()
     )
     return words.source_groups[next(content, first)][0]

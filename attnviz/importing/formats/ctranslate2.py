@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content
+from attnviz.importing.file_content import Content, objects
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_object import SOURCES, named
-from attnviz.importing.formats.json_text import objects
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content
+from attnviz.importing.file_content import Content, objects
 from attnviz.importing.format import Format
-from attnviz.importing.formats.json_text import objects
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS

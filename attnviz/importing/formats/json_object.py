@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content
+from attnviz.importing.file_content import Content, json_error, objects
 from attnviz.importing.format import Format
-from attnviz.importing.formats.json_text import json_error, objects
 from attnviz.importing.link_text import MOST_LINKS, Link, Links, read_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext

@@ -61,7 +61,7 @@ interface StoredSelection {
   left?: boolean;
 }
 
-/** A parameter of the address that belongs to the browser: see `attnviz/ui/page_state/parameters.py`. */
+/** A parameter of the address that belongs to the browser: see `attnviz/ui/page_state/selection.py`. */
 interface ViewParameter {
   name: string;
   /** Its name in the address. */

@@ -20,15 +20,14 @@ from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 from attnviz.ui.admission import in_turn
 from attnviz.ui.components.loader import component
-from attnviz.ui.corpus import corpus_choices, table
-from attnviz.ui.corpus.corpus_choices import clear_brush, key, show_pairs
+from attnviz.ui.corpus import table
 from attnviz.ui.corpus.corpus_plot import plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, File, Files, Job, begin, begin_attention, job_of
+from attnviz.ui.corpus.table import clear_brush, key, show_pairs
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
-from attnviz.ui.glossary import glossary_box
+from attnviz.ui.glossary import glossary_box, text_section
 from attnviz.ui.requests import begin_fragment, request_button
-from attnviz.ui.text_sections import text_section
 from attnviz.wording.comparison import agreement_sentences
 from attnviz.wording.corpus import measure_names, preset_caption, preset_names
 from attnviz.wording.labels import shorten
@@ -80,7 +79,7 @@ def keep_scroll(container: str, name: str) -> None:
 
 def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) -> None:
     """Draw the page; new tables are measured by the model in the folder `model`."""
-    if not st.session_state[key(corpus_choices.TABLE)] and not st.session_state.get(_UPLOAD_ERROR):
+    if not st.session_state[key(table.TABLE)] and not st.session_state.get(_UPLOAD_ERROR):
         _begin_sample(model)
     job = _current_job()
     running = job is not None and not job.ended  # read once: the job may end at any moment
@@ -91,10 +90,10 @@ def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) 
         _table_sources(model)
         glossary_box("glossary", "signs", "attention", "writing", "scores")
     message, identity = st.session_state.get(_UPLOAD_ERROR, ("", ""))
-    if message and identity == st.session_state[key(corpus_choices.TABLE)]:
+    if message and identity == st.session_state[key(table.TABLE)]:
         _show_error(message)
     if job is None:
-        if st.session_state[key(corpus_choices.TABLE)]:
+        if st.session_state[key(table.TABLE)]:
             _show_error(gettext("The server no longer has this table: upload the file again."))
     elif running:
         _progress(job)
@@ -102,20 +101,20 @@ def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) 
         _table(job, partial(_open_row, job, open_pair, open_attention))
     else:
         _show_error(job.problem)
-    corpus_choices.write_address(st.session_state)
+    table.write_address(st.session_state)
 
 
 def _current_job() -> Job | None:
-    return job_of(st.session_state[key(corpus_choices.TABLE)])
+    return job_of(st.session_state[key(table.TABLE)])
 
 
 def _store_result(ended: Job) -> Job | None:
     """Store a finished table; for a failed file, show the error and return the previous table."""
     session = st.session_state
     if ended.done:
-        session[_LAST_TABLE] = session[key(corpus_choices.TABLE)]
+        session[_LAST_TABLE] = session[key(table.TABLE)]
     elif session.get(_LAST_TABLE):
-        session[key(corpus_choices.TABLE)] = session[_LAST_TABLE]
+        session[key(table.TABLE)] = session[_LAST_TABLE]
         _store_error(ended.problem)
     return _current_job()
 
@@ -166,14 +165,14 @@ def _table_sources(model: str) -> None:
                 )
             )
 
-    offered, current = offered_tables(), st.session_state[key(corpus_choices.TABLE)]
+    offered, current = offered_tables(), st.session_state[key(table.TABLE)]
     if offered:
         # The current table may be a visitor's own, which is not among the offered ones.
         other = "" if current in offered else current
         select_box(
             gettext("Table"),
             {other: gettext("A table on this server"), **{name: name for name in offered}},
-            key=key(corpus_choices.TABLE),
+            key=key(table.TABLE),
             default=other,
             then=partial(show_pairs, "all"),
             label_visibility="collapsed",
@@ -202,7 +201,7 @@ def _begin_attention(files: Files) -> None:
 
 def _begin_again(change: str, name: str, content: bytes) -> None:
     """Measure the attention files of the session again, with another file as their gold or `other` links."""
-    preset = st.session_state[key(corpus_choices.PRESET)]
+    preset = st.session_state[key(table.PRESET)]
     _begin_uploads(replace(st.session_state[_UPLOAD], **{change: (name, content)}), preset)
 
 
@@ -213,13 +212,13 @@ def _begin_uploads(uploads: _Uploads, preset: str = "all") -> None:
 
 def _store_error(message: str) -> None:
     """Show the error `message` as long as the current table stays."""
-    st.session_state[_UPLOAD_ERROR] = message, st.session_state[key(corpus_choices.TABLE)]
+    st.session_state[_UPLOAD_ERROR] = message, st.session_state[key(table.TABLE)]
 
 
 def _select_table(identity: str, preset: str = "all") -> None:
     """Make another table current, with the pairs of a predefined filter."""
     st.session_state.pop(_UPLOAD_ERROR, None)
-    st.session_state[key(corpus_choices.TABLE)] = identity
+    st.session_state[key(table.TABLE)] = identity
     show_pairs(preset)
 
 
@@ -320,7 +319,7 @@ def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:
         preset = segmented_control(
             gettext("Show me"),
             presets,
-            key=key(corpus_choices.PRESET),
+            key=key(table.PRESET),
             default="wrong",
             label_visibility="collapsed",
         )
@@ -331,18 +330,18 @@ def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:
         with search_column:
             text_box(
                 gettext("Search"),
-                key=key(corpus_choices.QUERY),
+                key=key(table.QUERY),
                 placeholder=gettext("Words of either sentence"),
                 single_line=True,
             )
     with plot_column:
-        matching = table.matching_rows(table_rows, corpus_choices.current_choice(session))
-        plot_panel(table_rows, matching, corpus_choices.current_choice(session))
+        matching = table.matching_rows(table_rows, table.current_choice(session))
+        plot_panel(table_rows, matching, table.current_choice(session))
     with list_column:
-        chosen = corpus_choices.current_choice(session)
+        chosen = table.current_choice(session)
         with order_column:
             _order(table_rows)
-        listed = table.listed_rows(matching, corpus_choices.current_choice(session))
+        listed = table.listed_rows(matching, table.current_choice(session))
         if job.records is not None:
             _score_box(job)
             _comparison_box(job)
@@ -353,7 +352,7 @@ def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:
         elif chosen.query.strip():
             query = shorten(chosen.query.strip(), 40)
             st.text(gettext("None of these pairs has “{query}” in either sentence.", query=query))
-            request_button(gettext("Clear the search"), corpus_choices.clear_search, key="corpus_find_all")
+            request_button(gettext("Clear the search"), table.clear_search, key="corpus_find_all")
 
 
 def _summary(job: Job, table_rows: Any, listed: table.SortedRows, chosen: table.Choice) -> None:
@@ -395,13 +394,13 @@ def _order(table_rows: Any) -> None:
             "number": gettext("line of the file"),
             **{name: names[name] for name in table.known_measures(table_rows)},
         }
-        select_box(gettext("Order"), orders, key=key(corpus_choices.SORT), default="", width=240)
-        if session[key(corpus_choices.SORT)]:
+        select_box(gettext("Order"), orders, key=key(table.SORT), default="", width=240)
+        if session[key(table.SORT)]:
             directions = {"": "↑", "1": "↓"}
             segmented_control(
                 gettext("Direction"),
                 directions,
-                key=key(corpus_choices.DESCENDING),
+                key=key(table.DESCENDING),
                 default="",
                 label_visibility="collapsed",
             )
@@ -414,9 +413,7 @@ def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[st
     part = _choose_part(-(-len(listed) // _PART_ROWS))
     shown = listed.part(part * _PART_ROWS, _PART_ROWS)
     axes_and_order = [
-        name
-        for name in (session[key(corpus_choices.SORT)], session[key(corpus_choices.X)], session[key(corpus_choices.Y)])
-        if name in known
+        name for name in (session[key(table.SORT)], session[key(table.X)], session[key(table.Y)]) if name in known
     ]
     file = ["file"] if table.has_files(table_rows) else []
     columns = list(dict.fromkeys(["number", *file, "source", "target", *axes_and_order, *known]))
@@ -431,9 +428,7 @@ def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[st
             height=min(520, 38 + 35 * len(shown)),
             column_config=_columns(names),
         )
-        keep_scroll(
-            "corpus_list", repr((session[key(corpus_choices.TABLE)], corpus_choices.current_choice(session), part))
-        )
+        keep_scroll("corpus_list", repr((session[key(table.TABLE)], table.current_choice(session), part)))
     st.caption(
         gettext(
             "Tick the box at the start of a row to see its pair step by step; your browser’s Back button returns "
@@ -443,7 +438,7 @@ def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[st
     rows = event.get("selection", {}).get("rows", [])
     if rows and rows[0] < len(shown):
         row = shown.slice(rows[0], 1).to_pylist()[0]
-        corpus_choices.write_address(session)
+        table.write_address(session)
         session[_OPENED] = session.get(_OPENED, 0) + 1
         try:
             open_row(row)
@@ -481,11 +476,11 @@ def _format(column: pd.Series[Any]) -> Callable[[float], str]:
 def _choose_part(count: int) -> int:
     """Draw the choice of one of `count` parts where there are several; return it, from 0."""
     session = st.session_state
-    stored = session[key(corpus_choices.PART)]
+    stored = session[key(table.PART)]
     current = min(max(int(stored) if stored.isascii() and stored.isdigit() else 1, 1), max(count, 1))
     if count > 1:
         entered = st.number_input(gettext("Part of {count}", count=count), 1, count, current, width=140)
-        session[key(corpus_choices.PART)] = str(int(entered))
+        session[key(table.PART)] = str(int(entered))
         return int(entered) - 1
     return 0
 

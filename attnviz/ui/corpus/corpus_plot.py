@@ -9,8 +9,8 @@ import streamlit as st
 
 from attnviz.figures.corpus import MOST_POINTS, histogram_figure, scatter_figure
 from attnviz.languages import gettext
-from attnviz.ui.corpus import corpus_choices, table
-from attnviz.ui.corpus.corpus_choices import clear_brush, key
+from attnviz.ui.corpus import table
+from attnviz.ui.corpus.table import clear_brush, key
 from attnviz.ui.fields import select_box
 from attnviz.ui.style import theme_name
 from attnviz.wording.corpus import measure_names
@@ -22,19 +22,19 @@ def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:
     offered = {name: names[name] for name in table.known_measures(table_rows)}
     with st.container(horizontal=True, key="corpus_axes"):
         for axis, label, default in (
-            (corpus_choices.X, gettext("Horizontal"), table.Choice.x),
-            (corpus_choices.Y, gettext("Vertical"), table.Choice.y),
+            (table.X, gettext("Horizontal"), table.Choice.x),
+            (table.Y, gettext("Vertical"), table.Choice.y),
         ):
             previous, first = st.session_state[key(axis)], default if default in offered else next(iter(offered))
             select_box(label, offered, key=key(axis), default=first, then=clear_brush, width=200)
             if st.session_state[key(axis)] != previous:  # this table lacks the chosen measure
                 clear_brush()
-    x, y = st.session_state[key(corpus_choices.X)], st.session_state[key(corpus_choices.Y)]
+    x, y = st.session_state[key(table.X)], st.session_state[key(table.Y)]
     if not len(rows):
         st.caption(gettext("There is no pair to draw."))
         return
     values = [np.asarray(rows[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
-    brush = corpus_choices.current_choice(st.session_state).brush
+    brush = table.current_choice(st.session_state).brush
     if x == y:
         figure = histogram_figure(values[0], offered[x], selected_region=brush.x if brush else None, theme=theme_name())
     else:
@@ -67,5 +67,5 @@ def _store_brush(plot_key: str, histogram: bool) -> None:
     if boxes:
         x, y = boxes[0]["x"], boxes[0]["y"]
         brush = table.Brush((min(x), max(x)), None if histogram else (min(y), max(y)))
-        st.session_state[key(corpus_choices.BRUSH)] = corpus_choices.brush_text(brush)
-        st.session_state[key(corpus_choices.PART)] = "1"
+        st.session_state[key(table.BRUSH)] = table.brush_text(brush)
+        st.session_state[key(table.PART)] = "1"

@@ -22,8 +22,8 @@ from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.attention_table import attention_table
 from attnviz.corpora.job import table_metadata
 from attnviz.corpora.lines import ENDINGS, extensions_text, readable
-from attnviz.evaluation.link_agreement import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.evaluation.scoring import Scored, score
+from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.importing.file_content import content_of
 from attnviz.importing.reading import read_bytes, records_of_files
 from attnviz.importing.records import AttentionRecords

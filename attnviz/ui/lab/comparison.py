@@ -33,10 +33,10 @@ from attnviz.ui.lab.compared_translation import (
     other_models,
     other_what_ifs,
     selected_pair,
+    sentence_editor,
     unknown_text_sentence,
     what_if_name,
 )
-from attnviz.ui.lab.sentence_editor import sentence_editor
 from attnviz.ui.page_state.linked import Session, keep_for
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, selection_of
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of

@@ -11,13 +11,19 @@ import streamlit as st
 from attnviz import Trace
 from attnviz import lazy_pandas as pd
 from attnviz.figures.minimal_change import minimal_change_figure, minimal_change_table
-from attnviz.figures.perturbation_tests import WIDTH, perturbation_tests_figure, perturbation_tests_likeliest_table
+from attnviz.figures.perturbation_tests import (
+    WIDTH,
+    perturbation_tests_figure,
+    perturbation_tests_likeliest_table,
+    shuffled_figure,
+    shuffled_table,
+)
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.shuffled import shuffled_figure, shuffled_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import disclosure
+from attnviz.ui.glossary import references
 from attnviz.ui.lab.cached_analyses import (
     best_attention_of,
     minimal_change_of,
@@ -28,9 +34,7 @@ from attnviz.ui.lab.cached_analyses import (
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.step.attributed_word import word_choice
-from attnviz.ui.step.figure_input import subject_of
-from attnviz.ui.text_sections import references
+from attnviz.ui.step.figure_input import subject_of, word_choice
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.view import View
 from attnviz.wording.perturbation_tests import (

@@ -24,8 +24,7 @@ from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.chart import AtStep, chart_payload, inline_chart, steady_payload
-from attnviz.ui.learns.learning_choices import LearningChoices, LearningView
-from attnviz.ui.learns.runs import identity_of
+from attnviz.ui.learns.runs import LearningChoices, LearningView, identity_of
 from attnviz.ui.resources import cached_for_all
 from attnviz.wording.learning import (
     LINK_MEASURES,

@@ -1,16 +1,27 @@
-"""Find and load the training runs of *How it learns*: in the model folders, and in the server's folder of runs."""
+"""The training runs of *How it learns*, and the visitor's choices among them, in session state and address.
+
+The choices are the training, the shown runs and the sentence; the browser alone stores the current checkpoint.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import streamlit as st
+
 from attnviz.installed_models import model_roots
+from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
+from attnviz.ui.fields import segmented_control, select_box
+from attnviz.ui.link import link
+from attnviz.wording.labels import shorten
+from attnviz.wording.learning import run_name
 
 RUNS_VARIABLE = "ATTNVIZ_RUNS"
 """Environment variable of the folder of runs that the page shows while they are in progress; unset, it shows none."""
@@ -76,3 +87,106 @@ def _read(folder: Path, version: FolderVersion) -> list[Snapshots]:  # noqa: ARG
 
 def _modification_time(folder: Path) -> float:
     return max((path.stat().st_mtime for path in (folder / "log.csv", folder) if path.exists()), default=0.0)
+
+
+TRAINING, SHOWN_RUNS, SENTENCE, UPDATE = "training", "runs", "pair", "update"
+"""Names of the choices in the address; in the session state with the prefix `learns_`."""
+ALL_RUNS = "all"
+_WATCHED_PREFIX = "run:"
+"""Before the name of a run that may be in progress."""
+
+
+@dataclass(frozen=True)
+class LearningView:
+    """Makes the keys of the components of this page, as a `View` does on other pages."""
+
+    def key(self, name: str) -> str:
+        """Return the key of a component of the page."""
+        return f"{name}-learns"
+
+
+@dataclass(frozen=True)
+class LearningChoices:
+    """The current choices."""
+
+    runs: list[Snapshots]
+    """At least one; if there are several, they have the same sentences."""
+    sentence: int
+    """0-based index."""
+    watching: bool
+    """Whether the training is a run that may be in progress."""
+
+
+def trainings() -> dict[str, Path]:
+    """Return the folders of the trainings that can be shown, by name in the address.
+
+    The name is that of a model with snapshots, or `run:` and the name of a run in the server's folder of runs.
+    """
+    return snapshot_folders() | {_WATCHED_PREFIX + name: path for name, path in watched_run_folders().items()}
+
+
+def watches_run(offered: Mapping[str, Path]) -> bool:
+    """Return whether the current choice among the trainings `offered` is a run that may be in progress."""
+    stored = st.session_state.get(f"learns_{TRAINING}")
+    return str(stored if stored in offered else next(iter(offered), "")).startswith(_WATCHED_PREFIX)
+
+
+def linked_update() -> int | None:
+    """Return the update in the address, None where there is none."""
+    text = link().get(UPDATE, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def choose(offered: Mapping[str, Path]) -> LearningChoices | None:
+    """Draw the choices and return the current ones; None where their files cannot be read."""
+    training = _choose_training(offered)
+    available = _load_runs(offered[training], training)
+    if not available:
+        return None
+    sentence = _choose_sentence(available[0])
+    shown = _choose_runs(available)
+    runs = available if shown == ALL_RUNS else [available[int(shown) - 1]]
+    return LearningChoices(runs, sentence, training.startswith(_WATCHED_PREFIX))
+
+
+def _load_runs(folder: Path, training: str) -> list[Snapshots]:
+    """Return the runs in `folder` that can be compared: those with the same sentences as the first."""
+    runs = load_watched_run(folder) if training.startswith(_WATCHED_PREFIX) else load_runs(folder)
+    return [run for run in runs if run.sentences == runs[0].sentences]
+
+
+def _choose_training(offered: Mapping[str, Path]) -> str:
+    names = {
+        name: gettext("run {name}", name=name.removeprefix(_WATCHED_PREFIX))
+        if name.startswith(_WATCHED_PREFIX)
+        else name
+        for name in offered
+    }
+    if len(names) == 1:
+        return next(iter(names))
+    return select_box(
+        gettext("Training"), names, key=f"learns_{TRAINING}", default=next(iter(names)), width=260, parameter=TRAINING
+    )
+
+
+def _choose_sentence(run: Snapshots) -> int:
+    names = {str(k + 1): shorten(sentence.source, 90) for k, sentence in enumerate(run.sentences)}
+    return (
+        int(
+            select_box(gettext("Sentence"), names, key=f"learns_{SENTENCE}", default="1", width=560, parameter=SENTENCE)
+        )
+        - 1
+    )
+
+
+def _choose_runs(runs: list[Snapshots]) -> str:
+    if len(runs) == 1:
+        return ALL_RUNS
+    names = {ALL_RUNS: gettext("Side by side")} | {str(k + 1): run_name(run) for k, run in enumerate(runs)}
+    return segmented_control(
+        gettext("Runs"),
+        names,
+        key=f"learns_{SHOWN_RUNS}",
+        default=ALL_RUNS,
+        parameter=SHOWN_RUNS,
+    )

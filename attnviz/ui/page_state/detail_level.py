@@ -9,7 +9,6 @@ from attnviz.ui.view import DETAIL_LEVELS, DetailLevel
 
 DEFAULT_LEVEL: DetailLevel = "idea"
 """Default level of a visitor without a link or a choice."""
-
 DETAIL_LEVEL = "depth"
 """Session state key, widget key of the switch, and address parameter."""
 _CHOSEN = "depth_chosen"

@@ -114,26 +114,24 @@ def set_problem(session: Session, view: View, message: str) -> None:
     session[view.key(_PROBLEM)] = message
 
 
-def set_links(session: Session, view: View, text: str) -> None:
-    """Parse and store links typed by a visitor; empty text removes them.
+def set_links(session: Session, view: View, text: str, identity: str = "") -> None:
+    """Parse and store links that a visitor typed or drew; empty text removes them.
 
-    On an error the previous links stay, and `problem_of` returns the message.
+    They belong to the pair of this `identity` that `view` showed, by default to the current one. On an error the
+    previous links stay, and `problem_of` returns the message.
     """
-    words = view.trace.words()
+    pair = identity if identity in session.get(_OPENED_PAIRS, {}) else pair_of(view)
+    words = session.get(_OPENED_PAIRS, {}).get(pair) or view.trace.words()
     session.pop(view.key(_PROBLEM), None)
     try:
-        _store(session, view, pair_of(view), words, text)
+        links = PairLinks.of(*linkable_words(words), read_links(text, words) if text.strip() else GoldLinks())
     except AttnvizError as error:
         set_problem(session, view, str(error))
-
-
-def _store(session: Session, view: View, pair: str, words: Words, text: str) -> None:
-    links = read_links(text, words) if text.strip() else GoldLinks()
-    entry = PairLinks.of(*linkable_words(words), links)
+        return
     if pair:
-        session.setdefault(_OF_PAIRS, {})[pair] = entry
+        session.setdefault(_OF_PAIRS, {})[pair] = links
     else:
-        session[view.key(GOLD)] = entry
+        session[view.key(GOLD)] = links
 
 
 def drawn_identity(view: View) -> str:
@@ -156,25 +154,15 @@ def is_drawn_in(session: Mapping[Any, Any], view: View, request: Any) -> bool:
 
 
 def set_drawn_links(session: Session, view: View, request: Mapping[str, Any]) -> None:
-    """Store the links of a request that `is_drawn_in` the view, and write them in the text box."""
+    """Store the links of a request that `is_drawn_in` the view; write those of the current words in the text box."""
     text, identity = request["links"][:_LONGEST], request["identity"]
+    set_links(session, view, text, identity)
     if identity == drawn_identity(view):
-        set_links(session, view, text)
         session[view.key(TEXT)] = text
-        return
-    try:
-        _store(session, view, identity, session[_OPENED_PAIRS][identity], text)
-    except AttnvizError as error:
-        set_problem(session, view, str(error))
-
-
-def remove_links(session: Session, view: View) -> None:
-    """Remove the links, and empty the text box."""
-    take_links(session, view, GoldLinks())
 
 
 def take_links(session: Session, view: View, links: GoldLinks) -> None:
-    """Store links between the words of `view`, and write them in the text box."""
+    """Store links between the words of `view`, none to remove them, and write them in the text box."""
     set_links(session, view, links.text())
     session[view.key(TEXT)] = links.text()
 

@@ -14,12 +14,9 @@ MODEL = "model"
 DEVICE = "device"
 REQUEST = (SENTENCE, TARGET, MODEL, SEARCH)
 """Session state keys that are also address parameters."""
-
-
 SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
 DEFAULT_SEARCH = "beam 5"
 """It translates better than greedy search and takes a few milliseconds more."""
-
 _PAIR = "listed_pair"
 
 

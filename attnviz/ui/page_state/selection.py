@@ -1,25 +1,55 @@
-"""The current selection in a view: step, source piece, word and foil of the logit attribution, and display options.
+"""Address parameters of a view, and the selection that they restore: step, source piece, word, foil, heads, options.
 
-The browser owns it (`components/state.js`) and sends it with each request for a payload that depends on it. Steps and
-pieces count from 0 here, from 1 in an address.
+The browser owns the selection (`components/state.js`, which gets the table of parameters as JSON) and sends it with
+each request for a payload that depends on it. The server's parameters begin with the link (`page_state.linked`), and
+the browser writes them into the address. A parameter missing there has its default. Parameters of one page only belong
+to its fields (`ui.fields`). Steps and pieces count from 0 here, from 1 in an address.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field, fields
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.analysis.grid import By, Face
-from attnviz.palette import Colours
+from attnviz.analysis.grid import FACES, UNITS, By, Face
+from attnviz.installed_models import installed_models
+from attnviz.languages import LANGUAGES
+from attnviz.lessons import shipped_lessons
+from attnviz.palette import COLOURS, DEFAULT_COLOURS, Colours
 from attnviz.trace import Trace
-from attnviz.ui.page_state.parameters import browser_values
-from attnviz.ui.view import View
+from attnviz.trace.parts import Heads, head_choices
+from attnviz.ui.language import LANGUAGE
+from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
+from attnviz.ui.page_state.gold import gold_text
+from attnviz.ui.page_state.inputs import MODEL, SEARCH, SEARCHES
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, ValidValues, is_valid, linked_entry
+from attnviz.ui.page_state.what_ifs import what_if_number, what_ifs_text
+from attnviz.ui.resources import has_posterior
+from attnviz.ui.view import DETAIL_LEVELS, View, view_key
 
-_SELECTION = "selection"
+HEADS = "heads"
+"""Session state key of the choice, and address parameter."""
+
+
+def with_chosen_heads(session: Session, view_id: str, trace: Any, linked: Mapping[str, str]) -> Any:
+    """Return `trace` with the attention of the view's chosen heads, at first those of the link.
+
+    A trace without heads, or without these, is returned unchanged.
+    """
+    chosen = linked_entry(session, linked, view_key(view_id, HEADS), None, scope=SENTENCE_PAGES)
+    heads = head_choices(trace).get(str(chosen))
+    return trace if heads is None else trace.seen_by(heads.layer, heads.head)
+
+
+def current_heads(view: View) -> str | None:
+    """Return the current heads for the address; None for the mean of all, and where there are none."""
+    heads = getattr(view.trace, "heads", Heads())  # single heads and sentence pairs have no choice
+    return None if heads == Heads() else heads.name
 
 
 @dataclass(frozen=True)
@@ -28,14 +58,113 @@ class HeatmapChoices:
 
     by: By = "words"
     """Whether rows and columns are words or pieces."""
-    colours: Colours = "paper"
+    face: Face = "before"
+    """Prior α, posterior α′ or their difference; `ui.step.heatmap.shown_choices` returns those that can be drawn."""
+    colours: Colours = DEFAULT_COLOURS
     root: bool = False
     """Whether colours are linear in √α instead of α."""
     end: bool = True
     """Whether `</s>` is shown."""
     margins: bool = False
-    face: Face = "before"
-    """Prior α, posterior α′ or their difference; `ui.step.heatmap.shown_choices` returns those that can be drawn."""
+
+
+POSTERIOR_OPEN = "after_word"
+"""Name of the choice whether the section on posterior attention is open."""
+_NAMED = {"by": UNITS, "face": FACES, "colours": COLOURS}
+OPTIONS: dict[str, tuple[str, ...]] = {
+    **{one.name: _NAMED.get(one.name) or (("1", "0") if one.default else ("0", "1")) for one in fields(HeatmapChoices)},
+    POSTERIOR_OPEN: ("0", "1"),
+}
+"""Values of each choice of a view, the default first: how its heatmap is drawn, and whether a section is open."""
+
+Owner = Literal["browser", "server"]
+Kind = Literal["number", "nearest", "name", "choice", "option", "text"]
+"""Kinds of parameters.
+
+A "number" counts from its first valid value in the address, and from 0 elsewhere; "nearest" is a number that is clipped
+to the last valid value. A "name" is a number that is the same everywhere. An "option" is a choice that has its first
+valid value by default.
+"""
+STAGES, STOPS = 5, 8
+"""Number of stages of a step, and of stops of the tour."""
+LONGEST_TYPED = 80
+"""Largest length of a typed word in a link, in characters."""
+ORDERS = ("sentence", "strongest")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a view's address."""
+
+    name: str
+    owner: Owner
+    kind: Kind
+    offered: Callable[[View], ValidValues] = lambda _: ()
+    text: Callable[[Session, View], str | None] | None = None
+    """Formats the server's value for the address; None for one of the page (`set_page_address`)."""
+
+
+def _option_values(name: str, view: View) -> tuple[str, ...]:
+    """Return the values of a display option; without posterior attention, only α can be shown."""
+    return OPTIONS[name][:1] if name == "face" and not has_posterior(view.trace) else OPTIONS[name]
+
+
+def _what_if_numbers(view: View) -> range:
+    return range(len(view.what_ifs.what_ifs) + 1 if view.what_ifs and view.what_ifs.what_ifs else 0)
+
+
+VIEW_PARAMETERS = (
+    Parameter("step", "browser", "nearest", lambda view: range(1, view.steps + 1)),
+    Parameter("source", "browser", "number", lambda view: range(1, len(view.trace.source_pieces) + 1)),
+    Parameter("word", "browser", "number", lambda view: range(view.trace.vocabulary_size)),
+    Parameter("foil", "browser", "number", lambda view: range(view.trace.vocabulary_size)),
+    Parameter("typed_word", "browser", "text"),
+    Parameter("typed_foil", "browser", "text"),
+    Parameter("stage", "browser", "name", lambda _: range(1, STAGES + 1)),
+    Parameter("tour", "browser", "name", lambda _: range(1, STOPS + 1)),
+    Parameter("order", "browser", "choice", lambda _: ORDERS),
+    *(Parameter(name, "browser", "option", partial(_option_values, name)) for name in OPTIONS),
+    Parameter("form", "browser", "option", lambda view: view.forms),
+    Parameter("heads", "server", "choice", lambda view: head_choices(view.trace), lambda _, view: current_heads(view)),
+    Parameter("what_ifs", "server", "text", text=what_ifs_text),
+    Parameter("what_if", "server", "name", _what_if_numbers, what_if_number),
+    Parameter("gold", "server", "text", text=gold_text),
+    Parameter(DETAIL_LEVEL, "server", "choice", lambda _: DETAIL_LEVELS),
+    Parameter("lesson", "server", "choice", lambda _: tuple(shipped_lessons())),
+    Parameter(LANGUAGE, "server", "choice", lambda _: LANGUAGES),
+    Parameter(MODEL, "server", "choice", lambda _: tuple(installed_models())),
+    Parameter(SEARCH, "server", "choice", lambda _: SEARCHES),
+)
+"""Parameters of a view. In the address their names end with the view's id, except those of the page's own view."""
+
+
+def browser_parameters(view: View) -> list[dict[str, Any]]:
+    """Return the browser's parameters of `view` as JSON: see `ViewParameter` in `components/types.d.ts`."""
+    own = (parameter for parameter in VIEW_PARAMETERS if parameter.owner == "browser")
+    return [_as_json(parameter, view) for parameter in own if parameter.kind != "option" or parameter.offered(view)]
+
+
+def _as_json(parameter: Parameter, view: View) -> dict[str, Any]:
+    offered = parameter.offered(view)
+    numbers = offered if isinstance(offered, range) else range(0)
+    return {
+        "name": parameter.name,
+        "key": view.key(parameter.name),
+        "kind": parameter.kind,
+        "first": numbers.start,
+        "last": LONGEST_TYPED if parameter.kind == "text" else numbers.stop - 1,
+        "values": [] if isinstance(offered, range) else list(offered),
+    }
+
+
+def own_parameters(session: Session, view: View) -> dict[str, str | None]:
+    """Return the server's parameters of `view`, by their names in the address."""
+    return {view.key(one.name): one.text(session, view) for one in VIEW_PARAMETERS if one.text}
+
+
+def offered_in(view: View) -> dict[str, ValidValues]:
+    """Return the valid values of the parameters of `view`, by their names in the address."""
+    return {view.key(parameter.name): parameter.offered(view) for parameter in VIEW_PARAMETERS}
 
 
 @dataclass(frozen=True)
@@ -60,9 +189,27 @@ class Selection:
         return json.dumps(astuple(self))
 
 
+def _browser_values(view: View, linked: Mapping[str, str]) -> dict[str, str]:
+    """Return the valid values in a link of the browser's parameters of `view`, by their plain names."""
+    values = {}
+    for parameter in VIEW_PARAMETERS:
+        value = linked.get(view.key(parameter.name))
+        if parameter.owner != "browser" or value is None:
+            continue
+        offered = parameter.offered(view)
+        if parameter.kind == "nearest" and isinstance(offered, range) and is_valid(value, range(10**6)):
+            value = str(min(int(value), offered[-1]))
+        if is_valid(value, offered):
+            values[parameter.name] = value[:LONGEST_TYPED] if parameter.kind == "text" else value
+    return values
+
+
+_SELECTION = "selection"
+
+
 def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
     """Return the selection of an address; invalid values are ignored."""
-    values = browser_values(view, linked)
+    values = _browser_values(view, linked)
     options: dict[str, Any] = {
         option.name: values[option.name] == "1" if isinstance(option.default, bool) else values[option.name]
         for option in fields(HeatmapChoices)

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnviz.trace import Trace
-from attnviz.trace.what_if_text import decode_what_ifs, encode_what_ifs
-from attnviz.trace.what_ifs import StoredWhatIfs, WhatIf, identity_of
+from attnviz.trace.what_ifs import StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs, identity_of
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link
 from attnviz.ui.view import View, view_key
 

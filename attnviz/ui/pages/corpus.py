@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 def _draw() -> None:
-    from attnviz.ui.corpus.corpus_choices import open_choices
     from attnviz.ui.corpus.corpus_page import corpus_page
+    from attnviz.ui.corpus.table import open_choices
 
     open_choices(st.session_state, link())
     available = installed_models()
@@ -74,7 +74,7 @@ def _open_attention(
 
 
 def _keeps_choices(linked: Mapping[str, str]) -> bool:
-    from attnviz.ui.corpus.corpus_choices import has_no_table
+    from attnviz.ui.corpus.table import has_no_table
 
     return has_no_table(linked)
 

@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import Comparison, SharedAxis, Side, compare
-from attnviz.evaluation.link_agreement import LinkAgreement, link_agreement
+from attnviz.evaluation.two_files import LinkAgreement, link_agreement
 from attnviz.figures.comparison import comparison, comparison_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName

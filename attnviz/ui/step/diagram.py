@@ -17,8 +17,7 @@ from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
 from attnviz.ui.components.loader import component, packed
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
-from attnviz.ui.step.payload_addresses import payload_address
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
 from attnviz.ui.step.stages import narration
 from attnviz.ui.view import View
 from attnviz.wording.diagram import diagram_alt, diagram_labels, diagram_terms, has_diagram, mixture, no_diagram_reason

@@ -20,17 +20,15 @@ from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.gold import gold_of
-from attnviz.ui.page_state.heads import HEADS
-from attnviz.ui.page_state.selection import HeatmapChoices, Selection
+from attnviz.ui.page_state.selection import HEADS, HeatmapChoices, Selection
 from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
-from attnviz.ui.step.gold import gold_box, gold_panel
-from attnviz.ui.step.link_drawing import draws_links, link_drawing, link_drawing_switch
+from attnviz.ui.step.gold import draws_links, gold_box, gold_panel, link_drawing, link_drawing_switch
 from attnviz.ui.view import View
 from attnviz.wording.attention_forms import face_explanation, face_names
 from attnviz.wording.imported_attention import self_attention_sentences
 from attnviz.wording.stages import capitalised
-from attnviz.wording.transformer_stages import heads_name
+from attnviz.wording.transformer_steps import heads_name
 
 MOST_EQUAL = 32
 """Largest number of columns with which the heatmap is about as wide as the panel of the step; beyond, it is wider."""
@@ -60,7 +58,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
             if attends and view.shows("numbers"):
                 link_drawing_switch(view)
         st.html(f'<p class="reading">{_introduction(view)}</p>')
-        if draws:  # `link_drawing` below the heatmap writes into it
+        if draws:  # the link drawing below the heatmap writes into it
             st.html('<div class="drawn-score"></div>')
         if view.shows("numbers"):
             _heads_box(view)

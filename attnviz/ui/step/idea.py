@@ -11,23 +11,64 @@ from typing import Any
 import streamlit as st
 
 from attnviz.architectures import ARCHITECTURES, architecture_of, step_texts
+from attnviz.figures.build import Spec
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.idea_figures import HEAD_IDEA_FIGURES, IDEA_FIGURES
+from attnviz.figures.idea import (
+    fit_template,
+    fit_values,
+    kept_template,
+    kept_values,
+    mixtures_template,
+    mixtures_values,
+    share_template,
+    share_values,
+)
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.template import to_json
+from attnviz.figures.template import Picture, Values, to_json
+from attnviz.figures.transformer_idea import (
+    added_template,
+    added_values,
+    all_heads_template,
+    all_heads_values,
+    head_fit_template,
+    head_fit_values,
+    head_share_template,
+    head_share_values,
+)
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.step_summary import summary_payload
 from attnviz.ui.resources import cached_for_all
-from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
+from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, payload_address
 from attnviz.ui.step.intervention_controls import weights_chart
-from attnviz.ui.step.payload_addresses import payload_address
 from attnviz.ui.step.stages import CONTEXT_UNITS
 from attnviz.ui.view import View
 from attnviz.wording.idea import idea_sentence
 from attnviz.wording.stages import Narration
+
+
+def _picture(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> Picture:
+    return Picture(
+        lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
+    )
+
+
+IDEA_FIGURES: Mapping[str, Picture] = {
+    "energy": _picture(fit_template, fit_values),
+    "softmax": _picture(share_template, share_values),
+    "mixtures": _picture(mixtures_template, mixtures_values),
+    "state": _picture(kept_template, kept_values),
+}
+"""Figures of recurrent translators, by the names of those that they replace; "mixtures" replaces none."""
+HEAD_IDEA_FIGURES: Mapping[str, Picture] = {
+    "scores": _picture(head_fit_template, head_fit_values),
+    "weights": _picture(head_share_template, head_share_values),
+    "looks": _picture(all_heads_template, all_heads_values),
+    "stream": _picture(added_template, added_values),
+}
+"""Figures of transformers, by the names of those that they replace; "looks" replaces none."""
 
 
 def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:

@@ -26,7 +26,7 @@ from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.resources import has_posterior, tokenizer_of
 from attnviz.ui.session_payloads import register_content
 from attnviz.ui.shared_payloads import PayloadRequest, address
-from attnviz.ui.step.what_if import lenders, requested_change
+from attnviz.ui.step.what_ifs import lenders, requested_change
 from attnviz.ui.view import View
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import percent

@@ -27,9 +27,8 @@ from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.resources import cached_for_all, tokenizer_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
-from attnviz.ui.step.attributed_word import chosen_word_and_foil, typed_words, word_and_foil, word_choices
-from attnviz.ui.step.payload_addresses import payload_address
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
+from attnviz.ui.step.figure_input import chosen_word_and_foil, typed_words, word_and_foil, word_choices
 from attnviz.ui.step.tables import table_box
 from attnviz.ui.view import View
 from attnviz.wording.labels import quote, shorten

@@ -13,10 +13,9 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.equation import equation, equation_payload
 from attnviz.ui.fields import option_disclosure
-from attnviz.ui.page_state.parameters import POSTERIOR_OPEN
+from attnviz.ui.page_state.selection import POSTERIOR_OPEN
 from attnviz.ui.resources import has_posterior, posterior_attention_of, weights_of
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
-from attnviz.ui.step.payload_addresses import payload_address
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
 from attnviz.ui.view import View
 from attnviz.wording.posterior_attention import (
     posterior_caption,

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.analysis.context_units import context_units
-from attnviz.analysis.readout import readout
+from attnviz.analysis.logit_attribution import readout
 from attnviz.architectures import architecture_of, step_texts
 from attnviz.figures.context_units import context_units_template, context_units_values
 from attnviz.figures.figure_input import Subject
@@ -25,13 +25,53 @@ from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.context_growth import context_growth
 from attnviz.ui.components.equation import equation, equation_payloads
 from attnviz.ui.resources import cached_for_all
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.step import transformer_stages
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address, payload_address
 from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, weights_chart
-from attnviz.ui.step.payload_addresses import payload_address
 from attnviz.ui.view import View
-from attnviz.wording.context_units import context_sentence, displayed_units_caption
+from attnviz.wording.diagram import context_sentence, displayed_units_caption
 from attnviz.wording.stages import Narration
+
+
+def _scores(view: View, theme: ThemeName) -> None:
+    _chart(view, "scores", theme)
+
+
+def _weights(view: View, theme: ThemeName) -> None:
+    _chart(view, "weights", theme)
+    st.caption(
+        gettext("A transformer computes attention many times at each step, so its weights cannot be changed by hand.")
+    )
+
+
+def _values(view: View, theme: ThemeName) -> None:
+    context_growth(view, address(view.trace, "values", theme, every=True))
+    st.caption(f"{gettext('One column for each unit.')} {_colour_legend()}")
+
+
+def _stream(view: View, theme: ThemeName) -> None:
+    _chart(view, "stream", theme)
+    legend = gettext(
+        "The first row is the embedding, the next rows are the vectors that the blocks add, and the last row is "
+        "the sum of all other rows. A frame marks the block of the head shown."
+    )
+    st.caption(f"{legend} {_colour_legend()}")
+
+
+def _head_word(view: View, theme: ThemeName) -> None:
+    chart(view, payload_address(view, "word", theme), "candidates")
+    forced = view.trace.search.method == "forced"
+    st.caption(
+        gettext(
+            "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · "
+            "continues a word."
+        )
+        if forced
+        else gettext(
+            "The likeliest pieces; violet marks the piece that this step wrote. A piece starting with · "
+            "continues a word."
+        )
+    )
+    other_word_panel(view, payload_address(view, "foils", theme))
 
 
 def narration(trace: Trace, steps: tuple[int, ...]) -> Narration:
@@ -145,7 +185,11 @@ _PANELS: Mapping[str, Callable[[View, ThemeName], None]] = {
     "state": _state,
     "maxout and word": _word,
     "word": _imported_word,
-    **transformer_stages.PANELS,
+    "scores": _scores,
+    "weights": _weights,
+    "values": _values,
+    "stream": _stream,
+    "word of heads": _head_word,
 }
 """Functions that draw a stage, by the names in the declarations of architectures."""
 

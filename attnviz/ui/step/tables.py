@@ -11,9 +11,9 @@ from attnviz import figures
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.grid import Face
 from attnviz.analysis.posterior import PosteriorAttention
+from attnviz.figures.attention import posterior_table
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.posterior import posterior_table
 from attnviz.figures.state import state_table
 from attnviz.languages import gettext
 from attnviz.ui.components.tables import tables, tables_payload
@@ -25,7 +25,7 @@ from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.view import View
 from attnviz.wording.attention_forms import SYMBOLS, face_names
-from attnviz.wording.file_headings import step_heading
+from attnviz.wording.labels import step_heading
 
 TABLES = "tables"
 """Key of the box."""

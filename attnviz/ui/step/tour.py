@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.quiz import Question, odds, questions
+from attnviz.analysis.tour import Question, odds, questions
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
@@ -18,8 +18,18 @@ from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.view import MAIN, View
 from attnviz.wording.labels import mark_name, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
-from attnviz.wording.quiz import chance_sentence, explained, opening, quiz_labels
-from attnviz.wording.tour import POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, Stop, stop_titles, tour_stops
+from attnviz.wording.tour import (
+    POSTERIOR_STOP,
+    QUIZ_STOP,
+    SOFTMAX_STOP,
+    Stop,
+    chance_sentence,
+    explained,
+    opening,
+    quiz_labels,
+    stop_titles,
+    tour_stops,
+)
 from attnviz.wording.tour_data import LONGEST_WORD, TourData, coloured_parts
 
 PULLED_PIECES, COMPARED_WORDS = 5, 4

@@ -43,7 +43,7 @@ from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.view import Keyed, View
 from attnviz.wording.attention_forms import face_names
 from attnviz.wording.diagram import diagram_alt
-from attnviz.wording.file_headings import step_heading
+from attnviz.wording.labels import step_heading
 
 WIDTH = 740
 """Width of the box in pixels: two columns, so that it fits the height of a small window."""

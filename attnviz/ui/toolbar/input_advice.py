@@ -9,9 +9,9 @@ from functools import partial
 import streamlit as st
 
 from attnviz.evaluation.alignment import detokenise
-from attnviz.importing.unescaping import is_escaped, unescaped_text
 from attnviz.languages import gettext
 from attnviz.text import normalise
+from attnviz.trace.tokens import is_escaped, unescaped_text
 from attnviz.ui.page_state import inputs
 from attnviz.ui.requests import request_button
 from attnviz.wording.labels import shorten

@@ -18,8 +18,7 @@ from attnviz.trace import Trace
 from attnviz.ui.admission import TURNS
 from attnviz.ui.components.loader import component
 from attnviz.ui.language import language_address
-from attnviz.ui.page_state import address
-from attnviz.ui.page_state.linked import Session, linked_entry
+from attnviz.ui.page_state.linked import Parameters, Session, linked_entry, set_page_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import translate, weights_of
 from attnviz.ui.session_payloads import HtmlPage, register_content
@@ -79,8 +78,8 @@ def lesson_view(opened: OpenLesson) -> None:
     else:
         at = register_content(LESSON, str(hash(page)), lambda _: page, in_every_language=True)
         lesson_frame(at, str(lesson.title))
-    parameters: address.Parameters = {LESSON: opened.name or None}
-    address.set_page_address(session, f"lesson {opened.name}", parameters | language_address())
+    parameters: Parameters = {LESSON: opened.name or None}
+    set_page_address(session, f"lesson {opened.name}", parameters | language_address())
 
 
 def _page(lesson: Lesson) -> HtmlPage:

@@ -18,23 +18,22 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.fields import popover, uploader
 from attnviz.ui.language import language_address
 from attnviz.ui.link import link
-from attnviz.ui.page_state import address, inputs
+from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold import is_drawn_in, open_gold, set_drawn_links
 from attnviz.ui.page_state.inputs import is_listed_pair
-from attnviz.ui.page_state.linked import read_link
-from attnviz.ui.page_state.parameters import offered_in
+from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
+from attnviz.ui.page_state.selection import offered_in
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.resources import tokenizer_of, translate
-from attnviz.ui.step.what_if import handle_what_if, is_about
-from attnviz.ui.step.what_ifs import current_view
+from attnviz.ui.step.what_ifs import current_view, handle_what_if, is_about
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import Request, page_detail_level, page_level_address
 from attnviz.ui.toolbar.input_advice import draw_advice
+from attnviz.ui.toolbar.opened_file import attention_form
 from attnviz.ui.view import MAIN, View, shows
-from attnviz.wording.file_headings import search_name
 from attnviz.wording.imported_attention import made_by, remark_sentences
+from attnviz.wording.labels import search_name
 from attnviz.wording.learning import guidance_text
 
 _LAST, _ASKED = "last_trace", "last_asked"
@@ -99,7 +98,7 @@ def _view(first: Trace, request: Request | None, opened: opened_file.OpenedFile 
     return view
 
 
-def open_view(view: View, requested: address.Parameters | None) -> None:
+def open_view(view: View, requested: Parameters | None) -> None:
     """Initialise `view` from its link, store links drawn in it, and set the address parameters to those of `requested`.
 
     Where `requested` is None, the previous parameters stay.
@@ -111,8 +110,8 @@ def open_view(view: View, requested: address.Parameters | None) -> None:
     handle({"links": partial(set_drawn_links, session, view)}, partial(is_drawn_in, session, view))
     if requested is not None:
         session[_ASKED] = requested
-    parameters: address.Parameters = session.get(_ASKED, {}) | language_address() | page_level_address()
-    address.set_page_address(session, view.identity, parameters)
+    parameters: Parameters = session.get(_ASKED, {}) | language_address() | page_level_address()
+    set_page_address(session, view.identity, parameters)
 
 
 def status(view: View) -> None:

@@ -1,4 +1,4 @@
-"""Top of *To the transformer*: one row of attention weights, which the visitor takes from form to form of attention."""
+"""*To the transformer*: the row of attention weights in each form, and the energies of its first exhibit."""
 
 from __future__ import annotations
 
@@ -8,36 +8,46 @@ from typing import Any
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.attention_forms import AttentionForm, Form, attention_forms, instructive_step
+from attnviz.analysis.attention_forms import (
+    AttentionForm,
+    Form,
+    Multiplications,
+    attention_forms,
+    count_multiplications,
+    instructive_step,
+)
 from attnviz.analysis.heads import OpenHead, named_head
 from attnviz.browser_programs import KATEX
-from attnviz.figures.attention_forms import attention_row_figure, attention_row_table
+from attnviz.figures.attention_forms import attention_row_figure, attention_row_table, work_figure, work_table
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
+from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
+from attnviz.ui.components.energy_decomposition import energy_decomposition
+from attnviz.ui.components.equation import equation, inline_equation
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.components.picture_files import PictureFile
+from attnviz.ui.components.player import player
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import option_segments
 from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.shared_payloads import (
-    Maker,
-    PayloadRequest,
-    UnknownPayloadError,
-    address,
-    show_traces,
-    shown_trace,
-)
+from attnviz.ui.resources import cached_for_all, weights_of
+from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, show_traces, shown_trace
+from attnviz.ui.step.verification_badge import verification
 from attnviz.ui.toolbar.downloads import Picture, download_box, offer_pictures, picture_file
 from attnviz.ui.transformer.exhibit import (
     ADDITIVE_MODEL,
     GENERAL_MODEL,
     TRANSFORMER_MODEL,
+    Exhibit,
+    ExhibitSelection,
     SentenceRequest,
     missing_models_reason,
 )
+from attnviz.ui.transformer.five_models import models_badge
 from attnviz.ui.transformer.heads import best_head
-from attnviz.ui.transformer.models_verification import models_badge
 from attnviz.ui.view import View
 from attnviz.wording.attention_forms import (
     FORM_EXHIBITS,
@@ -50,7 +60,9 @@ from attnviz.wording.attention_forms import (
     step_sentence,
 )
 from attnviz.wording.labels import quoted_name, shorten
-from attnviz.wording.transformer_page import exhibit_titles
+from attnviz.wording.transformer_page import exhibit_titles, work_equation, work_sentence
+from attnviz.wording.verification import not_verified_text
+from attnviz.wording.why import attention_name, short_name
 
 VIEW_ID = "energies"
 """Id of the view of the row, which the first exhibit shares: it has the same step."""
@@ -248,3 +260,90 @@ def _named_head(fingerprint: str, name: str) -> OpenHead | None:
 
 MAKERS: Mapping[str, Maker] = {"attention-row": _payload}
 """By the payload names in addresses."""
+
+
+_FIGURES = ("energy-decomposition", "softmax")
+
+
+def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
+    traces = energy_traces(request)
+    with st.container(key=view.key("player_box")):
+        player(view)
+    for trace, column in zip(traces, st.columns(2, gap="large"), strict=True):
+        with column:
+            _energy_column(view, trace, theme)
+    costs = _work(traces)
+    with st.container(key=view.key("work")):
+        st.html(f'<h2 class="section">{gettext("Cost of the energies")}</h2>')
+        left, right = st.columns([11, 10], gap="large")
+        with left:
+            _work_chart(view, traces, costs, theme)
+        with right, st.container(key=view.key("ladder_work")):
+            sizes = int(traces[0].config["hidden_size"]), int(traces[0].config["alignment_size"])
+            lengths = len(traces[0].source_pieces), len(traces[0].target_pieces)
+            additive, dot = costs.values()
+            inline_equation(view, work_equation(additive, dot, sizes, lengths), "work")
+
+
+def _energy_column(view: View, trace: Trace, theme: ThemeName) -> None:
+    """Draw the energy of the current cell in one model: its units, the softmax, the equation and its verification."""
+    kind = str(trace.config["attention"])
+    st.html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
+    energy_decomposition(
+        view, address(trace, "energy-decomposition", theme, every=True), f"energy_decomposition_{kind}"
+    )
+    chart(view, address(trace, "softmax", theme, every=True), f"softmax_{kind}")
+    with st.container(key=view.key(f"ladder_{kind}")):
+        equation(view, f"energy_{kind}", address(trace, "equation-1", theme, every=True))
+    if weights_of(trace) is None:
+        st.text(not_verified_text(trace))
+    else:
+        verification(view, address(trace, "verification", theme, every=False), f"verification_{kind}")
+
+
+def _work(traces: tuple[Trace, ...]) -> dict[str, Multiplications]:
+    return {
+        short_name(str(trace.config["attention"])): count_multiplications(
+            trace.config, len(trace.source_pieces), len(trace.target_pieces)
+        )
+        for trace in traces
+    }
+
+
+def _work_chart(view: View, traces: tuple[Trace, ...], costs: dict[str, Multiplications], theme: ThemeName) -> None:
+    identity = "-".join(trace.fingerprint for trace in traces)
+    inline_chart(view, _work_payload(costs, identity, theme, language()), "work_chart")
+
+
+@cached_for_all
+def _work_payload(_costs: dict[str, Multiplications], identity: str, theme: ThemeName, code: str) -> dict[str, object]:  # noqa: ARG001
+    figure = work_figure(_costs, theme=theme)
+    return steady_payload(figure.to_json(), {EVERY_STEP: ("", work_sentence(*_costs.values()))})
+
+
+def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
+    traces = energy_traces(request)
+    for trace in traces:
+        subject = Subject(trace, selection.step, weights_of(trace), selection.source)
+        for name in _FIGURES:
+            figure = STEP_FIGURES[name]
+            title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
+            yield Picture(
+                title,
+                f"{figure.headline(subject)} ({trace.model})",
+                f"{trace.model}-{selection.step + 1}-{name}",
+                figure.draw(subject, theme=theme),
+                figure.table(subject),
+            )
+    costs, title = _work(traces), gettext("Multiplications")
+    yield Picture(
+        title,
+        title,
+        "multiplications",
+        work_figure(costs, theme=theme),
+        work_table(costs),
+        work_sentence(*costs.values()),
+    )
+
+
+EXHIBIT = Exhibit(make_view, _draw, _pictures, VIEW_ID)

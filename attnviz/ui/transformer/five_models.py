@@ -1,8 +1,8 @@
-"""Last exhibit of *To the transformer*: the visitor's sentence translated by all five models, side by side."""
+"""Last exhibit of *To the transformer*: the visitor's sentence translated by all five models, with one verification."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,18 +10,23 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.fit import MisfitError
+from attnviz.analysis.verification import Verification
+from attnviz.architectures import verifier_of
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.sentence_length import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.model_folder import count_parameters
 from attnviz.palette import ThemeName
-from attnviz.ui.bleu_by_length import Rows, measured
+from attnviz.trace import Record
 from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.resources import translate
+from attnviz.ui.resources import Rows, measured, translate, weights_of
+from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, shown_trace
+from attnviz.ui.step.verification_badge import verification, verification_rows
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import (
     ADDITIVE_MODEL,
@@ -33,17 +38,71 @@ from attnviz.ui.transformer.exhibit import (
     ExhibitSelection,
     SentenceRequest,
 )
-from attnviz.ui.transformer.models_verification import models_badge
 from attnviz.ui.view import View
 from attnviz.wording.parallel_translations import (
     ModelFacts,
     bleu_gap_sentence,
     by_length_sentence,
+    combined_badge_text,
     facts_text,
     heatmaps_caption,
+    misfit_sentence,
     model_name,
     step_caption,
 )
+from attnviz.wording.verification import discrepancy_text, verification_caption
+
+
+def models_badge(view: View, traces: Iterable[Any], theme: ThemeName, name: str = "verification") -> None:
+    """Draw one verification badge for the current step of `traces`; `name` is unique in the view."""
+    parts = ".".join(trace.fingerprint for trace in traces if weights_of(trace) is not None)
+    if parts:
+        verification(view, address(view.trace, "models-verification", theme, every=False, part=parts), name)
+
+
+def _verification_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the checks of a step in every model; for shorter translations, of their last step."""
+    step, *others = request.steps
+    traces = [shown_trace(fingerprint) for fingerprint in request.part.split(".")]
+    if others or any(trace is None for trace in traces):
+        raise UnknownPayloadError("models-verification")
+    verified: list[tuple[Record, int, Verification]] = []
+    for trace in traces:
+        weights, trace_step = weights_of(trace), min(step, len(trace.target_pieces) - 1)
+        if weights is None:
+            raise UnknownPayloadError("models-verification")
+        try:
+            verified.append((trace, trace_step, verifier_of(trace, weights).verify(trace_step)))
+        except MisfitError:
+            return {
+                "holds": False,
+                "summary": misfit_sentence(trace),
+                "wrong": [],
+                "about": "",
+                "names": [],
+                "rows": [],
+            }
+    return {
+        "holds": all(result.holds for _, _, result in verified),
+        "summary": combined_badge_text([result for _, _, result in verified], step),
+        "about": verification_caption(),
+        "wrong": [
+            f"{trace.model}: {discrepancy_text(trace, discrepancy, trace_step)}"
+            for trace, trace_step, result in verified
+            for discrepancy in result.discrepancies
+        ],
+        "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
+        "rows": [
+            (f"{trace.model}: {name}", *rest)
+            for trace, _, result in verified
+            for name, *rest in verification_rows(result)
+        ],
+    }
+
+
+MAKERS: Mapping[str, Maker] = {"models-verification": _verification_payload}
+"""By the payload names in addresses."""
+
 
 MODELS = (FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL, TRANSFORMER_MODEL, LARGE_MODEL)
 """Names of the model folders, in the order of the page."""

@@ -5,17 +5,21 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 import streamlit as st
 
 from attnviz import AttnvizError
+from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.heads import OpenHead, heads_of, named_head
+from attnviz.analysis.verification import Verification
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.head import head_gallery, head_gallery_table
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.template import to_json
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, language
 from attnviz.lru_cache import LRUCache, cached_in, size_of
@@ -23,17 +27,17 @@ from attnviz.model_folder import stamp
 from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import Kind
-from attnviz.ui.components.chart import chart, inline_chart, steady_payload
-from attnviz.ui.components.context_growth import context_growth
-from attnviz.ui.components.energy_decomposition import energy_decomposition
-from attnviz.ui.components.equation import equation
+from attnviz.ui.components.chart import AtStep, chart, chart_payload, inline_chart, steady_payload
+from attnviz.ui.components.context_growth import context_growth, values_payload
+from attnviz.ui.components.energy_decomposition import energy_decomposition, head_payload
+from attnviz.ui.components.equation import equation, equation_payload
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.player import SentencePair
 from attnviz.ui.requests import handle
 from attnviz.ui.resources import cached_for_all, weights_digest_of, weights_of
-from attnviz.ui.shared_payloads import address
+from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.step_controls import step_controls
-from attnviz.ui.step.verification_badge import verification
+from attnviz.ui.step.verification_badge import badge_payload, misfit_payload, verification, verifier_for
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.transformer.exhibit import (
     TRANSFORMER_MODEL,
@@ -46,11 +50,18 @@ from attnviz.ui.view import View
 from attnviz.wording.numbers import decimal
 from attnviz.wording.opened_head import (
     STAGES,
+    head_stage_sentences,
     head_title,
     kind_name,
     kind_sentence,
     opened_head_titles,
     pair_labels,
+)
+from attnviz.wording.transformer_steps import (
+    head_texts_of_cells,
+    head_texts_of_source,
+    opened_equations,
+    opened_texts_of_step,
 )
 from attnviz.wording.verification import not_verified_text
 
@@ -268,3 +279,84 @@ def _read(folder: str, file: tuple[tuple[int, ...], ...], digest: str) -> HeadEr
     selected = [row for row in rows if row["file"] == rows[0]["file"]]
     rates = {(int(row["layer"]) - 1, int(row["head"]) - 1): float(row["aer"]) for row in selected}
     return HeadErrors(selected[0]["file"], int(selected[0]["sentences"]), rates)
+
+
+_STAGE_BY_FIGURE = {"scores": 1, "weights": 2, "stream": 4}
+"""Stage of the computation that a figure shows, by the figure's name; stage 3 is `_values_payload`."""
+
+
+def _requested_head(request: PayloadRequest) -> OpenHead:
+    """Return the requested head; raise UnknownPayloadError where there is none."""
+    opened_head = named_head(request.trace, request.part) if request.trace.has_heads else None
+    if opened_head is None:
+        raise UnknownPayloadError(request.part)
+    return opened_head
+
+
+def _rows(opened_head: OpenHead) -> range:
+    return range(len(opened_head.target_pieces))
+
+
+def _figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
+    opened_head, picture = _requested_head(request), STEP_FIGURES[name].picture
+    subjects = [Subject(opened_head, row) for row in _rows(opened_head)]
+    sentences = {row: head_stage_sentences(opened_head, row)[_STAGE_BY_FIGURE[name]] for row in _rows(opened_head)}
+    return chart_payload(
+        to_json(picture.template(subjects[0], request.theme)),
+        {
+            subject.step: AtStep(to_json(picture.values(subject, request.theme)), "", sentences[subject.step])
+            for subject in subjects
+        },
+    )
+
+
+def _values_payload(request: PayloadRequest) -> dict[str, Any]:
+    opened_head = _requested_head(request)
+    return values_payload(
+        opened_head, {row: head_stage_sentences(opened_head, row)[3] for row in _rows(opened_head)}, request.theme
+    )
+
+
+def _products_payload(request: PayloadRequest) -> dict[str, Any]:
+    return head_payload(_requested_head(request), request.theme)
+
+
+def _equation_payload(stage: int, request: PayloadRequest) -> dict[str, Any]:
+    opened_head = _requested_head(request)
+    template = next(equation for equation in opened_equations(opened_head, request.theme) if equation.stage == stage)
+    rows = _rows(opened_head)
+    return equation_payload(
+        template,
+        list(rows),
+        [opened_texts_of_step(opened_head, row, request.theme) for row in rows],
+        [head_texts_of_source(opened_head, column) for column in range(len(opened_head.source_pieces))],
+        [head_texts_of_cells(opened_head, row) for row in rows],
+    )
+
+
+def _verification_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the checks of the opened head's kind of attention, and of its residual stream."""
+    opened_head, (step, *others) = _requested_head(request), request.steps
+    if request.weights is None or others:
+        raise UnknownPayloadError("open-verification")
+    try:
+        verification = verifier_for(request).verify(step)
+    except MisfitError:
+        return misfit_payload(request.trace, step)
+    side = "encoder" if opened_head.kind == "encoder" else "decoder"
+    prefixes = (f"{opened_head.kind}_", f"{side}_streams")
+    return badge_payload(
+        request.trace,
+        Verification(tuple(check for check in verification.checks if check.quantity.startswith(prefixes))),
+        step,
+    )
+
+
+MAKERS: Mapping[str, Maker] = {
+    "open-values": _values_payload,
+    "open-products": _products_payload,
+    "open-verification": _verification_payload,
+    **{f"open-{name}": partial(_figure_payload, name) for name in _STAGE_BY_FIGURE},
+    **{f"open-equation-{stage}": partial(_equation_payload, stage) for stage in STAGES},
+}
+"""By the payload names in addresses; the address parameter `part` names the head."""

@@ -11,9 +11,14 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.decomposable_recomputation import recompute_decomposable
-from attnviz.analysis.decomposable_verification import verify_judgement
-from attnviz.analysis.pair_attention import PairAttention, largest_difference, matching_positions, with_words_swapped
+from attnviz.analysis.judgement import (
+    PairAttention,
+    largest_difference,
+    matching_positions,
+    recompute_decomposable,
+    verify_judgement,
+    with_words_swapped,
+)
 from attnviz.figures.heatmap import heatmap_table
 from attnviz.figures.judgement import (
     aggregated_table,

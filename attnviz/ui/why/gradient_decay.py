@@ -8,7 +8,7 @@ from typing import Any, cast
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gradient_decay import gradient_share
-from attnviz.figures.gradient_decay import signals_figure, signals_table
+from attnviz.figures.three_models import signals_figure, signals_table
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.palette import ThemeName

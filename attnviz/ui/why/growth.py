@@ -27,12 +27,11 @@ from attnviz.model_folder import read_config
 from attnviz.palette import ThemeName
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.ui.admission import TURNS
-from attnviz.ui.bleu_by_length import FILE, Rows
-from attnviz.ui.bleu_by_length import measured as measured_of
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.resources import devices, translations, translator_in
+from attnviz.ui.resources import FILE, Rows, devices, translations, translator_in
+from attnviz.ui.resources import measured as measured_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.view import View

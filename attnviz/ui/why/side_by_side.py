@@ -10,7 +10,7 @@ import numpy as np
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.prefixes import ForcedWords, forced_words
-from attnviz.figures.forced_words import forced_words_figure, forced_words_table
+from attnviz.figures.three_models import forced_words_figure, forced_words_table
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload

@@ -12,14 +12,41 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.measures import is_uniform
-from attnviz.languages import language
+from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Aligned, Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.view import View
 from attnviz.wording.labels import summed_pieces_text
-from attnviz.wording.player import player_labels
+
+
+def player_labels() -> dict[str, str]:
+    """Return the labels by their names in the player's markup and script."""
+    return {
+        "earlier": gettext("Previous step"),
+        "later": gettext("Next step"),
+        "english": gettext("English"),
+        "french": gettext("French"),
+        "steps": gettext("Steps"),
+        "previous": gettext("Previous"),
+        "next": gettext("Next"),
+        "play": gettext("Play"),
+        "pause": gettext("Pause"),
+        "space": gettext("Space"),
+        "speed": gettext("Speed"),
+        "slider": gettext("Step"),
+        "step": gettext("step {step} of {count}"),
+        "at": gettext("{i} of {n}"),
+        "looks": gettext("Looks at"),
+        "examined": gettext("Examined"),
+        "strongest": gettext("the largest weight at this step"),
+        "held": gettext("your choice, fixed"),
+        "alike": gettext("all weights equal"),
+        "follow": gettext("follow the largest weight"),
+        "escape": gettext("Esc"),
+    }
+
 
 NO_BREAK_SPACE = "\u00a0"
 """Replaces a piece that is only a blank, so that it is underlined and clickable like any other step."""

@@ -15,9 +15,9 @@ from attnviz.architectures import step_texts
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state import address, inputs
+from attnviz.ui.page_state import inputs, linked
 from attnviz.ui.page_state.linked import Session
-from attnviz.ui.page_state.parameters import browser_parameters, has_tour, own_parameters
+from attnviz.ui.page_state.selection import browser_parameters, own_parameters
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.view import MAIN, View
 
@@ -45,7 +45,7 @@ def _terms(view: View) -> dict[str, Any]:
 
 def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[str, Any]:
     """Return the state of `view` for the browser."""
-    is_address_view, page = view.id == MAIN or view.main is not None, address.page_payload(session)
+    is_address_view, page = view.id == MAIN or view.main is not None, linked.page_payload(session)
     shown = view.main or view
     omits_sentence = is_address_view and page["parameters"].get(inputs.SENTENCE) is None
     return {
@@ -57,7 +57,7 @@ def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[st
         "steps": view.steps,
         "firstStep": view.first_step,
         "sources": len(view.trace.source_pieces),
-        "hasTour": tour and view.id == MAIN and has_tour(view),
+        "hasTour": tour and view.id == MAIN and view.trace.translated,
         "usualOrder": "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence",
         "parameters": browser_parameters(view),
         "terms": _terms(view),

@@ -1,0 +1,312 @@
+"""Decomposable attention (Parikh et al. 2016) of a sentence pair: recomputation, verification, alignment, swaps.
+
+Written from the equations, without code of `attnviz.network`. Every sum over positions is rounded once, at its end
+(`math.fsum`), so that the order of the pieces does not change a bit of the verdict.
+
+Symbols and sizes are those of `trace.judgement`.
+
+Each number is computed from the saved weights and the recorded operands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit_message
+from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.verification import Pairs, Verification, Verifier
+from attnviz.trace import FloatArray, Judgement
+from attnviz.trace.aligned import words_of
+from attnviz.trace.parts import Words
+from attnviz.trace.quantity import check_shapes
+
+Array = NDArray[np.float64]
+Operand = Callable[[str, Array], Array]
+"""Maps a quantity's name and its recomputed value to the value that the next computations use."""
+
+
+@dataclass(frozen=True, eq=False)
+class DecomposableRecomputation:
+    """Quantities of a verdict in float64, with names and shapes of `trace.judgement`."""
+
+    source_embeddings: Array
+    target_embeddings: Array
+    source_projected: Array
+    target_projected: Array
+    source_features: Array
+    target_features: Array
+    energies: Array
+    source_alignment: Array
+    target_alignment: Array
+    source_aligned: Array
+    target_aligned: Array
+    source_comparisons: Array
+    target_comparisons: Array
+    source_sum: Array
+    target_sum: Array
+    hidden: Array
+    logits: Array
+    probabilities: Array
+
+    def by_name(self) -> dict[str, Array]:
+        """Return the quantities by name."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+
+def recompute_decomposable(
+    weights: Weights,
+    source_ids: Sequence[int],
+    target_ids: Sequence[int],
+    operand: Operand = lambda _name, computed: computed,
+) -> DecomposableRecomputation:
+    """Compute every quantity for `source_ids` and `target_ids`, both with `</s>`.
+
+    `weights` maps parameter names to arrays. `operand` may replace each quantity by another value, such as the recorded
+    one, before the next is computed from it.
+    """
+    network = _Pass(weights, operand)
+    store = network.store
+    embedded = [
+        store(f"{side}_embeddings", np.asarray(weights["embedding.weight"][list(ids)], dtype=np.float64))
+        for side, ids in (("source", source_ids), ("target", target_ids))
+    ]
+    sides = list(zip(("source", "target"), embedded, strict=True))
+    a, b = (store(f"{side}_projected", network.each(f"{side}_projection", x)) for side, x in sides)
+    source, target = (
+        store(f"{side}_features", network.forward("attend", x)) for side, x in (("source", a), ("target", b))
+    )
+    energies = store("energies", np.array([[float(f @ g) for g in target] for f in source]))
+    forward, backward = store("source_alignment", _softmax(energies)), store("target_alignment", _softmax(energies.T))
+    beta, alpha = store("source_aligned", _weighted(forward, b)), store("target_aligned", _weighted(backward, a))
+    v_1 = _total(store("source_comparisons", network.forward("compare", np.concatenate([a, beta], axis=1))))
+    v_2 = _total(store("target_comparisons", network.forward("compare", np.concatenate([b, alpha], axis=1))))
+    both = np.concatenate([store("source_sum", v_1), store("target_sum", v_2)])
+    hidden = store("hidden", np.maximum(network.linear("aggregate", both), 0))
+    logits = store("logits", network.linear("output", hidden))
+    store("probabilities", _softmax(logits[None])[0])
+    return DecomposableRecomputation(**network.quantities)
+
+
+class _Pass:
+    """One pass through the network, which stores every quantity."""
+
+    def __init__(self, weights: Weights, operand: Operand) -> None:
+        self.weights, self.operand = weights, operand
+        self.quantities: dict[str, Array] = {}
+
+    def store(self, name: str, computed: Array) -> Array:
+        """Store a computed value, and return the value to continue with."""
+        self.quantities[name] = computed
+        return self.operand(name, computed)
+
+    def linear(self, name: str, vector: Array) -> Array:
+        """Return W x + c, or W x for a layer without c."""
+        product: Array = np.asarray(self.weights[f"{name}.weight"], dtype=np.float64) @ vector
+        bias = self.weights.get(f"{name}.bias")
+        return product if bias is None else product + np.asarray(bias, dtype=np.float64)
+
+    def each(self, name: str, vectors: Array) -> Array:
+        """Apply `linear` to each row separately, since a matrix product may round differently by row."""
+        return np.stack([self.linear(name, vector) for vector in vectors])
+
+    def forward(self, name: str, vectors: Array) -> Array:
+        """Return max(0, W_2 max(0, W_1 x + c_1) + c_2) of each row."""
+        inner = np.maximum(self.each(f"{name}.inner", vectors), 0)
+        return np.maximum(self.each(f"{name}.outer", inner), 0)
+
+
+def _softmax(energies: Array) -> Array:
+    """Return exp(e_j) / sum_k exp(e_k) of each row, (N, M)."""
+    powers = np.exp(energies - energies.max(axis=1, keepdims=True))
+    shares: Array = powers / np.array([[math.fsum(row)] for row in powers])
+    return shares
+
+
+def _total(vectors: Array) -> Array:
+    """Return the sum of the rows, (N, d) to (d,)."""
+    return np.array([math.fsum(column) for column in vectors.T])
+
+
+def _weighted(shares: Array, vectors: Array) -> Array:
+    """Return the sums of the `vectors` (M, d) weighted by each row of `shares` (N, M): (N, d)."""
+    return np.stack([_total(row[:, None] * vectors) for row in shares])
+
+
+class JudgementVerifier(Verifier):
+    """Verifies a verdict, which has one step."""
+
+    def __init__(self, trace: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Take the verdict and the weights of its detector (`load_weights`).
+
+        Raise MisfitError where they are of a model of another kind or size.
+        """
+        check_judgement_fit(trace, weights)
+        self.trace, self.weights = trace, weights
+
+    def pairs(self, step: int = 0, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
+        """Return every recorded quantity, as recorded and as recomputed from the quantities recorded before it.
+
+        These are embeddings, features, energies, both alignments, weighted sums, comparisons, their sums, and the
+        probabilities. The arguments have no effect.
+        """
+
+        def recorded(name: str, _: Array) -> Array:
+            return np.asarray(getattr(self.trace, name), dtype=np.float64)
+
+        recomputed = recompute_decomposable(self.weights, self.trace.source_ids, self.trace.target_ids, recorded)
+        return {name: (getattr(self.trace, name), array) for name, array in recomputed.by_name().items()}
+
+
+def verify_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> Verification:
+    """Return the comparison of every quantity of a verdict; raise MisfitError for weights of another model."""
+    return JudgementVerifier(judgement, weights).verify(0)
+
+
+def check_judgement_fit(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Raise MisfitError unless `weights`, by parameter name, and the arrays of `judgement` have the expected shapes."""
+    try:
+        check_shapes(judgement)
+        expected = _weight_shapes(judgement.config)
+    except (ValueError, KeyError, IndexError) as error:
+        raise MisfitError(misfit_message(judgement, error)) from error
+    check_weight_shapes(judgement, weights, expected)
+
+
+def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every weight of a detector with this config."""
+    m, d = int(config["embedding_size"]), int(config["model_size"])
+    shapes: dict[str, tuple[int, ...]] = {
+        "embedding.weight": (int(config["vocabulary_size"]), m),
+        "source_projection.weight": (d, m),
+        "target_projection.weight": (d, m),
+        "aggregate.weight": (d, 2 * d),
+        "aggregate.bias": (d,),
+        "output.weight": (2, d),
+        "output.bias": (2,),
+    }
+    for name, inputs in (("attend", d), ("compare", 2 * d)):
+        shapes |= {f"{name}.inner.weight": (d, inputs), f"{name}.inner.bias": (d,)}
+        shapes |= {f"{name}.outer.weight": (d, d), f"{name}.outer.bias": (d,)}
+    return shapes
+
+
+@dataclass(frozen=True, eq=False)
+class PairAttention:
+    """Attention of one of the two sentences to the other: rows are queries, columns are keys."""
+
+    judgement: Judgement
+    query_side: Literal["source", "target"] = "target"
+
+    def _side_value(self, name: str, *, of_query: bool) -> Any:
+        sides = ("source", "target") if self.query_side == "source" else ("target", "source")
+        return getattr(self.judgement, f"{sides[0] if of_query else sides[1]}_{name}")
+
+    @property
+    def alignment(self) -> FloatArray:
+        """Attention weights, (queries, keys); rows sum to 1."""
+        weights: FloatArray = self._side_value("alignment", of_query=True)
+        return weights
+
+    @property
+    def target_pieces(self) -> tuple[str, ...]:
+        """The query pieces."""
+        pieces: tuple[str, ...] = self._side_value("pieces", of_query=True)
+        return pieces
+
+    @property
+    def source_pieces(self) -> tuple[str, ...]:
+        """The key pieces."""
+        pieces: tuple[str, ...] = self._side_value("pieces", of_query=False)
+        return pieces
+
+    @property
+    def source_surfaces(self) -> tuple[str, ...]:
+        """The key pieces as they were typed."""
+        surfaces: tuple[str, ...] = self._side_value("surfaces", of_query=False)
+        return surfaces
+
+    @property
+    def target_ids(self) -> tuple[int, ...]:
+        """Ids of the query pieces."""
+        ids: tuple[int, ...] = self._side_value("ids", of_query=True)
+        return ids
+
+    @property
+    def attends(self) -> bool:
+        """True: it is an attention matrix."""
+        return True
+
+    @property
+    def model(self) -> str:
+        """Name of the detector."""
+        return self.judgement.model
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """Config of the detector."""
+        return self.judgement.config
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of pieces of the detector's vocabulary."""
+        return int(self.config["vocabulary_size"])
+
+    @property
+    def source_text(self) -> str:
+        """The English sentence as typed."""
+        return self.judgement.source_text
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Identifies this direction of this pair."""
+        return f"{self.judgement.fingerprint}-{self.query_side}"
+
+    def words(self) -> Words:
+        """Return the alignment by words."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> Words:
+        return words_of(self, self.source_surfaces)
+
+
+def matching_positions(first: Judgement, other: Judgement) -> list[int] | None:
+    """Return for each source piece of `other` the 0-based position of the same piece in `first`, each position once.
+
+    None where the pieces are not a permutation of each other.
+    """
+    places: dict[int, list[int]] = {}
+    for place, piece in enumerate(first.source_ids):
+        places.setdefault(piece, []).append(place)
+    if sorted(first.source_ids) != sorted(other.source_ids):
+        return None
+    return [places[piece].pop(0) for piece in other.source_ids]
+
+
+def with_words_swapped(text: str, first: int, second: int) -> str:
+    """Return `text` with two of its words, separated by spaces, exchanged; both are 0-based."""
+    words = text.split()
+    words[first], words[second] = words[second], words[first]
+    return " ".join(words)
+
+
+def largest_difference(judgement: Judgement, other: Judgement, places: list[int]) -> float:
+    """Return the largest difference in comparisons, sums and probabilities between two judgements.
+
+    `places` are the positions in `judgement` of the source pieces of `other`.
+    """
+    pairs = [
+        (judgement.source_comparisons[places], other.source_comparisons),
+        (judgement.source_sum, other.source_sum),
+        (judgement.target_sum, other.target_sum),
+        (judgement.probabilities, other.probabilities),
+    ]
+    return max(float(np.abs(first - second).max()) for first, second in pairs)

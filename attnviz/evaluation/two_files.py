@@ -1,0 +1,219 @@
+"""Match the pairs of two files: compare the links of two programs, and find in one file the pair of the other."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from attnviz.analysis.alignment_error import PairAgreement, error_between
+from attnviz.analysis.gold import GoldLinks, linkable_words, validated
+from attnviz.errors import AttnvizError
+from attnviz.evaluation.scoring import (
+    Side,
+    best_turn,
+    different_pairs,
+    different_words,
+    joined_words,
+    matched_sides,
+    moved_links,
+)
+from attnviz.importing.link_text import CountingError
+from attnviz.importing.records import AttentionRecords
+from attnviz.languages import gettext, ngettext
+from attnviz.trace import Aligned
+
+
+@dataclass(frozen=True)
+class LinkAgreement:
+    """The links of two programs for the same sentence pairs."""
+
+    pairs: tuple[PairAgreement, ...]
+    remarks: tuple[str, ...]
+    """In sentences: how both files were read, and which words differ."""
+
+    @property
+    def aer(self) -> float | None:
+        """AER over all pairs: all links of both count as sure, so that neither program is preferred."""
+        return error_between(self.pairs)
+
+
+def link_agreement(first: Any, other: Any) -> LinkAgreement:
+    """Compare the links of two programs for the same sentence pairs, which are matched by position.
+
+    `first` and `other` are as in `alignment_error`: files, what `read_attention` returns, or lists. A matrix links each
+    target word to the source word of its largest weight. Words that are only split differently are mapped by their
+    characters. Raise AttnvizError where the files hold different pairs, or neither has links.
+    """
+    remarks = list[str]()
+    sides = matched_sides(first, other, remarks)
+    if not any(pair.all for side in sides for pair in side.pairs):
+        raise AttnvizError(gettext("Neither file has links."))
+    remarks += _remarks_on_words(*sides)
+    words_known = all(None not in pair for side in sides for pair in side.words)
+    turn = best_turn(*sides, directions=(False,) if words_known else (False, True)).turn
+    if turn.swapped:
+        remarks.append(
+            gettext("One file seems to name the target word first, so its source and target words were swapped.")
+        )
+    bases = [
+        base if side.counted is None else side.counted
+        for side, base in zip(sides, (turn.links_base, turn.gold_base), strict=True)
+    ]
+    if bases != [0, 0]:
+        remarks.append(
+            gettext("The first file counts words from {first}; the other from {other}.", first=bases[0], other=bases[1])
+        )
+    first_links = moved_links(sides[0], turn)
+    other_links = moved_links(sides[1], turn._replace(links_base=turn.gold_base, swapped=False))
+    pairs = tuple(PairAgreement(one, two) for one, two in zip(first_links, other_links, strict=True))
+    return LinkAgreement(pairs, tuple(remarks))
+
+
+def _remarks_on_words(first: Side, other: Side) -> list[str]:
+    """Return a sentence about words that differ; raise AttnvizError where no word is the same at the same place."""
+    differing = dict[int, tuple[str, str]]()
+    for number, pairs in enumerate(zip(first.words, other.words, strict=True), 1):
+        for own, theirs in zip(*pairs, strict=True):
+            if not own or not theirs or len(own) != len(theirs) or own == theirs:
+                continue
+            if not any(one.casefold() == two.casefold() for one, two in zip(own, theirs, strict=True)):
+                raise different_words(number, own, theirs)
+            word = next((one, two) for one, two in zip(own, theirs, strict=True) if one != two)
+            differing.setdefault(number, word)
+    if not differing:
+        return []
+    number, (one, two) = next(iter(differing.items()))
+    return [
+        ngettext(
+            "In {count} pair, some words differ, such as “{one}” and “{two}” in pair {number}. Words are matched by "
+            "their position.",
+            "In {count} pairs, some words differ, such as “{one}” and “{two}” in pair {number}. Words are matched by "
+            "their position.",
+            len(differing),
+            one=one[:30],
+            two=two[:30],
+            number=number,
+        )
+    ]
+
+
+def with_tokens_of(records: AttentionRecords, other: AttentionRecords, *, by_words: bool = False) -> AttentionRecords:
+    """Return `records` with the tokens of `other` on each side where their file has none.
+
+    With `by_words`, take the words that these tokens form, if the links fit them.
+    """
+    if by_words:
+        made = _with_sides_of(records, other, joined_words)
+        with suppress(CountingError):
+            if made.counting:
+                return made
+    return _with_sides_of(records, other, lambda tokens: tokens)
+
+
+def _with_sides_of(
+    records: AttentionRecords, other: AttentionRecords, change: Callable[[list[str] | None], list[str] | None]
+) -> AttentionRecords:
+    if len(records) != len(other) or any(pair.line not in (None, index) for index, pair in enumerate(records.pairs)):
+        return records
+    given = dict[str, Sequence[list[str] | None]]()
+    for side, name in enumerate(("source", "target")):
+        own, theirs = ([one.tokens(index)[side] for index in range(len(one))] for one in (records, other))
+        if None in own and None not in theirs:
+            given[name] = [change(tokens) for tokens in theirs]
+    return dataclasses.replace(records, **given) if given else records  # type: ignore[arg-type]
+
+
+def check_pair_counts(records: AttentionRecords, count: int) -> None:
+    """Raise AttnvizError where no pair of `records` can be that of a file of `count` pairs."""
+    if records.pairs.first is not None or len(records) in (1, count):
+        return
+    if count > 1 or records.tokens(0) == (None, None):
+        raise different_pairs(count, len(records))
+
+
+def has_no_place(records: AttentionRecords) -> bool:
+    """Return whether a file has one pair, whose words and number it does not give."""
+    return len(records) == 1 and records.pairs.first is None and records.tokens(0) == (None, None)
+
+
+def pair_place(records: AttentionRecords, number: int, count: int, shown: Aligned) -> int | None:
+    """Return the 0-based index of the pair of `records` that is pair `number` of a file of `count` pairs.
+
+    It is found by its number where the file has numbers, by position in a file of as many pairs, else by the words of
+    the pair `shown`. None where there is none.
+    """
+    if len(records) == count:
+        return number - 1
+    if (first := records.pairs.first) is not None and count > 1:
+        return number - first if 0 <= number - first < len(records) else None
+    if has_no_place(records):
+        return 0
+    return pair_with_words_of(records, shown)
+
+
+def pair_with_words_of(records: AttentionRecords, shown: Aligned) -> int | None:
+    """Return the 0-based index of the first pair whose words are those of `shown`; None where there is none.
+
+    Case and the borders between words may differ. Pairs without tokens on both sides have none.
+    """
+    letters = [_letters(side) for side in linkable_words(shown.words())]
+    for index in range(len(records)):
+        sides = [joined_words(tokens) for tokens in records.tokens(index)]
+        known = [_letters(words or ()).removesuffix("</s>") for words in sides]
+        if any(known) and all(one in ("", own) for one, own in zip(known, letters, strict=True)):
+            return index
+    return None
+
+
+def check_same_pair(record: Aligned, shown: Aligned) -> None:
+    """Raise AttnvizError unless `record` and `shown` have the same letters, or one word in the same place."""
+    sides = (linkable_words(one.words()) for one in (record, shown))
+    for own, theirs in zip(*sides, strict=True):
+        has_word = len(own) == len(theirs) and any(map(_same_word, own, theirs))
+        if not has_word and _letters(own) != _letters(theirs):
+            raise AttnvizError(
+                gettext(
+                    "The file has the words “{other}”, but the pair shown has “{shown}”.",
+                    other=" ".join(own)[:60],
+                    shown=" ".join(theirs)[:60],
+                )
+            )
+
+
+def _same_word(one: str, two: str) -> bool:
+    return one.casefold() == two.casefold()
+
+
+def _letters(words: Sequence[str]) -> str:
+    return "".join(words).casefold()
+
+
+def missing_sides(
+    records: AttentionRecords, place: int, sides: Sequence[Sequence[str] | None]
+) -> list[Sequence[str] | None]:
+    """Return those of `sides`, source and target tokens, that the pair at index `place` of a file lacks."""
+    return [side if own is None else None for own, side in zip(records.tokens(place), sides, strict=True)]
+
+
+def gold_of_pair(records: AttentionRecords, number: int, count: int, shown: Aligned) -> GoldLinks | None:
+    """Return the gold links between the words of `shown`, pair `number` of a file of `count` pairs.
+
+    Links that people marked count before others. Where the file has no words, it counts words, or pieces if the links
+    fit only these. None where `records` lacks the pair; raise AttnvizError where its words differ, or a link names a
+    word that does not exist.
+    """
+    place = pair_place(records, number, count, shown)
+    if place is None:
+        return None
+    words, pieces = linkable_words(shown.words()), (shown.source_pieces, shown.target_pieces)
+    try:
+        record = records.attention(place, *missing_sides(records, place, words))
+    except CountingError:
+        record = records.attention(place, *missing_sides(records, place, pieces))
+    check_same_pair(record, shown)
+    marked = dataclasses.replace(record, links=()) if record.sure or record.possible else record
+    (pair,) = matched_sides([marked], [shown], [])[0].pairs
+    return validated(GoldLinks(pair.all - pair.possible, pair.possible), shown.words())

@@ -1,0 +1,291 @@
+"""A transformer's decoder step, for the displayed head: its stages in words, its equations with their numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.analysis.heads import OpenHead, open_head
+from attnviz.analysis.measures import weight_order
+from attnviz.languages import gettext
+from attnviz.palette import Palette, ThemeName, palette
+from attnviz.trace import TransformerTrace
+from attnviz.trace.parts import Heads
+from attnviz.wording.equations import Equation, Texts, exponentials, softmax_equation, summands, written_piece_texts
+from attnviz.wording.labels import quoted_name, subscript, word_share_text
+from attnviz.wording.numbers import aligned, coloured, decimal, number, percent, shown_difference, vector
+from attnviz.wording.stages import Stage, capitalised, context_shares, times, word_choice_texts
+
+
+def head_stage_titles(_: TransformerTrace) -> dict[int, str]:
+    """Return the names of the stages of a step."""
+    return {
+        1: gettext("Query meets keys"),
+        2: gettext("Softmax"),
+        3: gettext("The values are mixed"),
+        4: gettext("Added to the residual stream"),
+        5: gettext("The word is chosen"),
+    }
+
+
+def narrate_head(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
+    """Return the stages of 0-based `step` in words, for the displayed head: those of `head_stage_titles`."""
+    opened = open_head(trace)
+    stages = {
+        1: _score_stage(trace, opened, step),
+        2: _softmax_stage(opened, step),
+        3: _value_stage(opened, step),
+        4: _stream_stage(opened, step),
+        5: _word_stage(trace, step),
+    }
+    return tuple(Stage(number, title, *stages[number]) for number, title in head_stage_titles(trace).items())
+
+
+def heads_name(heads: Heads) -> str:
+    """Return the name of `heads`: one head, or the mean of a layer's heads or of all."""
+    if heads.layer is None:
+        return gettext("mean of all heads")
+    if heads.head is None:
+        return gettext("mean of the heads of layer {layer}", layer=heads.layer + 1)
+    return gettext("head {head} of layer {layer}", head=heads.head + 1, layer=heads.layer + 1)
+
+
+def shown_heads(trace: TransformerTrace) -> str:
+    """Return the name of the heads that `trace` selects."""
+    return heads_name(trace.heads)
+
+
+def opened_head_name(opened: OpenHead) -> str:
+    """Return the name of the displayed head."""
+    return heads_name(Heads(opened.layer, opened.head))
+
+
+def _score_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
+    best, count = int(opened.scores[step].argmax()), len(trace.source_pieces)
+    name, score = quoted_name(trace.source_pieces[best]), decimal(float(opened.scores[step, best]))
+    head = opened_head_name(opened)
+    if trace.heads.head is None:
+        head = gettext(
+            "The heatmap shows the {mean}. The stages explain the head closest to this mean: {head}.",
+            mean=shown_heads(trace),
+            head=head,
+        )
+    else:
+        head = f"{capitalised(head)}."
+    sentence = gettext(
+        "{which} A head computes one attention distribution of this step. The query of the head says what the "
+        "head looks for, and comes from what the decoder has computed so far. Each of the {count} annotations "
+        "has a key, with which the query is compared. The score says how well query and key fit. {name} fits "
+        "best.",
+        which=head,
+        count=count,
+        name=capitalised(name),
+    )
+    return sentence, gettext("{name} fits best, s = {score}", name=name, score=score)
+
+
+def _softmax_stage(opened: OpenHead, step: int) -> tuple[str, str]:
+    trace, scores, alpha = opened.trace, opened.scores[step], opened.weights[step]
+    order = weight_order(trace, step)
+    best = quoted_name(trace.source_pieces[order[0]])
+    outcome = gettext("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
+    outcome += word_share_text(trace, step, order[0])
+    if len(order) == 1:
+        return gettext("There is only one piece to look at: it gets all of the weight."), outcome
+    lead = shown_difference(scores[order[:2]])
+    sentence = gettext(
+        "The exponential turns a difference into a ratio: the score of {first} is {lead:.2f} above that of "
+        "{second}, so its weight is {times} as large. All weights add up to 1.",
+        first=best,
+        lead=lead,
+        times=times(float(np.exp(lead))),
+        second=quoted_name(trace.source_pieces[order[1]]),
+    )
+    return sentence, outcome
+
+
+def _value_stage(opened: OpenHead, step: int) -> tuple[str, str]:
+    parts, outcome = context_shares(opened.trace, step)
+    sentence = gettext(
+        "Besides its key, each annotation has a value, a list of {units} numbers. A strip shows a value "
+        "multiplied by its weight. The strips add up to {found}, the output of this head: {parts}",
+        units=opened.values.shape[1],
+        parts=parts,
+        found=f"z{subscript(step + 1)}",
+    )
+    return sentence, outcome
+
+
+def _stream_stage(opened: OpenHead, step: int) -> tuple[str, str]:
+    trace = opened.trace
+    terms, streams = opened.added[:, step], opened.streams[:, step]
+    lengths = np.linalg.norm(terms, axis=1)
+    values = {
+        "added": decimal(float(lengths[opened.block])),
+        "before": decimal(float(np.linalg.norm(streams[opened.block]))),
+        "after": decimal(float(np.linalg.norm(streams[opened.block + 1]))),
+    }
+    sentence = gettext(
+        "A matrix mixes the outputs of the {heads} heads of layer {layer}; the result is added to the residual "
+        "stream. The added vector has length (norm) {added}. The stream had length {before} and now has {after}. "
+        "Each of the {blocks} blocks of the decoder adds a vector in this way. These vectors and the embedding "
+        "add up to the stream from which the word is chosen.",
+        heads=trace.cross_weights.shape[1],
+        layer=opened.layer + 1,
+        blocks=len(terms),
+        **values,
+    )
+    return sentence, gettext(
+        "the length of the residual stream goes from {before} to {after}",
+        before=values["before"],
+        after=values["after"],
+    )
+
+
+def _word_stage(trace: TransformerTrace, step: int) -> tuple[str, str]:
+    rest, outcome = word_choice_texts(trace, step)
+    start = gettext(
+        "The last residual stream is normalised, then compared with the embedding of every piece the model knows."
+    )
+    return f"{start} {rest}", outcome
+
+
+def head_equations(trace: TransformerTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
+    """Return the equation templates of all steps, in order: scores, softmax, values, stream, word.
+
+    `head_texts_of_step`, `head_texts_of_source` and `head_texts_of_cells` of the key piece fill them.
+    """
+    return (*opened_equations(open_head(trace), theme), _word_equation(palette(theme)))
+
+
+def opened_equations(opened: OpenHead, theme: ThemeName = "light") -> tuple[Equation, ...]:
+    """Return the equation templates of one head of any kind: scores, softmax, values, stream.
+
+    `opened_texts_of_step`, `head_texts_of_source` and `head_texts_of_cells` of the key piece fill them.
+    """
+    colours = palette(theme)
+    note = gettext("Scores become weights, which are all positive and add up to 1.")
+    return (
+        _score_equation(opened, colours),
+        softmax_equation(opened, note, _last_key(opened)),
+        _value_equation(opened, colours),
+        _stream_equation(opened, colours),
+    )
+
+
+def head_texts_of_step(trace: TransformerTrace, step: int, theme: ThemeName = "light") -> Texts:
+    """Return the texts of 0-based `step` that hold for all source pieces."""
+    return opened_texts_of_step(open_head(trace), step, theme) | written_piece_texts(trace, step)
+
+
+def opened_texts_of_step(opened: OpenHead, step: int, theme: ThemeName = "light") -> Texts:
+    """Return the texts of a head's 0-based row `step` that hold for all keys."""
+    streams, key_count = opened.streams[:, step], opened.visible_key_count(step)
+    return {
+        "i": str(step + 1),
+        "symbol": "s",
+        "query": vector(opened.queries[step]),
+        "exponentials": exponentials(opened.scores[step, :key_count].astype(float)),
+        "summands": summands(opened.weights[step, :key_count], "v", palette(theme)),
+        "output": vector(opened.outputs[step]),
+        "before": vector(streams[opened.block]),
+        "added": vector(opened.added[opened.block, step]),
+        "after": vector(streams[opened.block + 1]),
+    }
+
+
+def head_texts_of_source(trace_or_head: TransformerTrace | OpenHead, source: int) -> Texts:
+    """Return the texts of 0-based key `source` that hold for all steps."""
+    return {"j": str(source + 1), "key": vector(open_head(trace_or_head).keys[source])}
+
+
+def head_texts_of_cells(trace_or_head: TransformerTrace | OpenHead, step: int) -> dict[str, list[str]]:
+    """Return the texts of 0-based `step` for each key, as lists."""
+    opened = open_head(trace_or_head)
+    rows = {"score": opened.scores[step], "exponent": opened.scores[step], "weight": opened.weights[step]}
+    return {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
+
+
+def _score_equation(opened: OpenHead, colours: Palette) -> Equation:
+    query, key = coloured(colours.decoder, "q_{⟦i⟧}"), coloured(colours.encoder, "k_{⟦j⟧}")
+    units = opened.queries.shape[1]
+    lines = (
+        rf"s_{{⟦i⟧,⟦j⟧}} &= \frac{{{query}^\top {key}}}{{\sqrt{{{units}}}}}",
+        r"&= ⟦query⟧",
+        rf"&\quad \cdot ⟦key⟧ \Big/ \sqrt{{{units}}}",
+        r"&= ⟦score⟧",
+    )
+    values: dict[str, object] = {"head": opened_head_name(opened), "piece": "⟦j⟧", "units": units}
+    if opened.kind == "cross":
+        note = gettext(
+            "{head}: the score says how well the query of this head fits the key of source piece {piece}. The "
+            "query is made from the normalised residual stream of this step. The score is divided by the square "
+            "root of the number of units, {units}, so that long vectors do not make the softmax too sharp.",
+            **values,
+        )
+    else:
+        note = gettext(
+            "{head}: the score says how well a query fits the key of piece {piece}. One matrix makes the "
+            "queries, another the keys; both use the normalised residual streams of the same sentence. The score "
+            "is divided by the square root of the number of units, {units}, so that long vectors do not make the "
+            "softmax too sharp.",
+            **values,
+        )
+    return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
+
+
+def _value_equation(opened: OpenHead, colours: Palette) -> Equation:
+    output, value = coloured(colours.context, "z_{⟦i⟧}"), coloured(colours.encoder, "v_j")
+    lines = (
+        rf"{output} &= \sum_{{j=1}}^{{{_last_key(opened)}}} \alpha_{{⟦i⟧,j}}\, {value}",
+        r"&= ⟦summands⟧",
+        r"&= ⟦output⟧",
+    )
+    if opened.kind == "cross":
+        return Equation(
+            3, aligned(*lines), gettext("The output of this head: a weighted sum of the values of the source pieces.")
+        )
+    return Equation(
+        3,
+        aligned(*lines),
+        gettext("The output of this head: a weighted sum of values from the same sentence as the query."),
+    )
+
+
+def _last_key(opened: OpenHead) -> str:
+    """Return the number of the last key that a row may attend to."""
+    return "⟦i⟧" if opened.kind == "decoder" else str(len(opened.source_pieces))
+
+
+def _stream_equation(opened: OpenHead, colours: Palette) -> Equation:
+    heads = opened.trace.cross_weights.shape[1]
+    before, after = (coloured(colours.decoder, f"x_{{⟦i⟧,{block}}}") for block in (opened.block, opened.block + 1))
+    outputs = coloured(colours.context, rf"[z^{{(1)}}_{{⟦i⟧}} ; \ldots ; z^{{({heads})}}_{{⟦i⟧}}]")
+    lines = (rf"{after} &= {before} + W_O\,{outputs}", r"&= ⟦before⟧", r"&\quad + ⟦added⟧", r"&= ⟦after⟧")
+    values = {"layer": opened.layer + 1, "block": opened.block + 1, "count": len(opened.streams) - 1}
+    if opened.kind == "cross":
+        note = gettext(
+            "The residual stream before and after the cross-attention of layer {layer}, which is sub-layer "
+            "{block} of {count}.",
+            **values,
+        )
+    else:
+        note = gettext(
+            "The residual stream before and after the self-attention of layer {layer}, which is sub-layer "
+            "{block} of {count}.",
+            **values,
+        )
+    return Equation(4, aligned(*lines), note)
+
+
+def _word_equation(colours: Palette) -> Equation:
+    lines = (
+        rf"t_{{⟦i⟧}} &= \operatorname{{LayerNorm}}({coloured(colours.decoder, 'x_{⟦i⟧}')})",
+        r"&= ⟦readout⟧⟦chosen⟧",
+        r"p(y_{⟦i⟧}) &= \operatorname{softmax}(E\, t_{⟦i⟧} + b)_{y_{⟦i⟧}}",
+        r"&= ⟦probability⟧",
+    )
+    note = gettext(
+        "t is the last residual stream, normalised. The matrix E holds the embeddings of the pieces and also "
+        "scores the pieces."
+    )
+    return Equation(5, aligned(*lines), note)

@@ -1,0 +1,104 @@
+"""Links of two programs compared pair by pair: shared links, links of one only, error rate, and words that differ."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import AttnvizError, attention, read_attention
+from attnviz.analysis.alignment_error import Link
+from attnviz.commands.program import main
+from attnviz.evaluation.two_files import link_agreement, with_tokens_of
+from tests.snapshots import plain
+
+Files = tuple[Path, Path]
+LINK_SETS = st.lists(
+    st.frozensets(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1), min_size=3, max_size=3
+).map(lambda pairs: [pair | {(0, 0)} for pair in pairs])
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    """Return a file of links with the sentences, and one of links that count from 1, without them."""
+    first, other = tmp_path / "first.txt", tmp_path / "other.pharaoh"
+    first.write_text("a red car\tune voiture rouge\t0-0 1-2 2-1\nit rains\til pleut\t0-0 1-1\n", encoding="utf-8")
+    other.write_text("1-1 2-3 2-2\n1-1 2-2\n", encoding="utf-8")
+    return first, other
+
+
+@given(LINK_SETS, LINK_SETS)
+def test_agreement_counts_every_link_once(first: list[frozenset[Link]], other: list[frozenset[Link]]) -> None:
+    agreement = link_agreement(first, other)
+    turned = link_agreement(other, first)
+    for pair, one, two in zip(agreement.pairs, first, other, strict=True):
+        if (pair.first, pair.other) != (one, two):  # the other direction fits clearly better
+            return
+        assert pair.shared | pair.only_first == one
+        assert pair.shared | pair.only_other == two
+        assert not pair.only_first & pair.only_other
+        assert not pair.shared & (pair.only_first | pair.only_other)
+        assert pair.aer == pytest.approx(1 - 2 * len(one & two) / (len(one) + len(two)))
+    assert agreement.aer == pytest.approx(turned.aer)
+
+
+def test_files_are_matched_by_position_and_missing_tokens_come_from_the_other(files: Files) -> None:
+    first, other = map(read_attention, files)
+    other = with_tokens_of(other, first)
+    assert other[0].links == ((0, 0), (1, 1), (1, 2))
+    agreement = link_agreement(first, other)
+    assert [(pair.only_first, pair.only_other) for pair in agreement.pairs] == [({(2, 1)}, {(1, 1)}), (set(), set())]
+    assert agreement.pairs[1].aer == 0
+    assert agreement.aer == pytest.approx(1 - 2 * 4 / 10)
+
+
+def test_matrix_and_links_between_other_segmentations_are_mapped() -> None:
+    matrix = attention("I do n't sleep", "je ne dors pas", np.eye(4)[[0, 2, 3, 2]])
+    links = attention("I don't sleep", "je ne dors pas", np.eye(4, 3)[[0, 1, 2, 1]])
+    assert link_agreement([matrix], [links]).aer == 0
+
+
+def test_words_that_differ_are_reported_or_refused(snapshot: SnapshotAssertion) -> None:
+    first = attention("The house", "La maison", np.eye(2))
+    lower = attention("the house", "La maison", np.eye(2))
+    assert link_agreement([first, first], [first, lower]).remarks == snapshot(name="lower case")
+    for other in (attention("a dog", "La maison", np.eye(2)), attention("The big house", "La maison", np.eye(2, 3))):
+        with pytest.raises(AttnvizError) as error:
+            link_agreement([first], [other])
+        assert str(error.value) == snapshot(name=other.source_text)
+    with pytest.raises(AttnvizError) as error:
+        link_agreement([first], [first, first])
+    assert str(error.value) == snapshot(name="another number of pairs")
+
+
+def test_command_prints_draws_and_writes_the_comparison(
+    files: Files, tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    command = ["attention", str(files[0]), "--compare", str(files[1])]
+    assert main(command) == 0
+    captured = capsys.readouterr()
+    assert captured.out == snapshot(name="table")
+    assert plain(captured.err, tmp_path) == snapshot(name="how they were read")
+    for ending in ("svg", "json", "csv"):
+        assert main([*command, "-o", str(tmp_path / f"out.{ending}")]) == 0
+    drawn = (tmp_path / "out.svg").read_text(encoding="utf-8")
+    assert "other.pharaoh minus first.txt" in drawn
+    assert "voiture" in drawn
+    written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert written["pairs"][0] == {
+        "pair": 1,
+        "both": "0-0 1-2",
+        "only_first": "2-1",
+        "only_other": "1-1",
+        "aer": pytest.approx(1 / 3),
+    }
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[1].startswith("1,0-0 1-2,2-1,1-1,0.33")
+    capsys.readouterr()
+    assert main([*command, "-o", str(tmp_path / "out.tex")]) == 2
+    assert plain(capsys.readouterr().err, tmp_path) == snapshot(name="another ending")
+    assert main([*command, "--sentence", "3"]) == 2

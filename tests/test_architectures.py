@@ -1,0 +1,83 @@
+"""Declarations of architectures: they are complete, and code uses them instead of type checks."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from attnviz import bounds
+from attnviz.architectures import ARCHITECTURES, Architecture, architecture_of, could_be_of, step_texts, verifier_of
+from attnviz.trace import Aligned, Attention, attention
+from attnviz.ui.payload_makers import STEP_MAKERS
+from attnviz.ui.step import stages
+from tests.conftest import REPOSITORY
+from tests.figures.synthetic import trace as make_trace
+
+MOST_TYPE_CHECKS = 12
+"""Largest number of `isinstance` checks on results, left where the type checker needs them."""
+each = pytest.mark.parametrize("architecture", ARCHITECTURES.values(), ids=lambda one: one.name)
+
+
+def test_every_architecture_has_a_declaration() -> None:
+    assert set(ARCHITECTURES) == {*bounds.ARCHITECTURES, "attention"}
+    assert len({one.result for one in ARCHITECTURES.values()}) == len(ARCHITECTURES)
+
+
+@each
+def test_each_declaration_is_complete(architecture: Architecture) -> None:
+    assert architecture.quantities
+    assert all(quantity.symbol and quantity.equation and quantity.meaning for quantity in architecture.quantities)
+    assert (architecture.verifier is None) == (architecture.check_model is None)
+    assert (architecture.step_texts is None) == (not architecture.payloads)
+    assert set(architecture.stages.values()) <= set(stages._PANELS)
+    assert all(sentence() for sentence in architecture.missing.values())
+
+
+def test_every_payload_maker_belongs_to_an_architecture() -> None:
+    assert frozenset().union(*(one.payloads for one in ARCHITECTURES.values())) == set(STEP_MAKERS)
+
+
+def test_every_panel_belongs_to_an_architecture() -> None:
+    assert {name for one in ARCHITECTURES.values() for name in one.stages.values()} == set(stages._PANELS)
+
+
+@pytest.mark.parametrize("kind", ["additive", "general", "none"])
+def test_every_narrated_stage_has_a_panel_an_equation_and_a_figure(kind: str) -> None:
+    trace = make_trace(attention=kind)
+    architecture, texts = architecture_of(trace), step_texts(trace)
+    numbers = list(texts.stage_titles(trace))
+    assert [stage.number for stage in texts.narrate(trace, 0)] == numbers
+    assert [equation.stage for equation in texts.equation_templates(trace, "light")] == numbers
+    assert set(numbers) <= set(architecture.stages)
+    assert set(texts.idea_titles(trace)) == set(numbers) <= set(architecture.idea(trace).values())
+
+
+def test_imported_attention_cannot_be_recomputed() -> None:
+    given = attention(["a", "b"], ["c"], [[0.25, 0.75]])
+    assert architecture_of(given).result is Attention
+    assert not could_be_of(given, {})
+    with pytest.raises(ValueError, match="cannot be recomputed"):
+        verifier_of(given, {})
+
+
+def test_decomposable_attention_has_no_steps() -> None:
+    declared = ARCHITECTURES["decomposable"]
+    assert declared.step_texts is None
+    assert not declared.stages
+
+
+def _results() -> set[str]:
+    """Return the names of the types of results, and of the bases and protocols that they share."""
+    common = {"Recurrent", "Record", "Saved", "Computation", Aligned.__name__}
+    return common | {one.result.__name__ for one in ARCHITECTURES.values()}
+
+
+def test_code_uses_declarations_instead_of_type_checks() -> None:
+    results, found = _results(), []
+    for path in sorted((REPOSITORY / "attnviz").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                asked = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
+                found += [f"{path.relative_to(REPOSITORY)}:{node.lineno}"] if asked & results else []
+    assert len(found) <= MOST_TYPE_CHECKS, found

@@ -1,0 +1,160 @@
+"""Training runs stopped by a signal: what they save, and that they resume unchanged."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz.commands.program import main
+from attnviz.training import TrainingConfig, run
+from attnviz.training.loop import _Run
+from attnviz.training.processes import Interrupted, Stopped, StopRequest
+from attnviz.training.state import read_progress
+from attnviz.training.validation import Validation
+from tests.conftest import REPOSITORY
+from tests.killing.kinds import KINDS
+from tests.training.resuming import assert_same_state
+from tests.training.test_run import losses_of, tiny
+
+
+def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch: pytest.MonkeyPatch) -> str:
+    """Train, and send SIGTERM to this process when `moment` says so in an update; return what it prints."""
+    update = _Run._update
+
+    def signalled(self: _Run, *inputs: object) -> tuple[int, float, float]:
+        if moment():
+            os.kill(os.getpid(), signal.SIGTERM)
+        return update(self, *inputs)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_Run, "_update", signalled)
+        with pytest.raises(Stopped) as stopped:
+            run(config)
+    return str(stopped.value)
+
+
+@pytest.mark.parametrize("last", [1, 20, 21])  # 20 validates; 21 is a checkpoint
+def test_stopped_run_saves_and_resumes_unchanged(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int, snapshot: SnapshotAssertion
+) -> None:
+    whole = tiny(files, tmp_path / "whole", updates=24, average=2, matrix_rate=0.5)
+    run(whole)
+    config = tiny(files, tmp_path / "stopped", updates=24, average=2, matrix_rate=0.5)
+    counted = iter(range(1, 100))
+    handler = signal.getsignal(signal.SIGTERM)
+    output = stopping_at(config, lambda: next(counted) == last, monkeypatch)
+    assert signal.getsignal(signal.SIGTERM) is handler
+    assert output == snapshot
+    assert read_progress(tmp_path / "stopped/checkpoint.safetensors").update == last
+    run(config)
+    assert_same_state(tmp_path / "whole", tmp_path / "stopped")
+    assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "stopped")
+    finished = [(tmp_path / name / "model/model.safetensors").read_bytes() for name in ("whole", "stopped")]
+    assert finished[0] == finished[1]
+
+
+def test_interrupted_validation_is_repeated_on_resume(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(tiny(files, tmp_path / "whole", updates=40))
+    config, bleu = tiny(files, tmp_path / "stopped", updates=40), Validation._bleu
+
+    def signalled(self: Validation, network: object) -> float:
+        os.kill(os.getpid(), signal.SIGINT)
+        return bleu(self, network)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Validation, "_bleu", signalled)
+        for update in (20, 20, 40):  # the second stop comes as soon as the run resumes
+            with pytest.raises(Stopped):
+                run(config)
+            if update == 20 and read_progress(tmp_path / "stopped/checkpoint.safetensors").update == 20:
+                with (tmp_path / "stopped/log.csv").open(newline="") as file:
+                    assert not [row for row in csv.DictReader(file) if row["validation_loss"]]
+    run(config)
+    assert_same_state(tmp_path / "whole", tmp_path / "stopped")
+    assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "stopped")
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Have SIGINT raise KeyboardInterrupt, also where a shell started the tests with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_second_signal_interrupts_and_stop_cuts_short() -> None:
+    request = StopRequest()
+    with request.listening(announce=False):
+        signal.raise_signal(signal.SIGINT)
+        assert request.requested
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    with pytest.raises(Interrupted), request.cutting_short():
+        raise AssertionError("the block began")
+
+
+def test_second_signal_is_ignored_with_several_processes() -> None:
+    request = StopRequest(several=True)
+    with request.listening(announce=False):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
+    assert request.requested
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
+def test_train_stops_on_signal_with_code_130_and_resumes(
+    tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench, folder = tmp_path / "bench", tmp_path / "run"
+    bench.mkdir()
+    folder.mkdir()
+    arguments = [*KINDS["train"].arguments(bench, folder), "--snapshots", "0"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "attnviz", *arguments],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    checkpoint = folder / "run/checkpoint.safetensors"
+    while not checkpoint.exists() and process.poll() is None:
+        time.sleep(0.005)
+    time.sleep(0.01)
+    process.send_signal(number)
+    _, output = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    (update,) = re.findall(r"Stopped after update (\d+)", output)
+    assert read_progress(checkpoint).update == int(update)
+    assert main(arguments) == 0
+    assert Path(capsys.readouterr().out.strip()).is_dir()
+
+
+def test_second_signal_ends_command_at_once(tmp_path: Path) -> None:
+    program = """
+import signal, time
+from attnviz.training.processes import StopRequest
+with StopRequest(kill=True).listening():
+    signal.raise_signal(signal.SIGINT)
+    print("first", flush=True)
+    time.sleep(60)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "first\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == -signal.SIGINT
