@@ -97,7 +97,7 @@ def test_css_selectors_limit_restyling_when_classes_change() -> None:
         rules = re.sub(r"/\*.*?\*/", "", sheet.read_text(encoding="utf-8"), flags=re.DOTALL)
         for selector in re.findall(r"(?:^|[{};])\s*([^@{};]+)\{", rules):
             for one in re.split(r",(?![^(]*\))", selector):
-                *above, what = re.split(r"[\s>+~]+(?![^(\[]*[)\]])", one.strip())
+                *above, what = re.split(r"[\s>+~]+(?!(?:[^()]|\([^()]*\))*\))", one.strip())
                 many = re.sub(r":{1,2}[\w-]+(\([^)]*\))?", "", what) in ("", "*", "div", "span", "g", "path")
                 assert not (any("[class" in part for part in above) and (many or "[class" in what)), (
                     f"{sheet.name}: {one}"

@@ -28,7 +28,6 @@ from attnviz.analysis.neighbours import (
     principal_map,
     vectors_path,
 )
-from attnviz.corpora.vectors import to_float32, vectors_of_pairs
 from attnviz.figures.template import filled, to_json
 from attnviz.figures.vector_map import vector_map_table, vector_map_template, vector_map_values
 from attnviz.installed_models import installed_models
@@ -133,6 +132,8 @@ def _vectors(trace: Trace, name: str, digest: str) -> Vectors:
 
 def _load_or_compute(trace: Trace, name: str) -> Vectors:
     if name == SAMPLE_NAME:
+        from attnviz.corpora.vectors import vectors_of_pairs  # imports pyarrow
+
         lines = SAMPLE.read_text(encoding="utf-8").splitlines()
         sentence_pairs = [line.split("\t") for line in lines]
         pairs = [(number, source, target) for number, (source, target) in enumerate(sentence_pairs, 1)]
@@ -261,6 +262,7 @@ def step_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
 
 
 def _neighbours(trace: Trace, index: VectorIndex, metric: Metric, step: int) -> list[Neighbour]:
+    from attnviz.corpora.vectors import to_float32  # imports pyarrow
 
     excluded = index.vectors.rows_of(index.kind, trace.source_text)
     return nearest(index.array, step_vectors(trace, index.kind)[step], NEIGHBOUR_COUNT, metric, excluded, to_float32)
