@@ -1,4 +1,4 @@
-"""Gold links of a sentence pair: reading, also in Pharaoh format, checks, and errors of an alignment against them."""
+"""Word links of a sentence pair: gold links, errors of an alignment against them, and an alignment as Pharaoh text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write attention records to one file: JSON lines, word links in several formats, or a Parquet table."""
+"""Bytes of a file of attention records: JSON lines, word links, a Parquet table, or NumPy arrays of one record."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ def _outcome_text(tests: PerturbationTests, name: str, test: PerturbedStep, spel
     """Return the probability of the word in a row, and which piece would be written."""
     if name == "permuted":
         return gettext(
-            "{p} (median); same piece: {share}",
+            "median {p}; the same piece in {share}",
             p=format_share(median_probability(tests)),
             share=percent(tests.kept_when_permuted),
         )

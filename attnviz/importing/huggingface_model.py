@@ -192,7 +192,7 @@ def opened(model: Any, tokenizer: Any = None) -> LanguageModel:
     if not (hasattr(model, "config") and hasattr(model, "set_attn_implementation")):
         raise AttnvizError(
             gettext(
-                "{name} is not a model of Hugging Face’s transformers. Give a model, its folder or its name on the "
+                "{name} is not a model of Hugging Face’s transformers. Give the model’s folder or its name on the "
                 "hub. Tensors of attention are read by attnviz.read_attention.",
                 name=type(model).__name__,
             )

@@ -43,7 +43,7 @@ def attention_caption() -> str:
     """Return how to read the two heatmaps."""
     return gettext(
         "Both heatmaps apply a softmax to the same energies e. One heatmap shows where each French piece looks "
-        "in the English sentence. The other shows where each English piece looks in the French sentence."
+        "in the English sentence. The other heatmap shows where each English piece looks in the French sentence."
     )
 
 
@@ -83,7 +83,7 @@ def verdict_badge_text(verification: Verification) -> str:
     """Return the verification badge of a verdict."""
     if verification.holds:
         return gettext(
-            "All {numbers} numbers of this verdict are verified; largest difference: {largest}",
+            "All {numbers} numbers behind this verdict are verified. The largest error is {largest}.",
             numbers=thousands(verification.numbers),
             largest=power_of_ten(verification.largest_difference),
         )

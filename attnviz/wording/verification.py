@@ -103,8 +103,8 @@ def verification_caption() -> str:
     return gettext(
         "Every number of this step is computed a second time, in NumPy with 64-bit floats. The check uses the "
         "saved weights, the operands shown beside the number, and code separate from the network’s. A number "
-        "passes if the two results differ by at most {tolerance:g} times the largest number of the same kind. If "
-        "this largest number is below 1, the limit is {tolerance:g}.",
+        "passes if both results are almost the same: the difference may be {tolerance:g} of the largest number of its "
+        "kind, or {tolerance:g} if that number is below 1.",
         tolerance=TOLERANCE,
     )
 

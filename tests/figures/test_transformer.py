@@ -45,7 +45,7 @@ def test_a_heatmap_has_the_weights_of_its_head(trace: TransformerTrace, layer: i
     np.testing.assert_allclose(table.to_numpy(), trace.words().merged(expected), atol=1e-6)
 
 
-def test_the_default_heatmap_is_the_mean_of_all_heads(trace: TransformerTrace) -> None:
+def test_method_function_and_notebook_draw_the_same_default_heatmap(trace: TransformerTrace) -> None:
     assert trace.heatmap() == figures.heatmap(trace)
     assert trace._repr_html_() == export.heatmap_html(trace)
     assert trace.heatmap(0) != trace.heatmap(1)

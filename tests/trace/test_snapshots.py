@@ -84,7 +84,7 @@ def test_value_and_moment_are_last_at_or_before_update() -> None:
     assert found.value("bleu", 50) is None
 
 
-def test_words_sum_source_pieces_and_average_target_pieces() -> None:
+def test_words_sum_the_weights_of_source_pieces() -> None:
     alignment = snapshots((0,)).alignments[0][0]
     words = SENTENCE.words(alignment)
     assert words.source == ("a", "green", "house", "</s>")

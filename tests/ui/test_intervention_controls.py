@@ -1,4 +1,4 @@
-"""Intervention controls on the page: when they are offered, their payload, and borrowed weights."""
+"""Intervention controls: where the page offers them, their payload, and the weights of another step, model or gold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw the two sentences with step controls, what-ifs and keyboard shortcuts, and send the browser the state."""
+"""Lay out the player, the cards of the what-ifs and the list of keyboard shortcuts, and send the browser the state."""
 
 from __future__ import annotations
 
