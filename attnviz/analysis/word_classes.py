@@ -27,17 +27,20 @@ that their theirs them themselves then there these they this those through thus 
 until up upon us very was we were what when where whether which while who whom whose why will with within
 without would yes yet you your yours n't 's 're 've 'll 'd 'm ca wo
 """
+_FRENCH_REPEATED = """
+ait aux avaient avait avec avez avions avoir avons ces cette dans elle elles est étaient était été être ils leur
+leurs mes mon nos notre nous ont par pas plus pour que qui sera seront ses sommes son sont suis sur tes ton une
+vos votre vous
+"""
 _FRENCH = """
-à afin ai ainsi ait alors après as au aucun aucune aussi autre autres aux avaient avais avait avant avec avez
-avions avoir avons ayant bien c c' car ce ceci cela celle celles celui cependant ces cet cette ceux chacun
-chaque chez ci comme comment d d' dans de depuis dès devait devant devons doit doivent donc dont elle elles en
-encore entre es est et étaient étais était étant été être eu eux fait faut furent fut ici il ils j j' je jusqu'
-jusque là laquelle lequel lesquels leur leurs lorsqu' lorsque lui m m' ma mais me même mêmes mes mien moi moins
-mon n n' ne ni nos notre nous on ont ou où par parce pas pendant peu peut peuvent plus plusieurs pour pourquoi
-pourrait près puis puisqu' puisque qu qu' quand que quel quelle quelles quelqu' quelque quelques quels qui quoi
-quoiqu' rien s s' sa sans sauf se selon sera serait seront ses seulement si soi soient soit somme sommes son
-sont sous suis sur t t' ta te tel telle tes toi ton tous tout toute toutes très trop tu un une va vers voici
-voilà vos votre vous y
+à afin ai ainsi alors après as au aucun aucune aussi autre autres avais avant ayant bien c c' car ce ceci cela
+celle celles celui cependant cet ceux chacun chaque chez ci comme comment d d' de depuis dès devait devant
+devons doit doivent donc dont en encore entre es et étais étant eu eux fait faut furent fut ici il j j' je
+jusqu' jusque là laquelle lequel lesquels lorsqu' lorsque lui m m' ma mais me même mêmes mien moi moins n n' ne
+ni on ou où parce pendant peu peut peuvent plusieurs pourquoi pourrait près puis puisqu' puisque qu qu' quand
+quel quelle quelles quelqu' quelque quelques quels quoi quoiqu' rien s s' sa sans sauf se selon serait seulement
+si soi soient soit somme sous t t' ta te tel telle toi tous tout toute toutes très trop tu un va vers voici
+voilà y
 """
 
 _BEFORE_NOUNS = """
@@ -54,13 +57,15 @@ deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze 
 soixante cent cents mille
 """
 
+REPEATED_BY_GRAMMAR = ARTICLES["target"] | frozenset(_FRENCH_REPEATED.split())
+"""French words that grammar repeats: les plus grands, vous vous souvenez, ne … pas, auxiliaries of compound tenses."""
 FUNCTION_WORDS: dict[Side, frozenset[str]] = {
     "source": ARTICLES["source"] | frozenset(_ENGLISH.split()),
-    "target": ARTICLES["target"] | frozenset(_FRENCH.split()),
+    "target": REPEATED_BY_GRAMMAR | frozenset(_FRENCH.split()),
 }
 """Articles, pronouns, prepositions, conjunctions, auxiliaries, negations and the like, in lower case.
 
-Grammar repeats the French ones (les plus grands, ne … pas), and French may omit the English ones.
+French may omit the English ones, or express them by an ending.
 """
 
 BEFORE_NOUNS = frozenset(_BEFORE_NOUNS.split())

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.measures import attended_words, coverage, entropy
-from attnviz.analysis.word_classes import FUNCTION_WORDS
+from attnviz.analysis.word_classes import FUNCTION_WORDS, REPEATED_BY_GRAMMAR
 from attnviz.trace import Attention, Words
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.parts import Hypothesis
@@ -250,7 +250,7 @@ def repeat_findings(trace: Readable, words: Words) -> Iterator[Finding]:
         folded = word.casefold()
         if (
             attended[i] >= 0
-            and folded not in FUNCTION_WORDS["target"]
+            and folded not in REPEATED_BY_GRAMMAR
             and is_word(words.source[attended[i]])
             and sum(character.isalpha() for character in folded) >= LEAST_LETTERS
         ):
