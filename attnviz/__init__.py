@@ -1,4 +1,4 @@
-"""Public interface of attnviz: translate with a model, or read the attention of another program, and display it."""
+"""Public interface: translate, or read another program's attention; display it, and score it against gold links."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Check the types and ranges of arguments of the Python interface."""
+"""Check the types and ranges of arguments of the Python interface, and the format versions of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choices that describe an imported recurrent translator, and the choices of each program.
+"""Imported recurrent translators: names of their programs, values of config fields, and fields that old files lack.
 
 Every imported translator has an encoder RNN, attention, a decoder RNN and an output layer. The fields of
 `network.Seq2SeqConfig` say which form each part has, so that one network, one recomputation and one set of texts serve

@@ -1,4 +1,4 @@
-"""List model folders and read their files without torch: config, weights as NumPy arrays, their number and digest."""
+"""Model folders, without torch: list translators and detectors; config, weights, parameter count, digest, stamp."""
 
 from __future__ import annotations
 

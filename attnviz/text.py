@@ -1,4 +1,4 @@
-"""Normalisation of text, the SentencePiece tokenizer, grouping of pieces into words, and pieces as display text."""
+"""Text: normalisation, length limits, SentencePiece tokenizer, pieces grouped into words, labels, bidi isolates."""
 
 from __future__ import annotations
 

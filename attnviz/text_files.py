@@ -1,4 +1,4 @@
-"""Read text files of sentences and of tab-separated sentence pairs, and report malformed lines and wrong encodings."""
+"""Read text files of sentences or tab-separated pairs, also .gz or .xz; report malformed lines and wrong encodings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Translator`: a loaded model that translates, and records every number of a translation."""
+"""`Translator`: a loaded model that translates, records every number, and computes beam trees and attributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms of attention from additive to several heads: weights of one translation in each, and how much they multiply."""
+"""Forms of attention from additive to multi-head: weights and scores of a translation, and multiplication counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units that represent a vector in figures, and a context vector in them as a sum of terms of source words."""
+"""A context vector in its most unusual units, as a sum over source words; units that represent vectors in figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How gradients decay with the number of recurrent steps between a word and a source piece."""
+"""Gradient norms by recurrent steps between word and source piece; gradient share of the most attended piece."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logit attribution: a readout and a logit as exact sums of terms, one of them for each source piece.
+"""Logit attribution: a logit as an exact sum (state, previous word, each source piece, bias); terms of the readout.
 
 Symbols and sizes are those of `trace.trace`.
 

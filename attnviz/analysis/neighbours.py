@@ -1,4 +1,4 @@
-"""Vectors of a corpus with their pieces, the file that stores them, exact nearest neighbours, and a map of them."""
+"""Vectors of a corpus with their pieces, the file that stores them, exact nearest neighbours, and a PCA map."""
 
 from __future__ import annotations
 

@@ -5,8 +5,9 @@ existence of such attention does not make the model's meaningless. Moradi et al.
 whether this word depends on this attention. It does not show what the model would have learnt without attention, nor
 that attention which matters is a reason.
 
-Their Eq. 4 to 6, for one step: the largest Jensen-Shannon divergence of alpha' from alpha with the total variation of
-p(w) within a bound. Projected gradient ascent may miss the maximum, but its result respects the bound.
+The adversary (Jain & Wallace, Eq. 4 to 6), for one step: the largest Jensen-Shannon divergence of alpha' from alpha
+with the total variation of p(w) within a bound. Projected gradient ascent may miss the maximum, but its result respects
+the bound.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Translations by several models: of each prefix of a sentence, and word probabilities under forced decoding."""
+"""Prefixes of a sentence: translations by several models, judged by another; word probabilities in forced decoding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluate one step with other attention weights: distances of distributions, and weights that maximise a piece."""
+"""Evaluate one step with other attention weights: distances, gradients, and search by projected gradient ascent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recompute a transformer in NumPy float64, without code of the network, and verify a step of a translation by it.
+"""Recompute a transformer in NumPy float64, verify a step of a translation by it, and check that weights fit a trace.
 
 Written from the equations of Vaswani et al. (2017), with normalisation before each block, x_{b+1} = x_b +
 Block_b(LayerNorm(x_b)), and without code of `attnviz.network`.

@@ -1,4 +1,4 @@
-"""The command `attnviz attention`: describe, draw, convert or compare attention files of other programs."""
+"""The command `attnviz attention`: describe, draw, convert, measure or compare attention files of other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The command `attnviz corpus`: write a table of the pairs of each file, on this machine or with Ray; vectors."""
+"""The command `attnviz corpus`: write tables that measure sentence pairs or imported attention, and files of vectors.
+
+Processes on this machine or actors of a Ray cluster do the work. The vectors are for the search for nearest neighbours.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `attnviz score`: score links or attention of any program against gold links."""
+"""The command `attnviz score`: score links or attention of any program against gold links, or rank heads by them."""
 
 from __future__ import annotations
 

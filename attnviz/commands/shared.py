@@ -1,4 +1,4 @@
-"""Helpers that several commands share: options and their checks, loading of the model, progress bars, input lines."""
+"""Helpers that several commands share: options, loading of the model, progress bars, input lines, reports, CSV."""
 
 from __future__ import annotations
 

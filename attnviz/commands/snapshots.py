@@ -1,4 +1,4 @@
-"""The command `attnviz snapshots`: measure the models saved during a run and write one file for the page."""
+"""The command `attnviz snapshots`: measure the models saved in a training run, for the page *How it learns*."""
 
 from __future__ import annotations
 

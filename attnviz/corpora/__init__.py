@@ -1,4 +1,4 @@
-"""Analyse a whole corpus: measures of many sentence pairs, in a Parquet file with one row for each pair."""
+"""Analyse a corpus, on one machine or a Ray cluster: measures in a Parquet file, one row for each sentence pair."""
 
 from __future__ import annotations
 

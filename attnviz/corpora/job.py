@@ -1,4 +1,4 @@
-"""Analyse a file in resumable parts, written atomically, in one process or several; the merged bytes are the same.
+"""Analyse a corpus file in resumable parts, in one process or several; merge the parts into one table with metadata.
 
 Each window of lines becomes a part, a Parquet file written atomically in the folder `OUT.parts`. Progress is therefore
 known from the parts, which are the same whoever computes them.

@@ -1,4 +1,4 @@
-"""Attention between the words of many sentence pairs, computed in batches, for `attnviz align`."""
+"""Attention or posterior attention between the words of many sentence pairs, in batches, for `attnviz align`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Greedy search, beam search, forced decoding, and the recording and attribution of a translation, in torch."""
+"""Decoding in torch: greedy and beam search, forced decoding, recording, attribution, and padded batches of ids."""
 
 from attnviz.decoding.attribution import attributions_of, signals_of
 from attnviz.decoding.interventions import force, forced_target

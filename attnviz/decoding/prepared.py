@@ -1,7 +1,7 @@
-"""`Prepared`: common interface of all architectures for decoding: encode, follow a search, record a trace.
+"""`Prepared`, the interface of networks for decoding (encode, search, record a trace), and each architecture's class.
 
-A search caches keys and values only. One pass over the whole target recomputes the numbers of its steps: the causal
-mask hides later words, so that the numbers differ by rounding only.
+A transformer's search caches keys and values only. One pass over the whole target recomputes the numbers of its steps:
+the causal mask hides later words, so that the numbers differ by rounding only.
 
 Everything that depends on the architecture is here; `translator` is the same for all.
 """

@@ -1,4 +1,4 @@
-"""Read gold alignments, compute the attention of models between their words, and choose the threshold of links."""
+"""Read gold alignments, detokenise their words, merge a model's attention to these, and choose a link threshold."""
 
 from __future__ import annotations
 

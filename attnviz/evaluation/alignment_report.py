@@ -1,4 +1,4 @@
-"""Section of a model card with the alignment error rates of attention and posterior attention against gold links."""
+"""Section of a model card: alignment error rates of attention, posterior attention and each head against gold links."""
 
 from __future__ import annotations
 

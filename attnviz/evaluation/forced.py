@@ -1,4 +1,4 @@
-"""Forced decoding of many sentence pairs at once: likelihood of given translations, and attention."""
+"""Forced decoding of many sentence pairs at once: attention, log likelihood, perplexity, and bits per character."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Translate test files with several models, score the references under each, and tune the search on other files."""
+"""Translate test files with several models, score references under each, and tune beam width and length penalty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections of a model card: sizes, scores, tuning and translations of translators, accuracy by kind of detectors."""
+"""Sections of a model card: sizes, training cost, scores, tuning, translations, and the accuracy of detectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`alignment_error`: score links or attention of any program against gold links."""
+"""Score links or attention against gold links (AER): match pairs and words, infer base (0 or 1) and direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Example sentences, of Bahdanau, Cho & Bengio (2014) and long ones: for model cards and for the page."""
+"""Example sentences (of Bahdanau, Cho & Bengio 2014, and long ones), and reference translations with their origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Match the pairs of two files: compare the links of two programs, and find in one file the pair of the other."""
+"""Two attention files of the same pairs: agreement of their links, matching of pairs, missing tokens, gold links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw figures as PNG, SVG or PDF with an installed Chromium, through Kaleido."""
+"""Draw figures as PNG, SVG or PDF with an installed Chromium, through Kaleido; add a title to figures for a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A translation as one HTML file for a lecture, which opens offline: heatmap, steps and keyboard control."""
+"""A translation as one HTML file for a lecture, which opens offline: heatmap, figures of all steps, what-ifs, texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Six attribution methods for one translation: heatmaps side by side with one scale, and tables, also of agreement."""
+"""Attribution methods for one translation: heatmaps side by side with one scale, tables, and their agreement."""
 
 from __future__ import annotations
 

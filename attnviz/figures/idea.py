@@ -1,4 +1,4 @@
-"""Figures of a recurrent decoder step for the level of detail "Idea": bars without a scale, and percentages."""
+"""Figures of a step at the level "Idea": energies without a scale, weights in percent, context mixtures, kept state."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Templates of figures with a `Slot` for each value that differs between steps: numbers at bars, waterfall charts.
+"""Figure templates with a `Slot` for each value that differs between steps: fill, JSON, numbers at bars, waterfalls.
 
 Files and notebooks fill the template here. The page sends the template once and the values of all steps, and fills it
 in the browser (`ui/components/chart/template.js`).
 
-They are a trace of their own: Plotly measures the text of bars at every drawing, which takes most of its time.
+Numbers at bars are a trace of their own: Plotly measures the text of bars at every drawing, which takes most of its
+time.
 """
 
 from __future__ import annotations

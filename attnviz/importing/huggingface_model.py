@@ -1,4 +1,4 @@
-"""`LanguageModel`: a model of `transformers` with its tokenizer, run once on a text or a sentence pair."""
+"""Load a model of `transformers` and its tokenizer (`LanguageModel`), and run it once on a text or a sentence pair."""
 
 from __future__ import annotations
 

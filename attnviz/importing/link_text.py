@@ -1,4 +1,4 @@
-"""`Links`, their text such as `0-0` or `1?2`, and whether the links of a file count tokens from 0 or from 1."""
+"""Read alignment links such as `0-0` or `1?2` as `Links`, and infer whether a file counts tokens from 0 or from 1."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-r"""Convert checkpoints of the tutorial on pytorch.org, *Translation with a Sequence to Sequence Network and Attention*.
+r"""Convert checkpoints of the translation tutorial on pytorch.org, in its form from 2017 to 2022.
 
-This is the form of it from 2017 to 2022. Its attention does not read the annotations: it has weights for MAX_LENGTH
-positions, whatever words are there.
+The tutorial is *Translation with a Sequence to Sequence Network and Attention*. In this form its attention does not
+read the annotations: it has weights for MAX_LENGTH positions, whatever words are there.
 
     h_j = forward GRU over x_1 … x_n EOS,  h_j = 0 at the positions after EOS,  s_0 = h_n+1
     e_ij = w_j . [E y_{i-1} ; s_{i-1}] + b_j for all MAX_LENGTH positions,  alpha_i = softmax(e_i)

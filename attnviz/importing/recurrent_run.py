@@ -1,4 +1,4 @@
-"""`Checkpoint`: an imported recurrent translator, checked, with the settings read off its tensors; its runs in NumPy.
+"""`Checkpoint`, an imported recurrent translator: names and checks of tensors, settings, special tokens, NumPy runs.
 
 The equations are those of `analysis.seq2seq_verification`, in float64.
 """

@@ -1,4 +1,4 @@
-"""`SentencePair`: one pair as a file gives it, which makes an `Attention`; `Sentences`: all pairs of a file.
+"""`SentencePair`: one pair of a file, which makes an `Attention`; `Sentences`: all pairs; `Options` of reading them.
 
 Tokens of a pair may be missing, and its links are not yet a matrix.
 """

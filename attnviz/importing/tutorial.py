@@ -1,4 +1,4 @@
-"""Convert checkpoints of the widespread PyTorch seq2seq tutorial.
+"""Convert checkpoints of the PyTorch seq2seq tutorial by bentrevett.
 
 The model is that of "Neural Machine Translation by Jointly Learning to Align and Translate" in
 bentrevett/pytorch-seq2seq and its many copies:

@@ -1,4 +1,4 @@
-"""Find the answers to the questions of a lesson in the numbers of its translations."""
+"""Find the answers to a lesson's questions in its translations, and check that no earlier question shows them."""
 
 from __future__ import annotations
 

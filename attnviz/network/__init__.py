@@ -1,4 +1,7 @@
-"""Torch modules and configs of all architectures; their docstrings give shapes and the papers' equations."""
+"""Torch modules and configs of all architectures, and `build`, which makes the network of a config.
+
+The docstrings of the modules give shapes and the papers' equations.
+"""
 
 from typing import overload
 

@@ -1,4 +1,4 @@
-"""Compute tanh in place, except while torch takes derivatives of a decoding network."""
+"""Context in which decoding networks use torch's operations, for derivatives; outside it tanh is NumPy's, in place."""
 
 from __future__ import annotations
 

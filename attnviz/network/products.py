@@ -1,4 +1,4 @@
-"""Linear layers with constant weights for fast decoding, in the faster matrix product of this machine."""
+"""Fast matrix products on this machine: choice of bfloat16 or float32, and linear layers with constant weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Aligned`, base class of everything with an alignment, and `AttentionMatrix`: protocol of a matrix with pieces."""
+"""Base class of records with an alignment, protocol of an attention matrix with its pieces, and its first rows."""
 
 from __future__ import annotations
 

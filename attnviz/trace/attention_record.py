@@ -1,4 +1,4 @@
-"""`Attention`: an alignment that another program computed, saved in an open format."""
+"""`Attention`: the record of attention that another program computed: its quantities, remarks, checks and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of a trace: words, settings of the search, hypotheses, selected heads; results of attribution."""
+"""Parts of a trace: alignment by words, search settings, hypotheses, selected heads; attributions, gradient norms."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """`Seq2SeqTrace`: everything an imported translator computed for a sentence, and the table of its quantities.
 
-Sizes are those of `trace.seq2seq_trace.Seq2SeqTrace`.
+The docstring of `Seq2SeqTrace` explains the symbols of the sizes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Batches, objective and validation for training a detector of translations."""
+"""Batches, loss, lexicon, exchangeable words and validation for training a detector of translations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processes of a training run: `Team`, sums and barriers across them, and `StopRequest`, on Ctrl-C or SIGTERM."""
+"""Distributed training with torchrun: sums and barriers across processes (`Team`); stopping by Ctrl-C or SIGTERM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Optimizers and Muon (Jordan et al. 2024), learning rates and averaged weights, and the saved state of a run.
+"""Optimizers (Adam, Muon), learning rates, times of snapshots, averaged weights, time left, and a run's saved state.
+
+Muon is that of Jordan et al. (2024).
 
 Near the end of a run the weights oscillate around a point with a lower loss than theirs; their mean is close to it.
 

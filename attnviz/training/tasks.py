@@ -1,4 +1,4 @@
-"""`Task`: what the training loop needs to train a translator or a detector of translations.
+"""`Task`: batches, objective and validation of training a translator or detector; initial embeddings from a lexicon.
 
 Each task has its batches, its objective and its validation; the loop is the same.
 """

@@ -1,4 +1,4 @@
-"""Find and load the installed models with their measured BLEU, and compute translations and analyses with them.
+"""Load installed models and detector, translate and analyse; caches for all visitors (`cached_for_all`); measured BLEU.
 
 Models, translations, verdicts and posterior attention are cached for all visitors; callers cache the other analyses.
 """

@@ -1,4 +1,4 @@
-"""Apply the app's style sheet, follow the browser's theme, and name the tab's icon."""
+"""Apply the app's style sheet, follow the browser's theme, mount the focus script of popovers, name the tab's icon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The class of a view (a translation that a page draws step by step), its level of detail, and the keys of its choices.
+"""`View`: a translation drawn step by step, its keys, level of detail, pair of an opened file, compared attention.
 
 A page may have several views, each with its own choices.
 """

@@ -1,4 +1,4 @@
-"""Texts of the architecture diagram, and of the context vector that it mixes: symbols, units, text alternative."""
+"""Texts of the architecture diagram (labels, symbols, text alternative), of the context vector and of its units."""
 
 from __future__ import annotations
 

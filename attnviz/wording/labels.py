@@ -1,4 +1,4 @@
-"""Labels in figures, sentences and exported files: quoted pieces, marks, owners of a weight, headings, the search.
+"""Labels in figures, sentences and files: shortened or quoted pieces, what a weight sums up, headings, the search.
 
 A source word has the *sum* of the weights of its pieces, a target word the *mean* of its steps. One attention therefore
 has three numbers; a text of this module beside each says which one it is.

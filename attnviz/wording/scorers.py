@@ -1,6 +1,6 @@
-"""Texts about each kind of attention: names, energy as an equation, comparison of query and key; symbols of all.
+"""Texts about each kind of attention (names, energy equation, sentences), and the symbols of a trace's equations.
 
-The equations use the symbols, and the diagram labels its parts with them.
+The diagram labels its parts with these symbols.
 
 `attention_kinds` names the function of each kind, which returns the texts in the current language.
 """

@@ -1,4 +1,4 @@
-"""The stops of the tour: energies, weights and context vector, then state and word, each in two or three sentences."""
+"""Sentences of the tour's stops: heatmap row, annotation, energies, softmax, context vector, word, posterior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A transformer's decoder step, for the displayed head: its stages in words, its equations with their numbers."""
+"""Texts of a transformer: names of heads, stages of a decoder step in words, a head's equations with their numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings: automatic remarks about an alignment, such as omitted words, each with its cell of the heatmap.
+"""Findings: automatic remarks about an alignment (omitted words …), each with its cell; `Summary` of an alignment.
 
 Findings use the words of a trace (`Trace.words`) and ignore `</s>`, punctuation and unknown words where they would
 mislead. A finding states what was measured. It is `strong`, and may be called a mistake, if at least nine in ten of its

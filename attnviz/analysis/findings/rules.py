@@ -1,4 +1,4 @@
-"""Rules for findings about source words (omitted, overused, shifted) and target words (copies, repetitions)."""
+"""`Finding`, its kinds and the rules that find each (omitted, repeated, improbable …); words of other hypotheses."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ are beams, and `beam_indices` name the row of each step of a translation. In sel
 step.
 
 Accepted are one tensor, a dict of tensors and tokens, the tuple of a forward pass (one tensor for each layer), that of
-`generate` (one tuple of layers for each step), and the whole output of a forward pass or of `generate`, whose
-`beam_indices` say which beam each step of a translation belongs to.
+`generate` (one tuple of layers for each step), and the whole output of a forward pass or of `generate`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 // Writes the address of the page and the browser's history; no other module does. A change replaces the history entry;
-// another page, translation or stop of the tour pushes one. Back and Forward ask the server to show what the address
-// says; until it has, the address is not overwritten.
+// another page, translation or stop of the tour pushes one. After Back, Forward or a restart of the server, asks the
+// server to show what the address says; until it has, the address is not overwritten.
 
 import { keepValues, visitorValues } from "./field/field.js";
 import { beforeRequest, onAcknowledged, onReconnected, sendRequest } from "./outbox/outbox.js";

@@ -1,5 +1,5 @@
 // Helpers of all components: finding elements, waiting for Plotly, texts and number formats in the page's language,
-// unpacking arrays, scheduling of drawing, and cleanup.
+// unpacking arrays, scheduling of drawing, widths of charts, keyboard focus, and cleanup.
 
 import { onMessage } from "./view.js";
 

@@ -1,4 +1,4 @@
-"""Draw the page *Corpus*: choice or upload of a table, its plot, its rows, which open the step view, and downloads."""
+"""Draw the page *Corpus*: choice or upload of a table, plot, rows that open the step view, link scores, downloads."""
 
 from __future__ import annotations
 

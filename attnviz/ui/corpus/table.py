@@ -1,4 +1,4 @@
-"""The table of measured pairs of the page *Corpus*: read, filter and order its rows; the choices, also in the address.
+"""Table of the page *Corpus*: read it and its pairs, filter and sort rows; choices in session state and address.
 
 Unlike in a step view, each choice is an entry of the browser's history: Back undoes it, and leads from a pair back to
 the table.

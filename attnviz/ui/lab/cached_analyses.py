@@ -1,4 +1,7 @@
-"""Cache the lab's analyses of a translation for all visitors, or say why a translation cannot be analysed."""
+"""Cached analyses for the lab: attributions, perturbation tests, best attention, shuffling, minimal change, beam tree.
+
+The cache is shared by all visitors. `unavailable_reason` says why a translation cannot be analysed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a visitor wants translated: sentence, own translation to force-decode, model, device and search."""
+"""Session state of the translation request: sentence, own translation to force-decode, model, device and search."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Entries of the session state that begin with the link a visitor follows, its invalid values, and the page address.
+"""Session state entries initialised from the link a visitor follows, the link's invalid values, and the page address.
 
-Each link is read once. Before another one is followed, the entries that begin with it are cleared.
+Each link is read once. Before another one is followed, the entries initialised from it are cleared.
 
 The server reads an address with `st.query_params` but never writes it there, since Streamlit would push a history entry
 each time. It sends its own parameters to the browser (`components/address.js`), which adds those that it owns, replaces

@@ -1,6 +1,6 @@
-"""Store the what-ifs of a view (changes by hand), and add, show, remove or undo one.
+"""Initialise and read the stored what-ifs (changes by hand) of a view, and encode them for the address.
 
-`ui.step.what_ifs` computes the translation of a what-if.
+`ui.step.what_ifs` adds, shows, removes and undoes what-ifs, and computes their translations.
 """
 
 from __future__ import annotations

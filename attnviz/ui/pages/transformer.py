@@ -1,6 +1,7 @@
-"""The page *To the transformer*: sentence, row of weights, and the exhibit that is open.
+"""The page *To the transformer*: sentence, row of weights, the open exhibit, and its tables and downloads.
 
-The server computes this exhibit only.
+An exhibit is a section of figures: on dot products, a judged sentence pair, several heads, or all five models. The
+server computes only the open one.
 """
 
 from __future__ import annotations

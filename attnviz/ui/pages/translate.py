@@ -1,4 +1,4 @@
-"""The page *Translate*: a sentence, and the step view of its translation, one decoder step at a time.
+"""The page *Translate*: a sentence, the step view of its translation or of imported attention, or an open lesson.
 
 The browser changes the step by itself, from payloads that it fetches; the server does not know the current step.
 """

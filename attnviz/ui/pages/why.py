@@ -1,4 +1,4 @@
-"""The page *Why attention?*: texts, figures, tables and downloads for the current sentence in three models."""
+"""The page *Why attention?*: the current sentence in three models, a growing sentence, tables and downloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw the architecture diagram of the step view, at the current step."""
+"""Draw the architecture diagram of the step view at the current step, and make its payload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collect the inputs of a step's figures: selection, weights, posterior attention, the attributed word and its foil."""
+"""Boxes that choose the attributed word and its foil, pieces of typed text, and the `Subject` of a step's figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gold links in the step view: the box to enter them, missed and false links, and drawing links on the heatmap.
+"""Gold links in the step view: box to enter them, missed and false links, drawing on the heatmap, and download.
 
 The browser edits the links and sends each edit as the request "links" (`page_state.gold.set_drawn_links`).
 """

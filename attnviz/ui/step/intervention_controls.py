@@ -1,4 +1,4 @@
-"""Draw the controls that intervene in a step, and compute the consequence of weights that are being dragged."""
+"""Draw the controls that change a step's attention or word, and compute what a change would do before it is made."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Draw the stages of the current step, from energies to word: a sentence, a figure and an equation each; units too.
+"""Draw the stages of a step, from energies to word (sentence, figure, equation), and the units of its context vector.
 
-There are five, or three without attention. The module also makes their payloads, which the browser fetches for all
-steps at once.
+There are five stages, or three without attention. The module also makes their payloads, which the browser fetches for
+all steps at once.
 """
 
 from __future__ import annotations

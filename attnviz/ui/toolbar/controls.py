@@ -1,4 +1,4 @@
-"""Draw the sentence box, model, device, search, level of detail and tour offer; return what the visitor requests.
+"""Draw the sentence box, examples, own translation, model, device, search, level of detail, tour; return the request.
 
 The browser handles the level and the tour by itself: see `components/tour/tour.js`.
 """

@@ -1,4 +1,7 @@
-"""Upload and open a saved trace or imported attention, with the form of its sentence; it replaces the translation."""
+"""Upload a saved trace or imported attention, choose its sentence, and add a file to compare with or of gold links.
+
+The opened file replaces the translation until the request changes. An uploaded lesson opens as a lesson.
+"""
 
 from __future__ import annotations
 

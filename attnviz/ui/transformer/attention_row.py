@@ -1,4 +1,4 @@
-"""*To the transformer*: the row of attention weights in each form, and the energies of its first exhibit."""
+"""*To the transformer*: the row of attention weights in each form, and the first exhibit, energies and their cost."""
 
 from __future__ import annotations
 

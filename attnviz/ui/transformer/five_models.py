@@ -1,4 +1,4 @@
-"""Last exhibit of *To the transformer*: the visitor's sentence translated by all five models, with one verification."""
+"""Last exhibit of *To the transformer*: translations and heatmaps of five models, BLEU by length, one verification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentence length on *Why attention?*: a sentence that grows word by word, and BLEU by length with its own marked."""
+"""Sentence length on *Why attention?*: translations of a sentence's growing prefixes, and BLEU by length."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-// One row of attention weights, in the chosen form of attention. Its cells fade from one form to the next (page of
-// *To the transformer*). The payload has all forms, so that a choice asks nothing of the server.
+// Row of a step's attention weights in the chosen form of attention (page *To the transformer*), with scores, heads,
+// equation, French words that choose the step, and the button that opens the exhibit of the form. Cells fade from one
+// form to the next. The payload has all forms, so that choosing another one needs no request.
 
 import { isForPage, stepForKey } from "../keyboard.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";

@@ -1,5 +1,5 @@
-// The tree of a beam search: a click on the end of a hypothesis makes it the translation, on any other piece it goes to the
-// step that wrote it. The path to the hovered hypothesis, here or in the list of hypotheses, is marked.
+// The tree of a beam search. A click on the end of a hypothesis makes it the translation; a click on any other
+// piece goes to the step that wrote it. The path to the hovered hypothesis, here or in the list, is marked.
 
 import { chartOf, find } from "../shared.js";
 import { send, sendChoice } from "../view.js";

@@ -1,4 +1,4 @@
-// Writes the other symbols of a step's equations, each next to its part: weight matrices at the lines that they
+// Writes symbols of a step's equations into the diagram, each next to its part: weight matrices at the lines that they
 // multiply, gates and candidate state at the box that computes with them. Shown from the level of detail "numbers" on.
 
 import { PROBABILITY_WIDTH } from "./plan.js";

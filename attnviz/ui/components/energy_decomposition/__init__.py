@@ -1,4 +1,4 @@
-"""Mount the energy decomposition: the energy of a cell as a sum over hidden units.
+"""Mount the energy decomposition: the energy of a cell, or the score of a transformer's head, as a sum over units.
 
 The browser gets queries, keys and v_a of the whole sentence once, and moves from cell to cell without the server.
 """

@@ -1,6 +1,7 @@
-// The queue of requests from this tab to the server, which also gets the presses of Streamlit's buttons. Streamlit
-// sends component state again with every message, also after a lost connection, so a request stays in the state until
-// the server has acknowledged its number; the server handles each number once. Also shows that the connection is lost.
+// The queue of this tab's requests to the server, presses of Streamlit's buttons, and the notice of a lost connection.
+//
+// Streamlit sends component state again with every message, also after a lost connection, so a request stays in the
+// state until the server has acknowledged its number; the server handles each number once.
 
 import { find, findAll, prefersReducedMotion } from "../shared.js";
 

@@ -1,5 +1,6 @@
 // Colours the sentences of the player by attention when a word is hovered or focused, here or in any figure of the
-// view: a source word shows which words attended to it, a written word what it attended to.
+// view: a source word shows which words attended to it, a written word what it attended to. Also scrolls the bar at the
+// top of the window to the current words.
 
 import { MOST_GREEN } from "../../../figures/constants.js";
 import { find, findAll } from "../shared.js";

@@ -1,4 +1,4 @@
-"""Mount several translations side by side (lanes), stepped together: the attention and the output of each."""
+"""Mount translations as lanes that are stepped together: attention and output, or a version for each step."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-// Opens a view in the browser with what the server sends of its translation, and sends the what-ifs that are requested
-// in it. The browser owns the selection in the view (see state.js).
+// Opens a view in the browser from the server's payload, changes its selection, writes the address, and sends requests
+// for what-ifs to the server. The browser owns the selection (see state.js).
 
 import { setPage, writeAddress } from "../address.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
