@@ -30,7 +30,8 @@ EXHIBITS = {"General": "dot", "Dot product": "pair", "Heads": "heads"}
 FADING = "document.getAnimations().filter(({ effect }) => effect.target.closest?.('.attention-row .weights')).length"
 """How many cells are fading."""
 SHADES = """(cells) => cells.map((cell) => [
-  Number(getComputedStyle(cell).backgroundColor.match(/\\d+/)[0]) / 255, parseInt(cell.textContent) / 100,
+  Number(getComputedStyle(cell).backgroundColor.match(/\\d+/)[0]) / 255,
+  { "<": 0, ">": 0.995 }[cell.textContent[0]] ?? parseInt(cell.textContent) / 100,
 ])"""
 
 

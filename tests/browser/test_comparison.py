@@ -119,9 +119,9 @@ def test_one_player_moves_both_translations(open_page: Opener, address: str) -> 
     expect(page.locator(".st-key-comparison .chart-box > p")).to_contain_text("“fille”: step 2 in both translations.")
     page.locator(".player .next").last.click()
     expect_step(page, 2, 2)
-    page.mouse.click(*cell(page, "other", 5, 6))
-    expect_step(page, 5, 5)
-    page.wait_for_url(re.compile("step=6"))
+    page.mouse.click(*cell(page, "other", 4, 6))
+    expect_step(page, 4, 4)
+    page.wait_for_url(re.compile("step=5"))
     assert query_parameters(page)["source"] == "7"
     page.keyboard.press("End")
     expect_step(page, 7, 7)

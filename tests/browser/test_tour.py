@@ -192,6 +192,11 @@ def test_numbers_has_one_more_stop_about_bayes(open_page: Opener) -> None:
     expect(card.locator("h2")).to_have_text("Your turn")
 
 
+def _percentage(text: str) -> float:
+    """Return the number of a text such as "72 %" or "> 99 %"."""
+    return float(text.removesuffix("%").strip("<>\u00a0"))
+
+
 def check_pulled_energy(page: Page, card: Locator) -> None:
     """Change an energy: the weights follow, on the card and on the page, and can be reset."""
     share, bar = card.locator(".share output").nth(1), page.locator(".st-key-softmax .hand").nth(1)
@@ -202,17 +207,17 @@ def check_pulled_energy(page: Page, card: Locator) -> None:
     slider.focus()
     page.keyboard.press("End")
     expect(share).not_to_have_text(before)
-    assert float(share.inner_text().split("\u00a0")[0]) > 50
+    assert _percentage(share.inner_text()) > 50
     expect(bar).not_to_have_attribute("aria-valuenow", own or "")
     expect(ribbon).not_to_have_attribute("d", drawn)
-    expect(page.locator(".st-key-diagram .stale").first).to_be_attached()
-    shares = [float(text.split("\u00a0")[0]) for text in card.locator(".share output").all_inner_texts()]
+    expect(page.locator("[data-previewed] .st-key-diagram")).to_be_attached()
+    shares = [_percentage(text) for text in card.locator(".share output").all_inner_texts()]
     assert 90 < sum(shares) < 100.5
     card.locator(".pull > .plain").click()
     expect(share).to_have_text(before)
     expect(bar).to_have_attribute("aria-valuenow", own or "")
     expect(ribbon).to_have_attribute("d", drawn)
-    expect(page.locator(".st-key-diagram .stale")).to_have_count(0)
+    expect(page.locator("[data-previewed]")).to_have_count(0)
 
 
 def test_tour_survives_history_language_and_sentence_changes(open_page: Opener) -> None:
@@ -266,7 +271,7 @@ def test_tour_opens_if_its_button_was_pressed_before_its_module_was_loaded(open_
     page.context.clear_cookies()
     page.goto(address)
     settled(page, ".st-key-heatmap")
-    offer = page.locator(".st-key-tour_offer")
+    offer = page.locator(".st-key-tour_bar")
     expect(offer).to_have_count(1)
     expect(offer).to_be_hidden()  # until its buttons work
     held.pop().continue_()
@@ -276,14 +281,14 @@ def test_tour_opens_if_its_button_was_pressed_before_its_module_was_loaded(open_
 def test_tour_is_offered_once_to_a_new_visitor(open_page: Opener, address: str) -> None:
     page = open_page("?depth=idea")
     settled(page, ".st-key-heatmap")
-    expect(page.locator(".st-key-tour_offer")).to_have_count(0)  # a link chose the detail level
+    expect(page.locator(".st-key-tour_bar")).to_have_count(0)  # a link chose the detail level
     page.goto(address)
-    page.locator(".st-key-tour_offer").get_by_role("button", name="No, thank you").click()
-    expect(page.locator(".st-key-tour_offer")).to_be_hidden()
+    page.locator(".st-key-tour_bar").get_by_role("button", name="No, thank you").click()
+    expect(page.locator(".st-key-tour_bar")).to_be_hidden()
     page.wait_for_function("() => document.cookie.includes('attnviz_tour=declined')")
     page.goto(address)
     settled(page, ".st-key-heatmap")
-    expect(page.locator(".st-key-tour_offer")).to_have_count(0)
+    expect(page.locator(".st-key-tour_bar")).to_have_count(0)
     expect(page.locator(CARD)).to_be_hidden()
 
 

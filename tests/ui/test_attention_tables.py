@@ -12,8 +12,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.program import main
 from attnviz.ui.corpus import jobs
+from attnviz.ui.corpus.corpus_page import _open_row
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE
-from attnviz.ui.pages.corpus import _open_row
 from tests.corpora.test_attention_table import OFF, RIGHT
 from tests.ui.fields import set_field
 from tests.ui.opening import Run, open_alone

@@ -25,7 +25,7 @@ from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.figures.corpus import histogram_figure, scatter_figure
 from attnviz.languages import set_language
 from attnviz.translator import Translator
-from attnviz.ui.corpus import jobs
+from attnviz.ui.corpus import corpus_page, jobs
 from attnviz.ui.corpus.jobs import MOST_MEGABYTES, MOST_UNPACKED, begin, job_of
 from attnviz.ui.corpus.table import (
     COPIED,
@@ -43,7 +43,6 @@ from attnviz.ui.corpus.table import (
 )
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE, SAMPLE, SAMPLE_LINKS
 from attnviz.ui.page_state.gold import gold_of, open_gold, set_gold
-from attnviz.ui.pages import corpus as corpus_page
 from attnviz.ui.view import MAIN, View
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_alone
