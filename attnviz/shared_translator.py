@@ -37,13 +37,18 @@ class _Request(NamedTuple):
     language: str
     """Language of the thread, for error messages."""
     trace: Future[Trace]
-    due: float
-    """Time by which the queue is ordered, in seconds."""
+    asked: float
+    """Time of the request, in seconds."""
 
     @property
     def words(self) -> int:
         """Number of words of the sentence."""
         return len(self.text.split())
+
+    @property
+    def due(self) -> float:
+        """Time by which the queue is ordered, in seconds."""
+        return self.asked + _SECONDS_PER_WORD * self.words
 
     def fits(self, first: _Request) -> bool:
         """Return whether the request fits into a batch with the `first` one, which it must not delay much.
@@ -83,8 +88,7 @@ class SharedTranslator:
     ) -> Trace:
         """Return the result of `Translator.translate`, or raise its error in the language of the calling thread."""
         self.translator.check(text, beam=beam if target is None else 1, target=target, interventions=interventions)
-        due = time.monotonic() + _SECONDS_PER_WORD * len(text.split())
-        request = _Request(text, beam, target, tuple(interventions), language(), Future(), due)
+        request = _Request(text, beam, target, tuple(interventions), language(), Future(), time.monotonic())
         with self._guard:
             self._waiting.append(request)
         self._worker.submit(self._translate_next)

@@ -16,7 +16,7 @@ from attnviz.analysis.drift import drifts
 from attnviz.analysis.findings import Finding, Kind, findings_of
 from attnviz.analysis.findings.rules import is_word
 from attnviz.analysis.measures import coverage, entropy, links
-from attnviz.analysis.word_classes import FUNCTION_WORDS
+from attnviz.analysis.prefixes import content_words
 from attnviz.corpora.lines import Line
 from attnviz.evaluation.alignment import GoldAlignment, between_words, memberships
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
@@ -215,8 +215,8 @@ def _attention_measures(pair: AnalysedPair, words: Words) -> dict[str, Any]:
 
 def least_coverage(covered: Shares, source: Sequence[str]) -> float | None:
     """Return the least of the `covered` attention (Tx,) on a content word; None where there is no such word."""
-    content = [is_word(word) and word.casefold() not in FUNCTION_WORDS["source"] for word in source]
-    return float(covered[content].min()) if any(content) else None
+    content = list(content_words(source))
+    return float(covered[content].min()) if content else None
 
 
 def alignment_counts(shares: Shares, source: Sequence[str], target: Sequence[str]) -> dict[str, int]:

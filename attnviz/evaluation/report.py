@@ -58,22 +58,16 @@ def model_section(models: Sequence[Model]) -> Section:
             "model": model.name,
             **config.to_dict(),
             "parameters": sum(weight.numel() for weight in model.translator.network.parameters()),
-            "weights_bytes": (model.folder / WEIGHTS).stat().st_size,
-            "folder_bytes": sum(path.stat().st_size for path in model.folder.rglob("*") if path.is_file()),
-            **training_cost(model.folder),
+            **_cost(model.folder),
         }
         records.append(record)
-        hours = None if record["training_seconds"] is None else record["training_seconds"] / 3600
         rows.append(
             [
                 model.name,
                 *_kind_and_sizes(config),
                 number(config.vocabulary_size, 0),
                 number(record["parameters"], 0),
-                f"{number(record['weights_bytes'] / 1e6)} MB",
-                number(record["training_updates"], 0),
-                number(record["training_pieces"], 0),
-                number(hours, 2),
+                *_cost_cells(record),
             ]
         )
     columns = [
@@ -88,6 +82,26 @@ def model_section(models: Sequence[Model]) -> Section:
         "hours of training",
     ]
     return Section("models", "Models", records, markdown_table(columns, rows, 3), "pairs")
+
+
+def _cost(folder: Path) -> TableRow:
+    """Return the sizes of the files of a model folder, in bytes, and what its training cost."""
+    return {
+        "weights_bytes": (folder / WEIGHTS).stat().st_size,
+        "folder_bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+        **training_cost(folder),
+    }
+
+
+def _cost_cells(record: TableRow) -> list[str]:
+    """Return the columns of a table with the numbers of `_cost`: megabytes, updates, training items and hours."""
+    seconds = record["training_seconds"]
+    return [
+        f"{number(record['weights_bytes'] / 1e6)} MB",
+        number(record["training_updates"], 0),
+        number(record["training_pieces"], 0),
+        number(None if seconds is None else seconds / 3600, 2),
+    ]
 
 
 def _kind_and_sizes(config: ModelConfig | TransformerConfig | Seq2SeqConfig) -> tuple[str, str]:
@@ -302,12 +316,9 @@ def detector_section(judges: Sequence[Judge]) -> Section:
             **config.to_dict(),
             "parameters": count,
             "parameters_outside_embeddings": count - network.embedding.weight.numel(),
-            "weights_bytes": (judge.folder / WEIGHTS).stat().st_size,
-            "folder_bytes": sum(path.stat().st_size for path in judge.folder.rglob("*") if path.is_file()),
-            **training_cost(judge.folder),
+            **_cost(judge.folder),
         }
         records.append(record)
-        hours = None if record["training_seconds"] is None else record["training_seconds"] / 3600
         rows.append(
             [
                 judge.name,
@@ -315,10 +326,7 @@ def detector_section(judges: Sequence[Judge]) -> Section:
                 number(config.vocabulary_size, 0),
                 number(count, 0),
                 number(record["parameters_outside_embeddings"], 0),
-                f"{number(record['weights_bytes'] / 1e6)} MB",
-                number(record["training_updates"], 0),
-                number(record["training_pieces"], 0),
-                number(hours, 2),
+                *_cost_cells(record),
             ]
         )
     columns = [

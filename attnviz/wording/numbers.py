@@ -78,11 +78,12 @@ def signed(amount: float, places: int = 2) -> str:
 
 def percent(share: float) -> str:
     """Return a share as a whole percentage as `format_share` does, but with words instead of < and >."""
-    if 0 < share < 0.005:
-        return gettext("less than {share}", share=format_share(0.01))
-    if 0.995 <= share < 1:
-        return gettext("more than {share}", share=format_share(0.99))
-    return format_share(share)
+    text = format_share(share)
+    if text.startswith("<"):
+        return gettext("less than {share}", share=text[2:])
+    if text.startswith(">"):
+        return gettext("more than {share}", share=text[2:])
+    return text
 
 
 def fine_percent(share: float) -> str:

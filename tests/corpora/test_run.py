@@ -29,11 +29,11 @@ from tests.snapshots import plain
 _SMALL_WINDOWS = """
 import sys
 from attnviz import corpora
-from attnviz.corpora import run
+from attnviz.corpora import job
 from attnviz.commands.program import main
 
 if __name__ == "__main__":
-    whole = run.analyse_file
+    whole = job.analyse_file
     corpora.analyse_file = lambda *given, **named: whole(*given, **(named | {"window": 4, "skip_malformed": True}))
     sys.exit(main(sys.argv[1:]))
 """
