@@ -108,7 +108,7 @@ class Visitor:
         return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in self._places])
 
     async def upload(self, name: str, content: bytes) -> float:
-        """Give the page a file; return the seconds until it had taken or refused it."""
+        """Give the page a file to open; return the seconds until it had taken or refused it."""
         message = BackMsg()
         message.file_urls_request.request_id = "1"
         message.file_urls_request.file_names.append(name)
@@ -120,7 +120,12 @@ class Visitor:
                 pass
         place: FileURLs = answer.file_urls_response.file_urls[0]
         await self._put(place.upload_url, name, content)
-        uploaders = [widget for key, widget in self._widgets.items() if "file" in key.split("_")]
+        # the uploader of a file to compare with has a key with "compare"
+        uploaders = [
+            widget
+            for key, widget in self._widgets.items()
+            if "file" in (words := key.split("_")) and "compare" not in words
+        ]
         state = WidgetState(id=uploaders[-1])
         info = UploadedFileInfo(name=name, size=len(content), file_id=place.file_id, file_urls=place)
         state.file_uploader_state_value.uploaded_file_info.append(info)
