@@ -80,11 +80,13 @@ def format_number_in(code: str, value: float, spec: str = "") -> str:
     """Return a number in Python's format `spec`, with a language's symbols and a typographic minus.
 
     Python rounds, and Babel's locale data provide the symbols: this takes 1 µs a number, Babel's `format_decimal` 18
-    µs, and a page has thousands of numbers. A `,` in `spec` groups thousands by the language's rule.
+    µs, and a page has thousands of numbers. A `,` in `spec` groups thousands by the language's rule. A number that
+    rounds to zero has no minus.
     """
     if spec == ",":
         return format_decimal(value, locale=_locale(code)).replace("-", MINUS)
-    return str(format(value, spec)).translate(_signs(code))
+    text = str(format(value, spec)).translate(_signs(code))
+    return text.replace(MINUS, "") if text[0] == MINUS and not text.strip(f"{MINUS}0.,") else text
 
 
 @functools.cache

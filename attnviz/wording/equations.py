@@ -193,13 +193,12 @@ def _word_equation(trace: Trace, colours: Palette) -> Equation:
         rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({logits})_{{y_{{⟦i⟧}}}}",
         r"&= ⟦probability⟧",
     )
-    appendix = gettext("the state before the step, as in the appendix of Bahdanau et al.")
-    which = gettext("the new state, as in Eq. 4 of Bahdanau et al.") if current else appendix
-    note = gettext(
-        "The state, the previous word and the context vector determine the next word. This model uses {which}.",
-        which=which,
-    )
-    return Equation(5, aligned(*lines), note)
+    note = gettext("The state, the previous word and the context vector determine the next word.")
+    if current:
+        which = gettext("This model uses the new state, as Eq. 4 of Bahdanau et al. does.")
+    else:
+        which = gettext("This model uses the state before the step, as the appendix of Bahdanau et al. does.")
+    return Equation(5, aligned(*lines), f"{note} {which}")
 
 
 def attention_texts(trace: Recurrent, step: int, colours: Palette) -> Texts:

@@ -74,7 +74,7 @@ def attention_sentence(trace: AttentionMatrix, step: int) -> str:
         return gettext("There is only one piece to look at: it gets all the attention.")
     names = [quoted_name(trace.source_pieces[j]) for j in order[:2]]
     return gettext(
-        "The translator’s attention always adds up to 100 %. A piece that fits better than the others gets a "
+        "The translator’s attention always adds up to 100\u00a0%. A piece that fits better than the others gets a "
         "much larger share: {name} gets {share}, {next} gets {less}.",
         name=names[0],
         share=percent(float(alpha[order[0]])),
@@ -135,6 +135,8 @@ def _mixture_stage(trace: Recurrent, step: int) -> tuple[str, str]:
             "to this piece. The translator mixes the annotations in proportion to its attention: {parts}",
             **values,
         )
+    if is_uniform(trace, step):
+        return sentence, gettext("{count} pieces in equal parts", count=len(order))
     share = percent(min(float(sums[needed - 1]), 1))
     if needed == 1:
         return sentence, gettext("One piece makes up {share}", share=share)
@@ -173,6 +175,8 @@ def _state_stage(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
         last=last,
         **shares,
     )
+    if not trace.reads_new_state:
+        sentence += " " + gettext("The new state counts from the next word on; this word depends on the state before.")
     return sentence, gettext("{kept} kept, {new} new", **shares)
 
 
@@ -250,7 +254,7 @@ def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
         TermCard(
             gettext("Probability"),
             gettext("probability|probabilities"),
-            gettext("How likely a piece is as the next one. The probabilities of all pieces add up to 100 %.")
+            gettext("How likely a piece is as the next one. The probabilities of all pieces add up to 100\u00a0%.")
             + ("" if trace.imported else f" {_maxout_sentence()}"),
             "probability",
             5,
@@ -281,7 +285,9 @@ def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
         TermCard(
             gettext("Share (attention weight)"),
             gettext("attention|attention weight"),
-            gettext("The share that one English piece gets. The shares of all pieces add up to 100 % at every step."),
+            gettext(
+                "The share that one English piece gets. The shares of all pieces add up to 100\u00a0% at every step."
+            ),
             "weight",
             2,
         ),

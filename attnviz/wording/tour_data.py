@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.findings.rules import is_word
 from attnviz.analysis.heads import open_head
-from attnviz.analysis.tour import IllustrativeWord, illustrative_word, most_changed_word
+from attnviz.analysis.tour import IllustrativeWord, WordAttention, illustrative_word, most_changed_word
 from attnviz.text import join_pieces
 from attnviz.trace.interventions import interventions_at
 from attnviz.wording.labels import quote, quoted_name, shorten
@@ -79,6 +79,22 @@ class TourData:
         words = [is_word(join_pieces([piece])) for piece in self.record.target_pieces]
         seconds = np.where(words, seconds, 0.0)
         return int(seconds.argmax()) if seconds.max() >= LEAST_SECOND else self.word.step
+
+    @cached_property
+    def crossed_word(self) -> int | None:
+        """The neighbour that the word crosses, if there is one: the translator looks at them in the other order."""
+        attention, word = WordAttention(self.record, self.record.words().alignment), self.word.word
+        if not attention.crosses(word):
+            return None
+        return word - 1 if word > 0 and attention.sources[word - 1] > attention.sources[word] else word + 1
+
+    @property
+    def explained_words(self) -> set[int]:
+        """The target words that the stops explain, about which a question would be no question."""
+        groups = self.record.words().target_groups
+        mixed = {word for word, group in enumerate(groups) if self.mixed_step in group}
+        crossed = set() if self.crossed_word is None else {self.crossed_word}
+        return {self.word.word, self.posterior_word} | mixed | crossed
 
     @cached_property
     def posterior_word(self) -> int:

@@ -16,6 +16,7 @@ from attnviz.wording.scorers import texts_of
 from attnviz.wording.stages import times, was_forced
 from attnviz.wording.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured
 from attnviz.wording.transformer_steps import opened_head_name, shown_heads
+from attnviz.wording.what_if import mean_context_name
 
 
 def word_sentences(tour: TourData) -> tuple[str, ...]:
@@ -66,10 +67,10 @@ def _shares_text(tour: TourData) -> str:
 
 def _crossing_sentence(tour: TourData) -> str:
     """Return the sentence about a neighbour that the word crosses; empty without one."""
-    attention, word = WordAttention(tour.record, tour.record.words().alignment), tour.word.word
-    if not attention.crosses(word):
+    neighbour = tour.crossed_word
+    if neighbour is None:
         return ""
-    neighbour = word - 1 if word > 0 and attention.sources[word - 1] > attention.sources[word] else word + 1
+    attention = WordAttention(tour.record, tour.record.words().alignment)
     return gettext(
         "For the neighbouring word {word}, the translator looked at {source}: English and French order these "
         "words differently.",
@@ -184,8 +185,8 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     e, alpha = tour.energies.astype(np.float64), tour.opened.alignment[tour.word.step]
     order = np.argsort(-e, kind="stable")
     start = gettext(
-        "Softmax turns the numbers of the previous stop into shares that add up to 100 %. It takes the exponential, "
-        "exp, of each number, then divides each result by the total."
+        "Softmax turns the numbers of the previous stop into shares that add up to 100\u00a0%. It takes the "
+        "exponential, exp, of each number, then divides each result by the total."
     )
     if len(order) == 1:
         return (start, gettext("There is only one piece, so it gets all the attention."))
@@ -271,16 +272,25 @@ def _mixture_text(tour: TourData) -> str:
 def written_word_sentences(tour: TourData) -> tuple[str, ...]:
     """Return which word is written, and what comes next."""
     record, step = tour.record, tour.word.step
-    start = gettext(
-        "From the sentence, its own state and the word before, the translator computes a probability for each of "
-        "the {count} pieces that it knows.",
-        count=thousands(int(record.config["vocabulary_size"])),
-    )
+    count = thousands(int(record.config["vocabulary_size"]))
+    if record.has_heads or record.reads_new_state:
+        start = gettext(
+            "From the sentence, its own state and the word before, the translator computes a probability for each of "
+            "the {count} pieces that it knows.",
+            count=count,
+        )
+    else:
+        start = gettext(
+            "From the sentence, its state before this word and the word before, the translator computes a probability "
+            "for each of the {count} pieces that it knows.",
+            count=count,
+        )
     if record.attends and not record.has_heads and tour.mixed_step != step:
         start = f"{gettext('Back to {word}.', word=tour.written(step))} {start}"
     values = {"word": tour.written(step), "share": percent(float(record.probabilities[step]))}
     if len(record.top_pieces[step]) < 2:
-        return start, f"{gettext('{word} has {share}.', **values)} {_next_word_sentence(tour)}".strip()
+        rest = gettext("{word} has {share}.", **values)
+        return start, f"{rest} {_next_word_sentence(tour)}".strip(), _one_vector_sentence(tour)
     leads = int(record.top_ids[step][0]) == int(record.target_ids[step])
     other, chance = record.top(step, 2)[1 if leads else 0]
     values |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
@@ -288,7 +298,18 @@ def written_word_sentences(tour: TourData) -> tuple[str, ...]:
         rest = gettext("{word} is the most likely piece ({share}), followed by {other} ({less}).", **values)
     else:
         rest = gettext("{word} has probability {share}, but {other} was more probable, with {less}.", **values)
-    return start, f"{rest} {_next_word_sentence(tour)}".strip()
+    return start, f"{rest} {_next_word_sentence(tour)}".strip(), _one_vector_sentence(tour)
+
+
+def _one_vector_sentence(tour: TourData) -> str:
+    """Return how to see the translation without attention; empty where the page does not offer it."""
+    if not tour.record.attends_once or tour.after is None:
+        return ""
+    return gettext(
+        "After the tour, choose “{choice}” below the diagram. The decoder then gets the same vector for every word: "
+        "see what becomes of the translation.",
+        choice=mean_context_name(),
+    )
 
 
 def _next_word_sentence(tour: TourData) -> str:
@@ -299,7 +320,11 @@ def _next_word_sentence(tour: TourData) -> str:
         return gettext(
             "Next comes {word}, computed from the same vector, the last annotation.", word=tour.written(step + 1)
         )
-    return gettext("Next comes {word}, with new attention weights.", word=tour.written(step + 1))
+    upcoming = gettext("Next comes {word}, with new attention weights.", word=tour.written(step + 1))
+    if record.has_heads or not record.queries_previous_state:
+        return upcoming
+    update = gettext("The translator updates its state with the context vector: the new state is the next query.")
+    return f"{update} {upcoming}"
 
 
 def posterior_sentences(tour: TourData) -> tuple[str, ...]:

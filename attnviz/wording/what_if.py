@@ -39,6 +39,11 @@ SpacedWords = Sequence[tuple[str, bool]]
 """Words, each with whether a space precedes it."""
 
 
+def mean_context_name() -> str:
+    """Return the name of the choice that gives the decoder the mean of the annotations at every step."""
+    return gettext("always the mean of the words")
+
+
 @dataclass(frozen=True)
 class Word:
     """A word of a what-if, compared with the first translation."""

@@ -79,6 +79,14 @@ def _largest_differences_sentence(forced_words: ForcedWords, lags: np.ndarray, f
         for position in positions
     ]
     count = int((lags >= np.log(_MIN_RATIO)).sum())
+    if count == len(listed):
+        return gettext(
+            "Words at least ten times less likely with the fixed vector than with attention, {count} of {all}: "
+            "{listed}.",
+            count=count,
+            all=len(lags),
+            listed=", ".join(listed),
+        )
     return gettext(
         "Words at least ten times less likely with the fixed vector than with attention: {count} of {all}, above "
         "all {listed}.",
@@ -151,16 +159,33 @@ def judgement_note(judged: JudgedTranslation, score: float | None) -> str:
     return "\n".join(parts)
 
 
-def shares_by_length_sentence(buckets: tuple[str, str], shares: tuple[float, float]) -> str:
-    """Return the BLEU of a fixed vector, as a share of that of additive attention, in the first and last bucket."""
-    return gettext(
+def shares_by_length_sentence(
+    buckets: tuple[str, str], fixed: tuple[float, float], additive: tuple[float, float]
+) -> str:
+    """Return the BLEU of a fixed vector beside that of additive attention, in the first and last bucket."""
+    (short, long), (short_share, long_share) = (
+        buckets,
+        [a / b if b else 0.0 for a, b in zip(fixed, additive, strict=True)],
+    )
+    sentence = gettext(
         "On sentences of {short} words, the fixed vector reaches {short_share} of the BLEU of additive attention. On "
         "sentences of {long} words, it reaches {long_share}.",
-        short=_bucket_name(buckets[0]),
-        short_share=percent(shares[0]),
-        long=_bucket_name(buckets[1]),
-        long_share=percent(shares[1]),
+        short=_bucket_name(short),
+        short_share=percent(short_share),
+        long=_bucket_name(long),
+        long_share=percent(long_share),
     )
+    if additive[1] >= additive[0] or long_share >= short_share:
+        return sentence
+    harder = gettext(
+        "Long sentences are harder with attention too: its BLEU falls from {before} to {after}. With the fixed vector, "
+        "BLEU falls from {fixed_before} to {fixed_after}.",
+        before=decimal(additive[0], 1),
+        after=decimal(additive[1], 1),
+        fixed_before=decimal(fixed[0], 1),
+        fixed_after=decimal(fixed[1], 1),
+    )
+    return f"{sentence} {harder}"
 
 
 def _bucket_name(bucket: str) -> str:
@@ -219,10 +244,12 @@ def growth() -> TextSection:
             ),
             gettext(
                 "Three small models translate the same sentence. They learned from the same sentences; only what the "
-                "decoder gets of the sentence differs. The page Translate usually shows a larger model. Move the "
-                "slider: the models then translate only the first words."
+                "decoder gets of the sentence differs: one fixed vector, or a new mixture for each word. General and "
+                "additive attention compute the weights of this mixture in two ways (section 3). The page Translate "
+                "usually shows a larger model."
             ),
         ),
+        hint=gettext("Move the slider: the models then translate only the first words."),
     )
 
 
@@ -239,11 +266,12 @@ def judging(model: str) -> str:
     """Return how `model` judges the translations of the growing sentence."""
     return gettext(
         "The better model {model} is forced to write each translation. The shade of a French word shows its "
-        "probability in {model}: the product of the probabilities of its pieces. A struck-through English word is "
-        "left out of the translation, by the estimate of {model}: no French word comes from it. More exactly, no "
-        "French word of at least {least} gives it half of its attention once the word is known. Content words are "
-        "all words but articles, pronouns, prepositions and the like. chrF2 (Popović 2015) compares a translation "
-        "with a reference translation, from 0 to 100.",
+        "probability in {model}: the product of the probabilities of its pieces. {model} also estimates which English "
+        "words each French word comes from (its posterior attention). An English word is struck through, as left out, "
+        "if no French word of at least {least} probability comes from it by half or more. A word that is not struck "
+        "through may still be translated badly: its French words are then improbable. Content words are all words but "
+        "articles, pronouns, prepositions and the like. chrF2 (Popović 2015) compares a translation with a reference "
+        "translation, from 0 to 100.",
         model=model,
         least=percent(LEAST_PROBABILITY),
     )
@@ -307,9 +335,11 @@ def signals() -> TextSection:
         gettext("5. A fixed vector learns, but cannot select"),
         (
             gettext(
-                "A model learns from the gradient: how much the probability of a French piece changes with the vector "
-                "of each English piece. A fixed vector is the same for all French pieces, so it cannot select the "
-                "right English piece. Attention can."
+                "While a model learns, it changes its numbers so that the correct French piece becomes more probable. "
+                "The gradient says how much the vector of each English piece contributes to this change. The gradient "
+                "also passes through a fixed vector, so such a model learns. But a fixed vector is the same for all "
+                "French pieces: it cannot pass most of the gradient to the one English piece that is translated. "
+                "Attention can."
             ),
         ),
     )

@@ -10,7 +10,7 @@ from attnviz import AttnvizError, Translator
 from attnviz.analysis.prefixes import ForcedWords, forced_words
 from attnviz.text import Tokenizer
 from attnviz.wording.numbers import decimal, significant
-from attnviz.wording.why import forgetting_sentences
+from attnviz.wording.why import forgetting_sentences, shares_by_length_sentence
 from tests.conftest import SENTENCES, ModelFactory
 
 KINDS = ("none", "general", "additive")
@@ -60,6 +60,18 @@ def test_forgetting_sentences_describe_the_probabilities(snapshot: SnapshotAsser
         name="low from the beginning"
     )
     assert forgetting_sentences(forced_words_from([0.5] * 4, [0.4] * 4), 1) == snapshot(name="no loss")
+    many = forgetting_sentences(forced_words_from([0.01] * 4, [0.5] * 4), 1)
+    assert "w3" not in many[-1]  # only three are named
+    assert many[-1] == snapshot(name="many words")
+
+
+@pytest.mark.usefixtures("each_language")
+def test_bleu_of_short_and_long_sentences_is_compared(snapshot: SnapshotAssertion) -> None:
+    buckets = "1-10", ">50"
+    assert shares_by_length_sentence(buckets, (20.0, 1.3), (29.9, 12.2)) == snapshot(name="attention falls less")
+    without = shares_by_length_sentence(buckets, (20.0, 1.3), (20.0, 22.0))
+    assert without == snapshot(name="attention does not fall")
+    assert decimal(22.0, 1) not in without
 
 
 def test_forgetting_sentences_need_enough_words_and_a_fixed_context() -> None:

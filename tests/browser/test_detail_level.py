@@ -236,7 +236,7 @@ def test_frozen_context_is_a_what_if_that_can_be_left(open_page: Opener) -> None
     assert french.inner_text() == before
 
 
-def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener) -> None:
+def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page(f"?depth=idea&stage=2&step=3&sentence={quote(DEFAULT_SENTENCE)}")
     settled(page, ".st-key-softmax")
     french, beside = page.locator(".player .target"), page.locator(".st-key-softmax .consequence")
@@ -252,6 +252,7 @@ def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener) 
     expect(beside).to_be_visible()
     expect(beside.locator(".probability")).to_contain_text("→")
     expect(beside.locator(".probability")).to_contain_text(written)
+    assert beside.locator(".outdated").inner_text() == snapshot
     box = beside.bounding_box()
     assert box
     assert box["x"] >= 0
@@ -470,7 +471,9 @@ def test_toolbar_boxes_contain_search_links_and_files(open_page: Opener) -> None
     expect(page.locator("input[type=file]")).to_have_count(1)
 
 
-def test_phone_shows_the_new_french_below_the_choice_of_the_context(open_page: Opener) -> None:
+def test_phone_shows_the_new_french_below_the_choice_of_the_context(
+    open_page: Opener, snapshot: SnapshotAssertion
+) -> None:
     page = open_page(f"?depth=idea&lang=fr&sentence={quote(DEFAULT_SENTENCE)}", width=390, height=844)
     wait_until_idle(page)
     choice = page.locator(".st-key-context_choice")
@@ -478,6 +481,7 @@ def test_phone_shows_the_new_french_below_the_choice_of_the_context(open_page: O
     outcome = page.locator(".st-key-context_outcome")
     expect(outcome.locator("ins").first).to_be_visible()
     expect(outcome.locator("ins").first).to_be_in_viewport()
+    assert page.locator(".reading").first.inner_text() == snapshot
 
 
 def test_freezing_the_context_moves_nothing_that_is_in_the_window(open_page: Opener) -> None:

@@ -292,6 +292,22 @@ def test_tour_is_offered_once_to_a_new_visitor(open_page: Opener, address: str) 
     expect(page.locator(CARD)).to_be_hidden()
 
 
+def test_offer_leaves_when_a_visitor_opens_a_stage_and_comes_again_at_the_next_visit(
+    open_page: Opener, address: str
+) -> None:
+    page = open_page("?depth=idea")
+    page.context.clear_cookies()
+    page.goto(address)
+    settled(page, ".st-key-heatmap")
+    offer = page.locator(".st-key-tour_bar")
+    expect(offer).to_be_visible()
+    page.locator(".facts li button").nth(1).click()
+    expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
+    expect(offer).to_be_hidden()
+    page.goto(address)
+    expect(offer).to_be_visible()
+
+
 def test_tour_taken_from_its_offer_gives_its_button_the_focus(open_page: Opener, address: str) -> None:
     page = open_page("?depth=idea")
     page.context.clear_cookies()

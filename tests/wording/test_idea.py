@@ -120,6 +120,17 @@ def test_sentences_have_the_weights_of_the_step(snapshot: SnapshotAssertion) -> 
 
 
 @EACH_LANGUAGE
+def test_equal_weights_are_said_to_be_equal(snapshot: SnapshotAssertion) -> None:
+    base = synthetic.trace()
+    count = len(base.source_pieces)
+    equal = dataclasses.replace(base, alignment=np.full_like(base.alignment, 1 / count))
+    _, attention_stage, context_stage, *_ = idea_stages(equal, 1)
+    assert percent(1 / count) in attention_stage.outcome
+    assert numbers(context_stage.outcome) == [str(count)]
+    assert context_stage.outcome == snapshot
+
+
+@EACH_LANGUAGE
 def test_given_words_and_the_end_mark_are_described_as_such(snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace()
     given = dataclasses.replace(trace, search=Search("forced"))

@@ -116,6 +116,22 @@ def test_sentences_have_the_numbers_of_the_translation(seed: int) -> None:
     assert percent(float(words.alignment[data.posterior_word][after.argmax()])) in stop_texts[POSTERIOR_STOP]
 
 
+@given(st.integers(0, 200))
+def test_words_that_the_stops_explain_are_not_asked_first(seed: int) -> None:
+    data = tour_data(make_trace("The green house .", "La maison verte .", seed=seed), seed)
+    stops = tour_stops(data)
+    named = {
+        word for word in range(len(data.record.words().target)) if data.target(word) in " ".join(stops[0].sentences)
+    }
+    assert named <= data.explained_words
+    groups = data.record.words().target_groups
+    assert any(data.mixed_step in groups[word] for word in data.explained_words)
+    assert data.posterior_word in data.explained_words
+    most = len({one.word for one in questions(data.record, data.after)} - data.explained_words)
+    asked = questions(data.record, data.after, most=most, answered=data.explained_words)
+    assert not {one.word for one in asked} & data.explained_words
+
+
 @EACH_LANGUAGE
 def test_given_translations_and_interventions_are_mentioned(snapshot: SnapshotAssertion) -> None:
     trace = make_trace()

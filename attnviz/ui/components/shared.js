@@ -102,12 +102,15 @@ function numberFormat() {
 }
 
 /**
- * A number with `places` decimal places in the format of the page's language, with U+2212 as minus.
+ * A number with `places` decimal places in the format of the page's language, with U+2212 as minus. What rounds to zero
+ * has no minus.
  * @param {number} value
  * @param {number} places
  */
 export function number(value, places) {
-  return value.toFixed(places).replace("-", "\u2212").replace(".", numberFormat().mark);
+  const rounded = value.toFixed(places);
+  const minus = Number(rounded) === 0 ? "" : "\u2212";
+  return rounded.replace("-", minus).replace(".", numberFormat().mark);
 }
 
 /**
@@ -122,6 +125,18 @@ export function percent(share, places = 0) {
   const written = (exact) => numberFormat().zero.replace("0", number(100 * exact, places));
   if (share > 0 && share < least / 2) return `<\u00a0${written(least)}`;
   return share < 1 && share >= 1 - least / 2 ? `>\u00a0${written(1 - least)}` : written(share);
+}
+
+/**
+ * Marks the elements of words that have no space between them.
+ * @param {HTMLElement[]} nodes
+ * @param {{ space: boolean }[]} words
+ */
+export function markAdjoining(nodes, words) {
+  nodes.forEach((node, k) => {
+    node.classList.toggle("adjoins-previous", k > 0 && !words[k].space);
+    node.classList.toggle("adjoins-next", k + 1 < words.length && !words[k + 1].space);
+  });
 }
 
 /**

@@ -264,7 +264,7 @@ def _score_box(job: Job) -> None:
         error, low, high = job.scored.error, *job.scored.error.interval
         st.text(
             gettext(
-                "Alignment error rate {aer} (95 % of resampled corpora: {low} to {high}), precision {precision}, "
+                "Alignment error rate {aer} (95\u00a0% of resampled corpora: {low} to {high}), precision {precision}, "
                 "recall {recall}, F1 {f1}.",
                 aer=decimal(error.aer or 0.0, 3),
                 low=decimal(low, 3),

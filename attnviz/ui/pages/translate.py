@@ -62,7 +62,7 @@ from attnviz.ui.toolbar.lesson import current_lesson, lesson_view
 from attnviz.ui.toolbar.translation import open_view, run_summary, shown_translation, status
 from attnviz.ui.view import DetailLevel, View, shows
 from attnviz.wording.imported_attention import missing_values_reason, side_names
-from attnviz.wording.what_if import words_with_changes
+from attnviz.wording.what_if import mean_context_name, words_with_changes
 
 CHANGES: dict[str, Change] = {"first": FreezeContext(0), "mean": SetTemperature(math.inf)}
 """The changes that give all steps one vector, by choice: that of the first step, or the mean of the annotations."""
@@ -136,7 +136,7 @@ def context_choice(view: View) -> None:
     names = {
         "each": gettext("a new mixture at each step"),
         "first": gettext("always that of step 1"),
-        "mean": gettext("always the mean of the words"),
+        "mean": mean_context_name(),
     }
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("context_choice")):
         st.html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")

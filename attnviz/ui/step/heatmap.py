@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz import figures
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
+from attnviz.analysis.measures import is_uniform
 from attnviz.architectures import step_texts
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName, scale_names
@@ -187,12 +188,16 @@ def _introduction(view: View) -> str:
     start = gettext("Press Play, or click a French word.")
     if not view.trace.attends:
         return f"{_one_vector_sentence(view.trace)} {start}"
+    trace = view.trace
+    uniform = trace.attends_once and all(is_uniform(trace, step) for step in range(len(trace.target_pieces)))
+    alike = gettext("All cells are alike: each French word looked equally at all English words.") if uniform else ""
     if not view.shows("numbers"):
-        return gettext(
+        axes = gettext(
             'A <span class="decoder">row</span> is a French word, a <span class="encoder">column</span> an English '
-            "word. Bright: it looked there."
+            "word."
         )
-    sentences = [grid_sentences() + shown_if("before", f" {_brightness_sentences()}")]
+        return f"{axes} {alike or gettext('Bright: it looked there.')}"
+    sentences = [grid_sentences() + shown_if("before", f" {_brightness_sentences()} {alike}".rstrip())]
     words = view.trace.words()
     if any(len(group) > 1 for group in (*words.source_groups, *words.target_groups)):
         sentences.append(gettext("A thin line in a word separates its pieces."))

@@ -165,13 +165,17 @@ def _is_set(trace: Trace, step: int) -> bool:
     )
 
 
+def _outdated() -> str:
+    return gettext("What is faded still shows the step before this change.")
+
+
 def _words() -> dict[str, str]:
     return {
         "hint": gettext(
             "Drag a bar, and the other bars adjust. On the keyboard, ← → move the selected bar, ↑ ↓ select another, "
             "and Enter applies the new weights. Selected piece: {name}."
         ),
-        "outdated": gettext("What is faded still shows the step before this change."),
+        "outdated": _outdated(),
         "only": gettext("Look only here"),
         "without": gettext("Anywhere but here"),
         "alike": gettext("Uniform"),
@@ -215,6 +219,7 @@ def slider_labels(trace: Record) -> dict[str, str] | None:
         "weight": gettext("weight of {name}"),
         "weights": gettext("Attention weights"),
         "keys": gettext("Left and right arrow: change the weight. Up and down arrow: go to another weight."),
+        "outdated": _outdated(),
     }
 
 

@@ -139,9 +139,7 @@ def _posterior_payload(data: TourData) -> list[dict[str, Any]]:
 def _quiz_payload(data: TourData) -> dict[str, Any]:
     """Return the questions of the last stop, with the correct answers and explanations."""
     record, words = data.record, data.record.words()
-    quiz_questions = (
-        questions(record, data.after, answered=(data.word.word, data.posterior_word)) if record.attends else ()
-    )
+    quiz_questions = questions(record, data.after, answered=data.explained_words) if record.attends else ()
     quiz = {
         "source": list(words.source),
         "names": [_display_name(word) for word in words.source],

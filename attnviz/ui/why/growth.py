@@ -271,11 +271,12 @@ def _shares_sentence(rows: Rows, trio: Trio) -> str:
     models = {str(trace.config["attention"]): trace.model for trace in trio.own}
     buckets = _buckets(rows)
     scores = {(row["model"], row["words"]): float(row["bleu"]) for row in rows}
-    short, long = (
-        scores.get((models["none"], bucket), 0) / (scores.get((models["additive"], bucket)) or 1)
-        for bucket in (buckets[0], buckets[-1])
+    ends = buckets[0], buckets[-1]
+    fixed, additive = (
+        (scores.get((models[kind], ends[0]), 0.0), scores.get((models[kind], ends[1]), 0.0))
+        for kind in ("none", "additive")
     )
-    return shares_by_length_sentence((buckets[0], buckets[-1]), (short, long))
+    return shares_by_length_sentence(ends, fixed, additive)
 
 
 def _sentence(rows: Rows, word_count: int, trio: Trio) -> str:

@@ -26,7 +26,9 @@ export function requestConsequence(root, state) {
     const query = new URLSearchParams({ what_if: JSON.stringify(whatIf) });
     const wanted = () => states.has(root) && state.sliders === sliders && sliders.shownWeights === weights;
     const consequence = await fetchJson(`${consequenceAddress}?${query}`, true, wanted);
-    if (consequence && sliders.drag && wanted()) showConsequence(root, sliders.bars[sliders.drag.piece], consequence);
+    if (consequence && sliders.drag && wanted()) {
+      showConsequence(root, sliders.bars[sliders.drag.piece], consequence, state.words?.outdated ?? "");
+    }
   }, REST);
 }
 
@@ -34,12 +36,14 @@ export function requestConsequence(root, state) {
  * @param {HTMLElement} root
  * @param {HTMLElement} bar
  * @param {Consequence} consequence
+ * @param {string} outdated what the rest of the page still shows
  */
-function showConsequence(root, bar, { probability, words }) {
+function showConsequence(root, bar, { probability, words }, outdated) {
   const box = find(root, ".consequence"), translation = find(box, ".translation");
   write(find(box, ".probability"), probability);
   translation.replaceChildren(...changedWords(words));
   translation.hidden = words.length === 0;
+  write(find(box, ".outdated"), outdated);
   box.hidden = false;
   box.classList.remove("stale");
   const { offsetTop, offsetHeight } = bar,

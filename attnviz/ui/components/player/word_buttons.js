@@ -1,7 +1,7 @@
 // Builds the two sentences of the player as clickable words. Texts are set by textContent, so that typed text is never
 // markup.
 
-import { blurAfterClick, element, find, findAll } from "../shared.js";
+import { blurAfterClick, element, find, findAll, markAdjoining } from "../shared.js";
 import { reportPointing } from "./pointing.js";
 
 /**
@@ -73,7 +73,9 @@ function targetWord(word, choose) {
 export function buildSentences(root, { source, target, orders, spoken }, choose) {
   /** @type {<Word extends PlayerWord>(name: string, words: Word[], button: (word: Word) => HTMLElement) => void} */
   const line = (name, words, button) => {
-    find(root, name).replaceChildren(...words.flatMap((word) => [...(word.space ? [" "] : []), button(word)]));
+    const buttons = words.map(button);
+    markAdjoining(buttons, words);
+    find(root, name).replaceChildren(...words.flatMap(({ space }, k) => space ? [" ", buttons[k]] : [buttons[k]]));
   };
   /** @type {(kind: "source" | "step", word: HTMLElement) => HTMLElement} */
   const reporting = (kind, word) => {

@@ -2,7 +2,7 @@
 // that they are never markup.
 
 import { MOST_GREEN } from "../../../figures/constants.js";
-import { element, find, findAll, number, write } from "../shared.js";
+import { element, find, findAll, markAdjoining, number, write } from "../shared.js";
 
 const LEVELS = ["level-0", "level-1", "level-2", "level-3"]; // classes of shaded words, the most probable first
 
@@ -24,11 +24,9 @@ function laneElement(lane) {
     const source = element("p", "source");
     source.lang = "en";
     if (versions) source.append(...exchanged(lane.versions.map(({ source }) => joined(source))));
-    source.append(
-      ...lane.source.flatMap((
-        { text, space },
-      ) => [beforeWord(text, space), element("span", text === "</s>" ? "word end" : "word", text)]),
-    );
+    const words = lane.source.map(({ text }) => element("span", text === "</s>" ? "word end" : "word", text));
+    markAdjoining(words, lane.source);
+    source.append(...lane.source.flatMap(({ text, space }, k) => [beforeWord(text, space), words[k]]));
     node.append(source);
   }
   if (lane.strip) {

@@ -89,6 +89,9 @@ function start(root) {
     handlePress("tour_decline", () => storeAnswer("declined")),
     onMessage(root, "shown", () => followStop(root, state)),
     onMessage(root, "step", redraw),
+    // who opens a stage or drags a weight found the way alone; the offer comes again at the next visit
+    onMessage(root, "choose", ({ detail }) => detail?.stage && showOffer(false)),
+    onMessage(root, "weigh", ({ detail }) => detail && showOffer(false)),
   ];
   find(root, ".close").onclick = () => goToStop(null);
   find(root, ".next").onclick = () => card?.goForward(state, goToStop);
