@@ -6,6 +6,9 @@ const ROOT = "[class*='st-key-room']";
 /** @type {WeakMap<Element, ViewRoot>} */
 const viewRoots = new WeakMap();
 
+/** The root elements of the views that have been drawn. @type {Set<ViewRoot>} */
+const drawnRoots = new Set();
+
 /**
  * The element whose shadow root `node` is in, if it is in one.
  * @param {Element} node
@@ -30,6 +33,7 @@ export function viewRoot(node) {
   for (; here && !root; here = hostOf(here)) root = here.closest(ROOT);
   if (!root) throw new Error("a component stands in no view");
   root.attnvizView ??= newState(root);
+  drawnRoots.add(root);
   viewRoots.set(node, root);
   return root;
 }
@@ -147,9 +151,10 @@ export function onMessage(node, name, listener) {
  * @param {Event} event
  */
 function belongsTo(node, event) {
-  const roots = /** @type {NodeListOf<ViewRoot>} */ (document.querySelectorAll(ROOT));
-  const views = [...roots].filter((root) => root.attnvizView);
-  const path = event.composedPath();
+  for (const root of drawnRoots) {
+    if (!root.isConnected) drawnRoots.delete(root);
+  }
+  const views = [...drawnRoots], path = event.composedPath();
   const [last] = views.toSorted((one, other) => other.attnvizView.touched - one.attnvizView.touched);
   return (views.find((root) => path.includes(root)) ?? last) === viewRoot(node);
 }
