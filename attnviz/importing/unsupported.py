@@ -46,24 +46,47 @@ def d2l_way_out() -> str:
 
 def fairseq_way_out() -> str:
     """Return how to export the attention of fairseq."""
-    return gettext("fairseq-generate --print-alignment soft writes the attention, and attnviz reads its log.")
+    return gettext(
+        "fairseq-generate --print-alignment soft writes the attention. Open its log with attnviz attention or "
+        "attnviz.read_attention()."
+    )
 
 
 def opennmt_way_out() -> str:
     """Return how to export the attention of OpenNMT-py."""
-    return gettext("onmt_translate -verbose -attn_debug writes the attention, and attnviz reads its log.")
+    return gettext(
+        "onmt_translate -verbose -attn_debug writes the attention. Open its log with attnviz attention or "
+        "attnviz.read_attention()."
+    )
 
 
 def eole_way_out() -> str:
-    """Return how to export the attention of eole, whose embeddings contain positions that `network.seq2seq` lacks."""
-    return gettext("eole predict -verbose -attn_debug writes the attention, and attnviz reads its log.")
+    """Return how to export the attention of eole."""
+    return gettext(
+        "eole predict -verbose -attn_debug writes the attention. Open its log with attnviz attention or "
+        "attnviz.read_attention()."
+    )
+
+
+def _eole_rnn_way_out() -> str:
+    """Return why an RNN of eole cannot be imported, and how to export its attention."""
+    reason = gettext("An RNN of eole adds positions to its embeddings (position_encoding_type).")
+    return f"{reason} {eole_way_out()}"
+
+
+def option_message(option: str, export: str) -> str:
+    """Return that models trained with this option cannot be imported, and how to `export` their attention."""
+    return f"{gettext('attnviz does not compute models that were trained with {option}.', option=option)} {export}"
 
 
 _PROGRAMS = (
     _Program(
         "Marian",
         (r"encoder_bi_U", r"decoder_cell1_U"),
-        lambda: gettext("marian-decoder --alignment soft writes the attention, and attnviz reads its output."),
+        lambda: gettext(
+            "marian-decoder --alignment soft writes the attention. Open its output with attnviz attention or "
+            "attnviz.read_attention()."
+        ),
     ),
     _Program(
         "a transformer of fairseq",
@@ -76,7 +99,7 @@ _PROGRAMS = (
         opennmt_way_out,
     ),
     _Program("a transformer of eole", (r"src_emb\.embeddings\..*", r"(encoder|decoder)\.transformer.*"), eole_way_out),
-    _Program("eole", (r"src_emb\.embeddings\..*", r"decoder\.rnn\..*"), eole_way_out),
+    _Program("eole", (r"src_emb\.embeddings\..*", r"decoder\.rnn\..*"), _eole_rnn_way_out),
     _Program(
         "a transformer",
         (r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att|attention\.attention).*",),

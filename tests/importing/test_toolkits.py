@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from attnviz.importing import family
 from attnviz.importing.checkpoint import read_checkpoint
 from attnviz.importing.family import load_checkpoint, write_checkpoint
 from attnviz.importing.recurrent_run import SPECIAL, STOPS
+from attnviz.importing.unsupported import opennmt_way_out
 from attnviz.model_folder import load_weights
 from attnviz.text import EOS, PAD, UNK
 from attnviz.trace import Seq2SeqTrace, WhatIfs
@@ -88,6 +90,9 @@ CASES += tuple(
         opennmt_py.Kind(attention="mlp", feeding=False, older=True),
         opennmt_py.Kind(attention="dot", start="</s>"),
         opennmt_py.Kind(safe=True),
+        opennmt_py.Kind(layers=2, bridge=True),
+        opennmt_py.Kind(rnn="GRU", attention="mlp", bridge=True, coverage=True),
+        opennmt_py.Kind(bidirectional=False, layers=3, attention="dot", feeding=False, bridge=True),
     )
 )
 CASES += tuple(
@@ -306,6 +311,49 @@ def test_other_attention_of_opennmt_is_refused(tmp_path: Path, case: Case, snaps
     with pytest.raises(AttnvizError) as error:
         load_checkpoint(tmp_path)
     assert plain(error.value, tmp_path) == snapshot
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "tensor"),
+    [
+        ("global_attention_function", "sparsemax", None),
+        ("global_attention", "none", None),
+        ("generator_function", "sparsemax", None),
+        ("rnn_type", "SRU", "encoder.rnn.rnn_lst.0.weight"),
+        ("encoder_type", "cnn", "encoder.cnn.layers.0.conv.conv.weight_v"),
+        ("decoder_type", "cnn", "decoder.conv_layers.0.conv.weight_v"),
+        ("context_gate", "both", "decoder.context_gate.context_gate.gate.weight"),
+        ("copy_attn", True, "generator.linear_copy.weight"),
+        ("position_encoding", True, "decoder.embeddings.make_embedding.pe.pe"),
+        ("n_src_feats", 1, "encoder.embeddings.make_embedding.emb_luts.1.weight"),
+        ("lora_layers", ["linear_in"], "decoder.attn.linear_in.lora_A"),
+        ("quant_layers", ["linear_in"], "decoder.attn.linear_in.qweight"),
+    ],
+)
+def test_option_that_changes_the_computation_is_refused_by_name(
+    tmp_path: Path, option: str, value: object, tensor: str | None
+) -> None:
+    CASES[8].write(tmp_path)
+    path = tmp_path / "model_step_3.pt"
+    content = torch.load(path, weights_only=False)
+    altered = [dict(content, opt=Namespace(**{option: value})), dict(content, opt={option: value})]
+    if tensor:  # also where a file lacks the options
+        altered.append({"model": {**content["model"], tensor: torch.ones(2, 2)}, "generator": content["generator"]})
+    for stored in altered:
+        torch.save(stored, path)
+        with pytest.raises(AttnvizError, match=f"-{option}") as error:
+            load_checkpoint(tmp_path)
+        assert opennmt_way_out() in str(error.value)
+
+
+def test_missing_options_are_said(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    CASES[8].write(tmp_path)
+    assert not load_checkpoint(tmp_path).remarks
+    path = tmp_path / "model_step_3.pt"
+    content = torch.load(path, weights_only=False)
+    del content["opt"]
+    torch.save(content, path)
+    assert load_checkpoint(tmp_path).remarks == snapshot
 
 
 def test_encoder_and_decoder_of_other_layers_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
