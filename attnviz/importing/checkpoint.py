@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
+from attnviz.importing.unsupported import classes_message
 from attnviz.languages import gettext
 
 LARGEST = 4 * 10**9
@@ -194,6 +195,8 @@ def _loaded(path: Path) -> object:
     except AttnvizError:
         raise
     except Exception as error:  # a damaged file makes torch.load raise nearly any exception
+        if classes := _foreign_classes(path, error):
+            raise AttnvizError(classes_message(path, classes)) from error
         raise AttnvizError(
             gettext(
                 "{path} cannot be read as a checkpoint ({kind}). Save only the tensors: "
@@ -202,6 +205,17 @@ def _loaded(path: Path) -> object:
                 kind=type(error).__name__,
             )
         ) from error
+
+
+def _foreign_classes(path: Path, error: Exception) -> list[str]:
+    """Return the names of the classes and functions in a file that torch refused to load, if this is why it failed."""
+    import torch
+
+    try:
+        with torch.serialization.safe_globals(_harmless()):
+            return sorted(torch.serialization.get_unsafe_globals_in_checkpoint(path))
+    except Exception:  # noqa: BLE001 - torch lists those of its zip files only; for others its error names one
+        return re.findall(r"GLOBAL ([\w.]+)", str(error))
 
 
 def _harmless() -> list[Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from attnviz.languages import gettext
 
@@ -72,6 +73,35 @@ def _eole_rnn_way_out() -> str:
     """Return why an RNN of eole cannot be imported, and how to export its attention."""
     reason = gettext("An RNN of eole adds positions to its embeddings (position_encoding_type).")
     return f"{reason} {eole_way_out()}"
+
+
+RESAVED_VOCABULARIES = """\
+import torch
+
+checkpoint = torch.load("model.pt")
+fields = {side: dict(checkpoint["vocab"])[side] for side in ("src", "tgt")}
+vocab = {side: getattr(field, "base_field", field).vocab.itos for side, field in fields.items()}
+plain = {name: checkpoint[name] for name in ("model", "generator", "opt")}
+torch.save({**plain, "vocab": vocab}, "plain.pt")
+"""
+"""Program that saves the vocabularies of a checkpoint of OpenNMT-py 1 or 2 as lists."""
+
+
+def classes_message(path: Path, classes: Sequence[str]) -> str:
+    """Return that a checkpoint holds objects of these `classes`, which attnviz does not load, and how to save it."""
+    found = gettext(
+        "{path} contains objects that attnviz does not load, because loading them can run any code: {classes}.",
+        path=path,
+        classes=", ".join(name[:80] for name in classes[:8]) + (" …" if len(classes) > 8 else ""),
+    )
+    if not any(name.startswith(("onmt.", "torchtext.")) for name in classes):
+        return f"{found} {gettext('Save only the tensors: torch.save(model.state_dict(), path).')}"
+    way = gettext(
+        "OpenNMT-py 1 and 2 store vocabularies as such objects. Save them as lists: run these lines where OpenNMT-py "
+        "is installed, then import plain.pt."
+    )
+    lines = RESAVED_VOCABULARIES.replace('"model.pt"', repr(path.name)).rstrip()
+    return f"{found} {way}\n\n{lines}"
 
 
 def option_message(option: str, export: str) -> str:

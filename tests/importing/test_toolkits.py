@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
+import sys
+import types
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,7 +30,7 @@ from attnviz.importing import family
 from attnviz.importing.checkpoint import read_checkpoint
 from attnviz.importing.family import load_checkpoint, write_checkpoint
 from attnviz.importing.recurrent_run import SPECIAL, STOPS
-from attnviz.importing.unsupported import opennmt_way_out
+from attnviz.importing.unsupported import RESAVED_VOCABULARIES, opennmt_way_out
 from attnviz.model_folder import load_weights
 from attnviz.text import EOS, PAD, UNK
 from attnviz.trace import Seq2SeqTrace, WhatIfs
@@ -354,6 +357,58 @@ def test_missing_options_are_said(tmp_path: Path, snapshot: SnapshotAssertion) -
     del content["opt"]
     torch.save(content, path)
     assert load_checkpoint(tmp_path).remarks == snapshot
+
+
+@pytest.fixture
+def field_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[str]], Any]:
+    """Return a function that makes the vocabulary of one side as OpenNMT-py 1 and 2 do, of stand-ins."""
+    classes = {}
+    for module, name in (("torchtext.data.field", "Field"), ("onmt.inputters.text_dataset", "TextMultiField")):
+        classes[name] = type(name, (Namespace,), {"__module__": module})
+        parents = module.split(".")
+        for end in range(1, len(parents) + 1):
+            path = ".".join(parents[:end])
+            monkeypatch.setitem(sys.modules, path, types.ModuleType(path))
+        monkeypatch.setattr(sys.modules[module], name, classes[name], raising=False)
+    return lambda tokens: classes["TextMultiField"](base_field=classes["Field"](vocab=Namespace(itos=[*tokens])))
+
+
+@pytest.mark.parametrize("zipped", [True, False], ids=["zip", "before-torch-1.6"])
+def test_pickled_vocabularies_are_named_and_saved_as_lists_by_the_lines_given(
+    tmp_path: Path,
+    zipped: bool,
+    field_of: Callable[[Sequence[str]], Any],
+    monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
+) -> None:
+    case = next(case for case in CASES if case.peer is opennmt_py and case.kind.older)
+    model = case.write(tmp_path)
+    path = tmp_path / "model_step_3.pt"
+    content = torch.load(path, weights_only=False)
+    sides = {"src": opennmt_py.OLDER_SOURCE, "tgt": opennmt_py.TARGET}
+    content["vocab"] = {side: field_of(tokens) for side, tokens in sides.items()}
+    torch.save(content, tmp_path / "model.pt", _use_new_zipfile_serialization=zipped)
+    for name in ("source.txt", "target.txt", path.name):
+        (tmp_path / name).unlink()
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+    lines = str(error.value).partition("\n\n")[2]
+    with monkeypatch.context() as older:
+        older.chdir(tmp_path)
+        older.setattr(torch, "load", functools.partial(torch.load, weights_only=False))  # as before torch 2.6
+        exec(lines, {})
+    found = load_checkpoint(tmp_path / "plain.pt")
+    assert not found.remarks
+    logits = model.force_decode(*case.ids)[0].numpy()
+    course = found.course(*(text.split() for text in case.pair))
+    assert np.abs(course.logits[:, : logits.shape[1]] - logits).max() < 1e-5
+
+
+def test_documentation_has_the_lines_that_save_vocabularies() -> None:
+    assert f"```python\n{RESAVED_VOCABULARIES}```" in (Path(__file__).parents[2] / ".docs/pages/model.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_encoder_and_decoder_of_other_layers_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
