@@ -7,16 +7,19 @@ import json
 import zipfile
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
+from attnviz.commands.program import main
 from attnviz.importing.reading import read_attention, read_bytes
-from tests.importing.given import SOURCE, TARGET, logged, marian, matrix, npy, npz
+from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, logged, marian, matrix, npy, npz
 from tests.snapshots import plain
 
 
@@ -93,6 +96,80 @@ def test_read_numpy_arrays_with_and_without_tokens(snapshot: SnapshotAssertion) 
     assert np.allclose(alone.attention(0, SOURCE, TARGET).alignment, matrix(), atol=1e-7)
     named = read_bytes(npz(source=SOURCE, target=TARGET, matrix=matrix(), energies=np.log(matrix())))
     assert np.allclose(named.attention(0).energies, np.log(matrix()), atol=1e-6)
+
+
+def stored_as(ending: str, arrays: dict[str, object], folder: Path) -> Path:
+    """Return the file that holds these arrays, one for NumPy or for PyTorch."""
+    path = folder / f"pair.{ending}"
+    if ending == "npz":
+        path.write_bytes(npz(**arrays))
+    else:
+        torch.save({k: v if np.array(v).dtype.kind == "U" else torch.tensor(v) for k, v in arrays.items()}, path)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["npz", "pt"])
+def test_links_words_and_heads_of_arrays_are_read(
+    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arrays: dict[str, Any] = arrays_of_one_pair()
+    path = stored_as(ending, arrays, tmp_path)
+    (record,) = read_attention(path)
+    assert np.allclose(record.head_weights, arrays["matrix"], atol=1e-7)
+    assert record.words().source == ("green", "house s", ".")
+    assert record.words().target == ("mai sons", "vertes", ".")
+    assert record.links == ((0, 2), (1, 0), (1, 1), (3, 3))
+    assert (record.sure, record.possible) == (((0, 1), (1, 0)), ((2, 2),))
+    assert main(["attention", str(path)]) == 0
+    assert capsys.readouterr().out == "green house s .\tmai sons vertes .\t0-1 1-0 2?2\n"
+    (chosen,) = read_attention(path, layer=1, head=0)
+    assert np.allclose(chosen.alignment, arrays["matrix"][1, 0], atol=1e-7)
+    (stored,) = read_attention(stored_as(ending, arrays | {"layer": 1, "head": 0}, tmp_path))
+    assert stored.fingerprint == chosen.fingerprint
+    assert read_attention(path, layer=0)[0].heads == read_attention(path, layer=0, head=None)[0].heads != stored.heads
+    assert main(["attention", str(path), "--layer", "2", "--head", "1", "-o", str(tmp_path / "again.npz")]) == 0
+    (again,) = read_attention(tmp_path / "again.npz")
+    assert again.fingerprint == chosen.fingerprint
+
+
+@pytest.mark.parametrize("ending", ["npz", "pt"])
+def test_stored_head_is_read_from_an_array_of_one_layer(ending: str, tmp_path: Path) -> None:
+    arrays: dict[str, Any] = arrays_of_one_pair(head=1)
+    arrays["matrix"] = arrays["matrix"][0]
+    (record,) = read_attention(stored_as(ending, arrays, tmp_path))
+    assert np.allclose(record.alignment, arrays["matrix"][1], atol=1e-7)
+    assert record.remarks == ("one-head",)
+
+
+@pytest.mark.parametrize("ending", ["npz", "pt"])
+def test_links_alone_in_arrays_are_read(ending: str, tmp_path: Path) -> None:
+    arrays = arrays_of_one_pair()
+    del arrays["matrix"]
+    (record,) = read_attention(stored_as(ending, arrays, tmp_path))
+    assert record.links == ((0, 2), (1, 0), (1, 1), (3, 3))
+    assert record.words().links == ((0, 1), (1, 0), (2, 2))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"links": [[0, 9]]}, id="link-past-the-end"),
+        pytest.param({"links": [0, 1]}, id="links-of-one-dimension"),
+        pytest.param({"links": [[0.5, 1]]}, id="half-a-token"),
+        pytest.param({"sure": "0-0"}, id="links-as-text"),
+        pytest.param({"source_word_of": [0, 1]}, id="too-few-words"),
+        pytest.param({"layer": 2}, id="no-such-layer"),
+        pytest.param({"head": [0, 1]}, id="two-heads"),
+        pytest.param({"origin": ["a", "b"]}, id="two-origins"),
+        pytest.param({"matrix": np.ones((2, 4, 4)) / 4, "source": [["a"] * 4] * 2}, id="of-two-pairs"),
+    ],
+)
+def test_wrong_links_words_and_heads_of_arrays_are_refused(
+    more: dict[str, object], tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    with pytest.raises(AttnvizError) as error:
+        read_attention(stored_as("npz", arrays_of_one_pair(**more), tmp_path))[0]
+    assert plain(error.value, tmp_path) == snapshot
 
 
 def test_padding_of_joey_nmt_batch_is_removed() -> None:
