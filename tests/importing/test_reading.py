@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import zipfile
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given
@@ -18,7 +21,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
 from attnviz.commands.program import main
-from attnviz.importing.reading import read_attention, read_bytes
+from attnviz.importing.file_content import content_of
+from attnviz.importing.reading import read_attention, read_bytes, records_of
+from attnviz.importing.sentence_pair import Options
 from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, logged, marian, matrix, npy, npz
 from tests.snapshots import plain
 
@@ -170,6 +175,74 @@ def test_wrong_links_words_and_heads_of_arrays_are_refused(
     with pytest.raises(AttnvizError) as error:
         read_attention(stored_as("npz", arrays_of_one_pair(**more), tmp_path))[0]
     assert plain(error.value, tmp_path) == snapshot
+
+
+def test_row_and_column_numbers_of_pandas_are_no_tokens() -> None:
+    weights = np.random.default_rng(5).dirichlet(np.ones(3), size=4)
+    source, target = ["the", "dog", "sleeps"], ["le", "chien", "dort", "."]
+    for table in (pd.DataFrame(weights), pd.DataFrame(weights, index=target), pd.DataFrame(weights, columns=source)):
+        records = records_of(content_of(table.to_csv().encode(), "a.csv"), [[source], [target]])
+        assert np.allclose(records[0].alignment, weights, atol=1e-6)
+        assert "index-dropped" in records[0].remarks
+        assert records.tokens(0) == (source, target)
+        with pytest.raises(AttnvizError):
+            read_bytes(table.to_csv().encode())[0]
+    unlabelled = read_bytes(pd.DataFrame(weights * 3).to_csv(index=False).encode(), options=Options(normalise=True))
+    found = unlabelled.attention(0, source, target)
+    assert np.allclose(found.alignment, weights, atol=1e-6)
+    assert found.remarks == ("scaled", "index-dropped")
+    counted = read_bytes(b",1,2\n1,0.9,0.1\n2,0.2,0.8\n")[0]
+    assert (counted.words().source, counted.remarks) == (("1", "2"), ())
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbered_links_are_those_of_their_lines(order: Sequence[int], first: int) -> None:
+    links = ["0-0 1p2", "", "0-1 1-0"]
+    lines = "".join(f"{number + first}\t{links[number]}\n" for number in order)
+    sides = [["a b c", "p", "d e"], ["x y z", "q", "u v"]]
+    records = records_of(content_of(lines.encode(), "links.txt"), sides)
+    assert records.format == "simalign"
+    assert [record.links for record in records] == [((0, 0), (1, 2)), (), ((0, 1), (1, 0))]
+    assert records[0].possible == ((1, 2),)
+    assert ("reordered" in records[0].remarks) is (order != (0, 1, 2))
+    left_out = content_of(lines.replace(f"{1 + first}\t\n", "").encode(), "links.txt")
+    assert [record.links for record in records_of(left_out, sides)] == [((0, 0), (1, 2)), ((0, 1), (1, 0))]
+    with pytest.raises(AttnvizError):
+        read_bytes((lines + lines).encode())
+
+
+def test_best_hypothesis_of_ctranslate2_has_the_highest_score() -> None:
+    matrices = np.random.default_rng(6).dirichlet(np.ones(2), size=(2, 2)).tolist()
+    result = {"source": ["a", "b"], "hypotheses": [["c", "d"], ["e", "f"]], "attention": matrices, "scores": [-2, -1.5]}
+    (record,) = read_bytes(json.dumps([result]).encode())
+    assert record.words().target == ("e", "f")
+    assert np.allclose(record.alignment, matrices[1], atol=1e-6)
+    records = read_bytes(json.dumps([result, {"hypotheses": [["c"]], "attention": []}]).encode())
+    assert (records.format, len(records)) == ("ctranslate2", 2)
+    with pytest.raises(AttnvizError):
+        records[1]
+
+
+@pytest.mark.parametrize("endian", ["little", "big"])
+def test_inseq_attributions_of_part_of_a_target_are_read(endian: str) -> None:
+    weights = np.random.default_rng(7).dirichlet(np.ones(2), size=2).astype(np.float32)
+    packed = base64.b64encode(weights.T.astype(">f4" if endian == "big" else "<f4").tobytes()).decode()
+    stored = {"__ndarray__": f"b64:{packed}", "dtype": "float32", "shape": [2, 2], "Corder": True, "endian": endian}
+    fields = {"source": ["a", "b"], "target": ["<pad>", "c", "d", "e"], "attr_pos_start": 1, "attr_pos_end": 3}
+    sequence = {**fields, "source_attributions": stored}
+    (record,) = read_bytes(json.dumps({"sequence_attributions": [sequence]}).encode())
+    assert record.words().target == ("c", "d")
+    assert np.allclose(record.alignment, weights, atol=1e-6)
+    with pytest.raises(AttnvizError):
+        read_bytes(json.dumps({"sequence_attributions": [sequence | {"attr_pos_end": 4}]}).encode())[0]
+
+
+def test_pair_of_softalignments_without_weights_keeps_its_place() -> None:
+    lines = "var alignments = [\n[[0, 1.0, 0]], \n[], \n[[0, 0.5, 0], [1, 0.5, 0]], \n]\n"
+    records = records_of(content_of(lines.encode(), "a.js"), [["a", "", "b c"], ["x", "", "y"]])
+    assert records.is_blank(1)
+    assert records[2].alignment.tolist() == [[0.5, 0.5]]
 
 
 def test_padding_of_joey_nmt_batch_is_removed() -> None:
