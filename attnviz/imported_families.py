@@ -28,7 +28,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "encoder_cell": ("gru", "lstm"),
     "attention": IMPORTED_KINDS,
     "query": ("previous", "new", "joined"),
-    "first_state": ("bridge", "last", "zero", "layers", "projected"),
+    "first_state": ("bridge", "last", "zero", "layers", "projected", "rectified"),
     "readout": ("joined", "affine", "tanh", "state"),
 }
 """Values of the fields that are words; `network.Seq2SeqConfig` explains them."""

@@ -12,6 +12,8 @@ and for the querying state s:
     alpha_i = softmax(e_i),  c_i = sum_j alpha_ij h_j
     t_i = [s_i ; c_i ; E y_{i-1}], W_t [s_i ; c_i] + b_t, tanh of that, or s_i;  o_i = W_o t_i + b_o
 
+`network.Seq2SeqConfig` lists the forms of the first state s_0.
+
 Sizes: Tx source pieces; n state, m each encoder direction, n' alignment, r readout; L decoder layers; K vocabulary. For
 an encoder that reads forwards only, 2m stands for m.
 
@@ -38,6 +40,8 @@ from attnviz.text import BOS, PAD
 from attnviz.trace import Seq2SeqTrace
 from attnviz.trace.quantity import check_shapes
 
+_PER_LAYER = ("layers", "projected", "rectified")
+"""First states that begin each decoder layer with the last states of the encoder's layers."""
 Array = NDArray[np.float64]
 Config = Mapping[str, Any]
 
@@ -74,12 +78,12 @@ def encode(weights: Weights, config: Config, source_ids: Sequence[int], padding:
 def start_state(weights: Weights, config: Config, encoded: RNNOutput) -> DecoderState:
     """Return the decoder's state before the first step: s_0 of all layers, with the cell states of an LSTM, t_0 = 0."""
     n, first, lstm = int(config["hidden_size"]), config["first_state"], config["cell"] == "lstm"
-    if first in ("layers", "projected"):
+    if first in _PER_LAYER:
         states, memories = encoded.states, encoded.memories
-        if first == "projected":
-            states = states @ weights["decoder.bridge.weight"].T + weights["decoder.bridge.bias"]
-        if first == "projected" and lstm:
-            memories = memories @ weights["decoder.memory_bridge.weight"].T + weights["decoder.memory_bridge.bias"]
+        if first != "layers":
+            states = _bridged(weights, "decoder.bridge", states, rectified=first == "rectified")
+        if first != "layers" and lstm:
+            memories = _bridged(weights, "decoder.memory_bridge", memories, rectified=first == "rectified")
     else:
         ends = encoded.states[-1]
         state = np.zeros(n) if first == "zero" else ends[:n]
@@ -87,6 +91,16 @@ def start_state(weights: Weights, config: Config, encoded: RNNOutput) -> Decoder
             state = np.tanh(weights["decoder.bridge.weight"] @ ends + weights["decoder.bridge.bias"])
         states = memories = np.repeat(state[None], int(config["layers"]), axis=0)
     return DecoderState(states, memories if lstm else states[:0], np.zeros(n))
+
+
+def _bridged(weights: Weights, name: str, ends: Array, *, rectified: bool) -> Array:
+    """Return W h + b of each layer's last states (L, 2m), or max(0, W s + b) of L m numbers of all, (L, n)."""
+    matrix, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
+    if not rectified:
+        projected: Array = ends @ matrix.T + bias
+        return projected
+    halves = ends.reshape(-1, matrix.shape[1])
+    return np.maximum(halves @ matrix.T + bias, 0).reshape(ends.shape)
 
 
 def keys_of(weights: Weights, annotations: Array) -> Array:
@@ -304,10 +318,12 @@ def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         shapes |= {"decoder.key.weight": (units, context_size), "decoder.key.bias": (units,)}
     if config["attention"] == "additive":
         shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
-    if config["first_state"] in ("bridge", "projected"):
-        shapes |= {"decoder.bridge.weight": (n, context_size), "decoder.bridge.bias": (n,)}
-    if config["first_state"] == "projected" and config["cell"] == "lstm":
-        shapes |= {"decoder.memory_bridge.weight": (n, context_size), "decoder.memory_bridge.bias": (n,)}
+    first = config["first_state"]
+    rows, columns = (int(config["layers"]) * m,) * 2 if first == "rectified" else (n, context_size)
+    if first in ("bridge", "projected", "rectified"):
+        shapes |= {"decoder.bridge.weight": (rows, columns), "decoder.bridge.bias": (rows,)}
+    if first in ("projected", "rectified") and config["cell"] == "lstm":
+        shapes |= {"decoder.memory_bridge.weight": (rows, columns), "decoder.memory_bridge.bias": (rows,)}
     if config["readout"] in ("affine", "tanh"):
         shapes |= {"decoder.readout.weight": (n, n + context_size), "decoder.readout.bias": (n,)}
     blocks = {"encoder": config["encoder_cell"], "decoder": config["cell"]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -96,9 +96,21 @@ def _link_table(record: Attention) -> str:
 
 
 def _arrays(record: Attention) -> bytes:
-    """Return the tokens of a record and the weights of all its heads, (L, H, Ty, Tx) or (Ty, Tx), as NumPy arrays."""
-    sink, matrix = io.BytesIO(), record.head_weights if record.head_weights.size else record.alignment
-    np.savez_compressed(
-        sink, source=np.array(record.source_pieces), target=np.array(record.target_pieces), matrix=matrix
-    )
+    """Return all parts of a record as NumPy arrays, the weights of all its heads as (L, H, Ty, Tx) or (Ty, Tx)."""
+    sink = io.BytesIO()
+    parts = {
+        "format": np.array(record.saved_as.mark),
+        "source": np.array(record.source_pieces),
+        "target": np.array(record.target_pieces),
+        "matrix": record.head_weights if record.head_weights.size else record.alignment,
+        "source_word_of": record.source_word_of,
+        "target_word_of": record.target_word_of,
+        **{name: getattr(record, name) for name in ("energies", "states", "gradient", "erased")},
+        **{name: np.array(getattr(record, name), np.int32) for name in ("links", "sure", "possible")},
+        **{name: np.array(number) for name, number in asdict(record.heads).items() if number is not None},
+        "kind": np.array(record.kind),
+        "origin": np.array(record.origin),
+        "remarks": np.array(record.remarks, str),
+    }
+    np.savez_compressed(sink, **{name: array for name, array in parts.items() if array.size})
     return sink.getvalue()

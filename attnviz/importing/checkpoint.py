@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
+from attnviz.importing.unsupported import classes_message
 from attnviz.languages import gettext
 
 LARGEST = 4 * 10**9
@@ -194,6 +195,8 @@ def _loaded(path: Path) -> object:
     except AttnvizError:
         raise
     except Exception as error:  # a damaged file makes torch.load raise nearly any exception
+        if classes := _foreign_classes(path, error):
+            raise AttnvizError(classes_message(path, classes)) from error
         raise AttnvizError(
             gettext(
                 "{path} cannot be read as a checkpoint ({kind}). Save only the tensors: "
@@ -202,6 +205,17 @@ def _loaded(path: Path) -> object:
                 kind=type(error).__name__,
             )
         ) from error
+
+
+def _foreign_classes(path: Path, error: Exception) -> list[str]:
+    """Return the names of the classes and functions in a file that torch refused to load, if this is why it failed."""
+    import torch
+
+    try:
+        with torch.serialization.safe_globals(_harmless()):
+            return sorted(torch.serialization.get_unsafe_globals_in_checkpoint(path))
+    except Exception:  # noqa: BLE001 - torch lists those of its zip files only; for others its error names one
+        return re.findall(r"GLOBAL ([\w.]+)", str(error))
 
 
 def _harmless() -> list[Any]:
@@ -216,33 +230,69 @@ def _harmless() -> list[Any]:
 
 
 def _named_arrays(path: Path, content: object) -> dict[str, Array]:
-    """Return the floating-point tensors of a loaded file in float64, without prefixes of wrappers.
+    """Return the tensors of a loaded file in float64, without prefixes of wrappers.
 
-    Raise AttnvizError where there are none, or where a value is not finite.
+    Raise AttnvizError where there are none, where an entry of the state dict cannot be read, or a value is not finite.
     """
-    import torch
-
-    generator = content.get("generator") if isinstance(content, Mapping) else None
-    for name in _NESTED:
-        if isinstance(content, Mapping) and isinstance(content.get(name), Mapping):
-            content = content[name]
-    tensors = dict[str, Any]()
-    if isinstance(content, Mapping):
-        halves = {half: content[key] for key, half in _HALVES.items() if isinstance(content.get(key), Mapping)}
-        parts = {f"{half}.": part for half, part in halves.items()} if len(halves) == 2 else {"": content}
-        if isinstance(generator, Mapping):  # OpenNMT-py stores its output layer beside the model
-            parts["generator."] = generator
-        tensors = {prefix + str(name): tensor for prefix, part in parts.items() for name, tensor in part.items()}
-    arrays = {
-        name: tensor.detach().double().numpy()
-        for name, tensor in tensors.items()
-        if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and not tensor.is_sparse
-    }
-    if not arrays:
+    named = _entries(content) if isinstance(content, Mapping) else {}
+    tensors = {name: value for name, value in named.items() if _is_tensor(value)}
+    if not any(tensor.is_floating_point() for tensor in tensors.values()):
         raise AttnvizError(gettext("{path} contains no named tensors: save model.state_dict().", path=path))
+    if unread := [name for name, value in named.items() if name not in tensors or not _is_plain(value)]:
+        raise AttnvizError(
+            gettext(
+                "{path} contains {name}, which is no tensor of real numbers. attnviz does not read packed, quantized "
+                "or sparse weights.",
+                path=path,
+                name=unread[0][:80],
+            )
+        )
+    arrays = {name: tensor.detach().double().numpy() for name, tensor in tensors.items()}
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise AttnvizError(gettext("{path} contains NaN or infinite values.", path=path))
     return _unwrapped(arrays)
+
+
+def _entries(content: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return the entries of the state dicts in a loaded file, by name, also those that are no tensors.
+
+    Training scripts store other values beside the state dict. Where the file itself is the state dict, only its tensors
+    are returned.
+    """
+    model = content
+    for name in _NESTED:
+        model = inner if isinstance(inner := model.get(name), Mapping) else model
+    parts = {half: model[key] for key, half in _HALVES.items() if isinstance(model.get(key), Mapping)}
+    if len(parts) == 2:
+        parts |= {str(key): part for key, part in model.items() if key not in _HALVES and _is_further(part, parts)}
+    else:
+        parts = {"": {name: value for name, value in model.items() if model is not content or _is_tensor(value)}}
+    if isinstance(
+        generator := content.get("generator"), Mapping
+    ):  # OpenNMT-py stores its output layer beside the model
+        parts["generator"] = generator
+    return {f"{part}.{name}" if part else str(name): value for part in parts for name, value in parts[part].items()}
+
+
+def _is_further(part: object, halves: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Return whether `part` is a state dict with tensors that neither half has."""
+    if not isinstance(part, Mapping) or not part or not all(map(_is_tensor, part.values())):
+        return False
+    known = {value.data_ptr() for half in halves.values() for value in half.values() if _is_tensor(value)}
+    return any(value.data_ptr() not in known for value in part.values())
+
+
+def _is_tensor(value: object) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor)
+
+
+def _is_plain(tensor: Any) -> bool:
+    """Return whether a tensor holds real numbers, neither sparse nor quantized."""
+    import torch
+
+    return tensor.layout == torch.strided and not tensor.is_quantized and not tensor.is_complex()
 
 
 def _unwrapped(arrays: dict[str, Array]) -> dict[str, Array]:

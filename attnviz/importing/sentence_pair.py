@@ -124,10 +124,11 @@ class SentencePair:
         found: dict[str, Any] = {}
         is_record = fields.get("format") == Attention.saved_as.mark and array.ndim == 4  # even one head of one layer
         if array.ndim > 2 and not (is_record and options.heads == MEAN):
-            array, heads, remark = choose_heads(array, options.heads)
+            choice = options.heads if options.heads != MEAN else _stored_choice(fields)
+            array, heads, remark = choose_heads(array, choice)
             remarks += [remark] if remark else []
-            if options.heads != MEAN and array.ndim == 4:
-                found["heads"] = {"layer": heads.layer, "head": heads.head}
+            if choice != MEAN:
+                found["heads"] = {"layer": heads.layer, "head": heads.head} if array.ndim == 4 else None
         elif array.ndim <= 2 and options.heads != MEAN:
             raise AttnvizError(gettext("The file has one matrix per sentence pair: leave out layer and head."))
         if array.ndim < 2 or not array.size:
@@ -189,6 +190,13 @@ def _several_matrices_text(shape: tuple[int, ...]) -> str:
         "counts sentences, give the tokens of all of them, one sentence per line.",
         shape=" × ".join(map(str, shape)),
     )
+
+
+def _stored_choice(fields: Mapping[str, Any]) -> HeadChoice:
+    """Return the layer and head that a file chooses; MEAN where it chooses none, or what is no number."""
+    heads = fields.get("heads")
+    chosen = [heads.get(name) for name in HeadChoice._fields] if isinstance(heads, Mapping) else []
+    return HeadChoice(*chosen) if all(one is None or type(one) is int for one in chosen) else MEAN
 
 
 def _mean(array: NDArray[np.float64]) -> NDArray[np.float64]:

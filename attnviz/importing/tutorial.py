@@ -15,7 +15,7 @@ sum of parts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -100,11 +100,17 @@ def _checked_tensors(tensors: Mapping[str, Array]) -> dict[str, Array]:
     for name, alternatives in _EITHER.items():
         if present := [tensors[other] for other in alternatives if other in tensors]:
             named[name] = present[0]
-    known = {*_OWN, *(other for alternatives in _EITHER.values() for other in alternatives)}
+    known = {*_OWN, *(other for forms in _EITHER.values() for other in forms if _same(tensors, forms, other))}
     check_names([name for name in (*_OWN, *_EITHER) if name not in named], sorted(set(tensors) - known))
     if wrong := _wrong_shape(named):
         raise unexpected_shape(wrong, named[wrong])
     return named
+
+
+def _same(tensors: Mapping[str, Array], alternatives: Sequence[str], name: str) -> bool:
+    """Return whether the tensor `name` equals the first of the `alternatives`: a model may list a shared part twice."""
+    first = next((tensors[other] for other in alternatives if other in tensors), None)
+    return first is not None and name in tensors and np.array_equal(first, tensors[name])
 
 
 def _wrong_shape(named: Mapping[str, Array]) -> str:

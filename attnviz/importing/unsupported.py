@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from attnviz.languages import gettext
 
@@ -46,24 +47,76 @@ def d2l_way_out() -> str:
 
 def fairseq_way_out() -> str:
     """Return how to export the attention of fairseq."""
-    return gettext("fairseq-generate --print-alignment soft writes the attention, and attnviz reads its log.")
+    return gettext(
+        "fairseq-generate --print-alignment soft writes the attention. Open its log with attnviz attention or "
+        "attnviz.read_attention()."
+    )
 
 
 def opennmt_way_out() -> str:
     """Return how to export the attention of OpenNMT-py."""
-    return gettext("onmt_translate -verbose -attn_debug writes the attention, and attnviz reads its log.")
+    return gettext(
+        "onmt_translate -verbose -attn_debug writes the attention. Open its log with attnviz attention or "
+        "attnviz.read_attention()."
+    )
 
 
 def eole_way_out() -> str:
-    """Return how to export the attention of eole, whose embeddings contain positions that `network.seq2seq` lacks."""
-    return gettext("eole predict -verbose -attn_debug writes the attention, and attnviz reads its log.")
+    """Return how to export the attention of eole."""
+    return gettext(
+        "eole predict -verbose -attn_debug writes the attention. Open its log with attnviz attention or "
+        "attnviz.read_attention()."
+    )
+
+
+def _eole_rnn_way_out() -> str:
+    """Return why an RNN of eole cannot be imported, and how to export its attention."""
+    reason = gettext("An RNN of eole adds positions to its embeddings (position_encoding_type).")
+    return f"{reason} {eole_way_out()}"
+
+
+RESAVED_VOCABULARIES = """\
+import torch
+
+checkpoint = torch.load("model.pt")
+fields = {side: dict(checkpoint["vocab"])[side] for side in ("src", "tgt")}
+vocab = {side: getattr(field, "base_field", field).vocab.itos for side, field in fields.items()}
+plain = {name: checkpoint[name] for name in ("model", "generator", "opt")}
+torch.save({**plain, "vocab": vocab}, "plain.pt")
+"""
+"""Program that saves the vocabularies of a checkpoint of OpenNMT-py 1 or 2 as lists."""
+
+
+def classes_message(path: Path, classes: Sequence[str]) -> str:
+    """Return that a checkpoint holds objects of these `classes`, which attnviz does not load, and how to save it."""
+    found = gettext(
+        "{path} contains objects that attnviz does not load, because loading them can run any code: {classes}.",
+        path=path,
+        classes=", ".join(name[:80] for name in classes[:8]) + (" …" if len(classes) > 8 else ""),
+    )
+    if not any(name.startswith(("onmt.", "torchtext.")) for name in classes):
+        return f"{found} {gettext('Save only the tensors: torch.save(model.state_dict(), path).')}"
+    way = gettext(
+        "OpenNMT-py 1 and 2 store vocabularies as such objects. Save them as lists: run these lines where OpenNMT-py "
+        "is installed, then import plain.pt."
+    )
+    lines = RESAVED_VOCABULARIES.replace('"model.pt"', repr(path.name)).rstrip()
+    return f"{found} {way}\n\n{lines}"
+
+
+def option_message(option: str, export: str) -> str:
+    """Return that models trained with this option cannot be imported, and how to `export` their attention."""
+    return f"{gettext('attnviz does not compute models that were trained with {option}.', option=option)} {export}"
 
 
 _PROGRAMS = (
     _Program(
         "Marian",
         (r"encoder_bi_U", r"decoder_cell1_U"),
-        lambda: gettext("marian-decoder --alignment soft writes the attention, and attnviz reads its output."),
+        lambda: gettext(
+            "marian-decoder --alignment soft writes the attention. Open its output with attnviz attention or "
+            "attnviz.read_attention()."
+        ),
     ),
     _Program(
         "a transformer of fairseq",
@@ -76,7 +129,7 @@ _PROGRAMS = (
         opennmt_way_out,
     ),
     _Program("a transformer of eole", (r"src_emb\.embeddings\..*", r"(encoder|decoder)\.transformer.*"), eole_way_out),
-    _Program("eole", (r"src_emb\.embeddings\..*", r"decoder\.rnn\..*"), eole_way_out),
+    _Program("eole", (r"src_emb\.embeddings\..*", r"decoder\.rnn\..*"), _eole_rnn_way_out),
     _Program(
         "a transformer",
         (r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att|attention\.attention).*",),

@@ -54,7 +54,9 @@ class Seq2SeqConfig:
     """s_0: "bridge", tanh(W [forward h_Tx ; backward h_1] + b), "last", forward h_Tx, or "zero", in every layer.
 
     "layers" and "projected" start each layer with the last states of the same layer of the encoder, in both directions:
-    as they are, or multiplied by a matrix. An LSTM then takes its cell states from those of the encoder.
+    as they are, or multiplied by a matrix. "rectified" is max(0, W s + b) of the last states of all layers, s: one
+    vector of L m numbers, or, with two directions, each half of the 2 L m numbers. An LSTM then takes its cell states
+    from those of the encoder.
     """
     readout: str = "joined"
     """t_i: "joined", [s_i ; c_i ; E y_{i-1}], "affine", W_t [s_i ; c_i] + b_t, "tanh", its tanh, or "state", s_i."""
@@ -92,7 +94,7 @@ class Seq2SeqConfig:
                 raise ValueError(f"{field.name} must be true or false, not {bounds.shown(value)}")
         if self.first_state == "last" and self.encoder_size != self.hidden_size:
             raise ValueError("the last state of an encoder of another size cannot begin a decoder")
-        if self.first_state == "layers" and self.annotation_size != self.hidden_size:
+        if self.first_state in ("layers", "rectified") and self.annotation_size != self.hidden_size:
             raise ValueError("the last states of an encoder of another size cannot begin a decoder")
         if self.takes_layers and (self.encoder_layers, self.encoder_cell) != (self.layers, self.cell):
             raise ValueError("the last states of an encoder of other layers cannot begin a decoder")
@@ -125,7 +127,14 @@ class Seq2SeqConfig:
     @property
     def takes_layers(self) -> bool:
         """Whether each decoder layer begins with the last states of the same encoder layer."""
-        return self.first_state in ("layers", "projected")
+        return self.first_state in ("layers", "projected", "rectified")
+
+    @property
+    def bridge_shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix of the first state; (0, 0) where it has none."""
+        if self.first_state == "rectified":
+            return (self.layers * self.encoder_size,) * 2
+        return (self.hidden_size, self.annotation_size) if self.first_state in ("bridge", "projected") else (0, 0)
 
     @property
     def annotation_size(self) -> int:

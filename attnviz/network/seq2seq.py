@@ -109,10 +109,11 @@ class Decoder(nn.Module):
         self.score = nn.Parameter(torch.zeros(units)) if has_score_vector else None
         self.place = nn.Linear(units, config.source_length, bias=False) if config.attends_places else None
         self.combine = nn.Linear(config.embedding_size + annotation_size, n) if config.combined else None
-        if config.first_state in ("bridge", "projected"):
-            self.bridge = nn.Linear(annotation_size, n)
-        if config.first_state == "projected" and config.cell == "lstm":
-            self.memory_bridge = nn.Linear(annotation_size, n)
+        rows, columns = config.bridge_shape
+        if rows:
+            self.bridge = nn.Linear(columns, rows)
+        if rows and config.takes_layers and config.cell == "lstm":
+            self.memory_bridge = nn.Linear(columns, rows)
         if config.has_readout:
             self.readout = nn.Linear(n + annotation_size, n)
         self.output = nn.Linear(config.readout_size, config.vocabulary_size)
@@ -122,9 +123,9 @@ class Decoder(nn.Module):
         config = self.config
         if config.takes_layers:
             states, memories = ends
-            if config.first_state == "projected":
-                states = self.bridge(states)
-                memories = self.memory_bridge(memories) if config.cell == "lstm" else states[:, :0]
+            if config.bridge_shape[0]:
+                states = self._bridged(self.bridge, states)
+                memories = self._bridged(self.memory_bridge, memories) if config.cell == "lstm" else states[:, :0]
             return states, memories
         if config.first_state == "bridge":
             state = torch.tanh(self.bridge(ends.states[:, -1]))
@@ -134,6 +135,14 @@ class Decoder(nn.Module):
             state = ends.states.new_zeros(len(ends.states), config.hidden_size)
         states = state[:, None].expand(-1, config.layers, -1)
         return states, states if config.cell == "lstm" else states[:, :0]
+
+    def _bridged(self, bridge: nn.Linear, ends: Tensor) -> Tensor:
+        """Return W h + b of each layer's last states (B, L, 2m), or max(0, W s + b) of all of them, (B, L, n)."""
+        if self.config.first_state == "projected":
+            projected: Tensor = bridge(ends)
+            return projected
+        rectified: Tensor = torch.relu(bridge(ends.reshape(len(ends), -1, bridge.in_features)))
+        return rectified.reshape(ends.shape)
 
     def words(self, previous: Tensor) -> Tensor:
         """Return E y_{i-1}, (..., embedding size), of ids (...,)."""

@@ -47,6 +47,7 @@ REMARKS = (
     "best-only",
     "reordered",
     "margins-dropped",
+    "index-dropped",
     "unescaped",
 )
 """Keys of the assumptions and changes of a reader; `wording.imported_attention` has the sentences."""

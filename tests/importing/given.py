@@ -44,6 +44,21 @@ def npz(**arrays: object) -> bytes:
     return file.getvalue()
 
 
+def arrays_of_one_pair(**more: object) -> dict[str, object]:
+    """Return arrays of two layers of two heads, of words that no subword mark tells."""
+    return {
+        "source": ["green", "house", "s", "."],
+        "target": ["mai", "sons", "vertes", "."],
+        "matrix": np.random.default_rng(4).dirichlet(np.ones(4), size=(2, 2, 4)),
+        "source_word_of": [0, 1, 1, 2],
+        "target_word_of": [0, 0, 1, 2],
+        "links": [[1, 0], [1, 1], [0, 2], [3, 3]],
+        "sure": [[1, 0], [0, 1]],
+        "possible": [[2, 2]],
+        **more,
+    }
+
+
 def npy(array: NDArray[np.float64]) -> bytes:
     """Return the bytes of a .npy file."""
     file = io.BytesIO()

@@ -27,6 +27,10 @@ class Kind:
     layers: int = 1
     attention: str = "general"
     feeding: bool = True
+    bridge: bool = False
+    """Whether a layer with ReLU transforms the last states of the encoder."""
+    coverage: bool = False
+    """Whether the loss of training has a term for coverage, whose matrix the decoder does not read."""
     older: bool = False
     """Whether the output layer is the first of a sequence, and the vocabularies are files, as before version 3."""
     start: str = "<s>"
@@ -68,6 +72,19 @@ class Encoder(nn.Module):
         super().__init__()
         self.embeddings, directions = Embeddings(words, embedding), 1 + kind.bidirectional
         self.rnn = getattr(nn, kind.rnn)(embedding, size // directions, kind.layers, bidirectional=kind.bidirectional)
+        if kind.bridge:
+            states, width = 1 + (kind.rnn == "LSTM"), size // directions * kind.layers
+            self.bridge = nn.ModuleList(nn.Linear(width, width) for _ in range(states))
+
+    def forward(self, ids: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """Return the annotations, and the last states (and cell states) of each layer and direction."""
+        annotations, ends = self.rnn(self.embeddings(ids))
+        states = [*ends] if isinstance(ends, tuple) else [ends]
+        if hasattr(self, "bridge"):
+            flat = [one.reshape(-1, layer.in_features) for one, layer in zip(states, self.bridge, strict=True)]
+            found = [torch.relu(layer(one)) for one, layer in zip(flat, self.bridge, strict=True)]
+            states = [new.reshape(one.shape) for new, one in zip(found, states, strict=True)]
+        return annotations, states
 
 
 class GlobalAttention(nn.Module):
@@ -80,6 +97,8 @@ class GlobalAttention(nn.Module):
             self.linear_context, self.linear_query = nn.Linear(size, size, bias=False), nn.Linear(size, size)
             self.v = nn.Linear(size, 1, bias=False)
         self.linear_out = nn.Linear(2 * size, size, bias=self.kind == "mlp")
+        if kind.coverage:
+            self.linear_cover = nn.Linear(1, size, bias=False)
 
     def forward(self, state: Tensor, annotations: Tensor) -> tuple[Tensor, Tensor]:
         if self.kind == "mlp":
@@ -120,8 +139,7 @@ class Model(nn.Module):
     def force_decode(self, source: Sequence[int], target: Sequence[int]) -> tuple[Tensor, Tensor]:
         """Return logits and attention weights of each step of forced decoding of `target`, which includes `</s>`."""
         known = [(OLDER_SOURCE if self.kind.older else SOURCE).index(SOURCE[place]) for place in source]
-        annotations, ends = self.encoder.rnn(self.encoder.embeddings(torch.tensor(known)))
-        ends = ends if isinstance(ends, tuple) else (ends,)
+        annotations, ends = self.encoder(torch.tensor(known))
         states, fed, rows = [one.view(self.kind.layers, -1) for one in ends], torch.zeros(self.size), []
         for word in (TARGET.index(self.kind.start), *target[:-1]):
             given = self.decoder.embeddings(torch.tensor(word))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from pathlib import Path
@@ -91,6 +92,35 @@ def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind: str, toke
         assert np.abs(found.head_weights - stacked(layers)).max() < 1e-6
         assert found.kind == side
         assert found.source_pieces == found.target_pieces
+
+
+@pytest.mark.parametrize("kind", SEQ2SEQ)
+@pytest.mark.parametrize("target", [TARGET, "▁la ▁maison ▁ver te ▁la ▁maison"])
+def test_bertviz_133_model_reads_the_given_target(kind: str, target: str, tokenizer: Any, tmp_path: Path) -> None:
+    model = tiny_model(kind)
+    record = from_huggingface(model, tokenizer, TEXT, target=target)
+    assert record.words().source == ("the", "green", "house", "</s>")
+    assert record.words().target == ("la", "maison", "verte", *(("la", "maison") if target != TARGET else ()), "</s>")
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        own = model(
+            input_ids=ids_of(tokenizer, TEXT),
+            decoder_input_ids=shifted(kind, ids_of(tokenizer, target)),
+            output_attentions=True,
+        )
+    assert np.abs(record.head_weights - stacked(own.cross_attentions)).max() < 1e-6
+    layout = record.heatmap().layout
+    assert tuple(map(html.unescape, layout.yaxis.ticktext)) == record.words().target
+    assert len({*layout.yaxis.tickvals}) == len(record.words().target)
+    model.save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    for side, text in (("source", TEXT), ("target", target)):
+        (tmp_path / side).write_text(text + "\n", encoding="utf-8")
+    sides = [f"--{side}-file={tmp_path / side}" for side in ("source", "target")]
+    assert main(["attention", str(tmp_path / "model"), *sides, "-o", str(tmp_path / "made.npz")]) == 0
+    (again,) = read_attention(tmp_path / "made.npz")
+    assert again.words().target == record.words().target
+    assert np.abs(again.head_weights - record.head_weights).max() < 1e-6
 
 
 @pytest.mark.parametrize("kind", [*DECODERS, "bert"])

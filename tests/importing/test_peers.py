@@ -17,6 +17,7 @@ from attnviz.analysis import load_weights
 from attnviz.architectures import step_texts, verifier_of
 from attnviz.checkpoint import load_model
 from attnviz.commands.program import main
+from attnviz.importing.checkpoint import ENDINGS
 from attnviz.importing.family import load_checkpoint
 from attnviz.trace import WhatIfs
 from attnviz.wording.diagram import has_diagram
@@ -100,6 +101,58 @@ def test_every_number_of_the_pytorch_tutorial_is_verified(tmp_path: Path) -> Non
     altered = dataclasses.replace(trace, annotations=trace.annotations + 0.01)
     wrong = verifier_of(altered, weights).verify(0).discrepancies
     assert "annotations" in {one.quantity for one in wrong}
+
+
+def _changed(content: Any, name: str, value: object) -> None:
+    """Add an entry to the state dict of a loaded checkpoint."""
+    for key in ("model", "model_state"):
+        content = content.get(key, content)
+    content[name] = value
+
+
+@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(torch.ones(2, 2), id="real"),
+        pytest.param(torch.ones(2, 2, dtype=torch.int8), id="integers"),
+        pytest.param(torch.tensor(True), id="truth-value"),
+        pytest.param(torch.eye(2).to_sparse(), id="sparse"),
+        pytest.param(torch.ones(2, dtype=torch.complex64), id="complex"),
+    ],
+)
+def test_unknown_entry_of_state_dict_is_never_ignored(name: str, value: torch.Tensor, tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / name, tmp_path, dirs_exist_ok=True)
+    path = next(path for path in sorted(tmp_path.iterdir()) if path.suffix in ENDINGS)
+    content = torch.load(path, weights_only=False)
+    _changed(content, "rnn.gate_of_mine", value)
+    torch.save(content, path)
+    with pytest.raises(AttnvizError, match="gate_of_mine"):
+        load_checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["fairseq", "opennmt", "joey"])
+def test_packed_weight_is_named(name: str, tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / name, tmp_path, dirs_exist_ok=True)
+    path = next(path for path in sorted(tmp_path.iterdir()) if path.suffix in ENDINGS)
+    content = torch.load(path, weights_only=False)
+    _changed(content, "decoder.packed", (torch.ones(2), None))
+    torch.save(content, path)
+    with pytest.raises(AttnvizError, match=r"decoder\.packed"):
+        load_checkpoint(tmp_path)
+
+
+def test_third_state_dict_beside_encoder_and_decoder_is_read(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "pytorch", tmp_path, dirs_exist_ok=True)
+    halves = {half: torch.load(tmp_path / f"{half}.pt") for half in ("encoder", "decoder")}
+    for half in halves:
+        (tmp_path / f"{half}.pt").unlink()
+    shared = {"weight": halves["encoder"]["embedding.weight"]}
+    torch.save({**halves, "embedding": shared, "optimizer": {"state": {}, "param_groups": []}}, tmp_path / "both.pt")
+    assert load_checkpoint(tmp_path).family == load_checkpoint(FIXTURES / "pytorch").family
+    torch.save({**halves, "attention": {"weight": torch.ones(2, 2)}}, tmp_path / "both.pt")
+    with pytest.raises(AttnvizError, match=r"attention\.weight"):
+        load_checkpoint(tmp_path)
 
 
 def _assert_close(found: NDArray[Any], expected: NDArray[Any]) -> None:

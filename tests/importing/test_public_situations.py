@@ -6,9 +6,12 @@ checkpoint (`test_imported_models`, `test_toolkits`), and the sentences in any s
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,10 +21,12 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention, from_huggingface, read_attention
 from attnviz.commands.program import main
+from attnviz.export.files import FigureOptions, contents
+from attnviz.export.html_table import heatmap_html
 from attnviz.text import without_isolates
 from tests.snapshots import plain
 from tests.ui.opening import open_page, upload
-from tests.ui.shown_payloads import panel_texts, tables_of
+from tests.ui.shown_payloads import heatmap_of, panel_texts, tables_of
 
 SOURCES, TARGETS = ("das ist ein Haus .", "guten Morgen"), ("this is a house .", "good morning")
 LINKS = ("0-0 1-1 2-2 3-3 4-4", "0-1 1-0")
@@ -261,6 +266,43 @@ def test_words_of_any_script_stand_for_themselves(report: str) -> None:
     assert tuple(map(without_isolates, names)) == words
     right_to_left = "Hebrew" in report or "Arabic" in report
     assert any(name.startswith("\u2068") for name in names) is right_to_left
+
+
+def _cells(drawn: dict[str, Any]) -> np.ndarray:
+    """Return the values of the cells of a heatmap in a figure or payload."""
+    z = drawn["data"][0]["z"]
+    if not isinstance(z, dict):
+        return np.asarray(z, float)
+    rows, columns = map(int, z["shape"].split(","))
+    return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(rows, columns)
+
+
+def test_plotly_930_4215_repeated_words_keep_their_rows_and_columns(tmp_path: Path) -> None:
+    source, target = ("the", "dog", "and") * 2 + ("the", "cat"), ("le", "chien", "et") * 2 + ("le", "chat")
+    weights = np.random.default_rng(0).dirichlet(np.ones(8), size=8)
+    record = attention(source, target, weights)
+    app = open_page()
+    upload(app, "mine.json", record.to_json().encode())
+    page = contents(record, "html", FigureOptions()).decode()
+    lecture = json.loads(page.partition('id="payload">')[2].partition("</script>")[0])
+    for drawn in (
+        record.heatmap().to_dict(),
+        json.loads(heatmap_of(app)["template"]),
+        lecture["figures"]["faces"]["before"],
+    ):
+        assert np.allclose(_cells(drawn), weights, atol=1e-6)
+        assert not {"x", "y"} & {*drawn["data"][0]}, "cells are at positions, not at names"
+        for axis, words in (("xaxis", source), ("yaxis", target)):
+            assert tuple(drawn["layout"][axis]["ticktext"]) == words
+            assert list(drawn["layout"][axis]["tickvals"]) == list(range(8))
+    table = tables_of(app)[0]
+    assert table["columns"][1:] == [f"{number} {word}" for number, word in enumerate(source, 1)]
+    assert [row[0] for row in table["rows"]] == [f"{number} {word}" for number, word in enumerate(target, 1)]
+    assert heatmap_html(record).count("<th ") == 16
+    (tmp_path / "a.csv").write_bytes(contents(record, "csv", FigureOptions()))
+    (again,) = read_attention(tmp_path / "a.csv")
+    assert (again.words().source, again.words().target) == (source, target)
+    assert np.allclose(again.alignment, weights, atol=1e-4)
 
 
 def test_sacremoses_27_escapes_are_reported_and_undone(

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import zipfile
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
-from attnviz.importing.reading import read_attention, read_bytes
-from tests.importing.given import SOURCE, TARGET, logged, marian, matrix, npy, npz
+from attnviz.commands.program import main
+from attnviz.importing.file_content import content_of
+from attnviz.importing.reading import read_attention, read_bytes, records_of
+from attnviz.importing.sentence_pair import Options
+from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, logged, marian, matrix, npy, npz
 from tests.snapshots import plain
 
 
@@ -93,6 +101,148 @@ def test_read_numpy_arrays_with_and_without_tokens(snapshot: SnapshotAssertion) 
     assert np.allclose(alone.attention(0, SOURCE, TARGET).alignment, matrix(), atol=1e-7)
     named = read_bytes(npz(source=SOURCE, target=TARGET, matrix=matrix(), energies=np.log(matrix())))
     assert np.allclose(named.attention(0).energies, np.log(matrix()), atol=1e-6)
+
+
+def stored_as(ending: str, arrays: dict[str, object], folder: Path) -> Path:
+    """Return the file that holds these arrays, one for NumPy or for PyTorch."""
+    path = folder / f"pair.{ending}"
+    if ending == "npz":
+        path.write_bytes(npz(**arrays))
+    else:
+        torch.save({k: v if np.array(v).dtype.kind == "U" else torch.tensor(v) for k, v in arrays.items()}, path)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["npz", "pt"])
+def test_links_words_and_heads_of_arrays_are_read(
+    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arrays: dict[str, Any] = arrays_of_one_pair()
+    path = stored_as(ending, arrays, tmp_path)
+    (record,) = read_attention(path)
+    assert np.allclose(record.head_weights, arrays["matrix"], atol=1e-7)
+    assert record.words().source == ("green", "house s", ".")
+    assert record.words().target == ("mai sons", "vertes", ".")
+    assert record.links == ((0, 2), (1, 0), (1, 1), (3, 3))
+    assert (record.sure, record.possible) == (((0, 1), (1, 0)), ((2, 2),))
+    assert main(["attention", str(path)]) == 0
+    assert capsys.readouterr().out == "green house s .\tmai sons vertes .\t0-1 1-0 2?2\n"
+    (chosen,) = read_attention(path, layer=1, head=0)
+    assert np.allclose(chosen.alignment, arrays["matrix"][1, 0], atol=1e-7)
+    (stored,) = read_attention(stored_as(ending, arrays | {"layer": 1, "head": 0}, tmp_path))
+    assert stored.fingerprint == chosen.fingerprint
+    assert read_attention(path, layer=0)[0].heads == read_attention(path, layer=0, head=None)[0].heads != stored.heads
+    assert main(["attention", str(path), "--layer", "2", "--head", "1", "-o", str(tmp_path / "again.npz")]) == 0
+    (again,) = read_attention(tmp_path / "again.npz")
+    assert again.fingerprint == chosen.fingerprint
+
+
+@pytest.mark.parametrize("ending", ["npz", "pt"])
+def test_stored_head_is_read_from_an_array_of_one_layer(ending: str, tmp_path: Path) -> None:
+    arrays: dict[str, Any] = arrays_of_one_pair(head=1)
+    arrays["matrix"] = arrays["matrix"][0]
+    (record,) = read_attention(stored_as(ending, arrays, tmp_path))
+    assert np.allclose(record.alignment, arrays["matrix"][1], atol=1e-7)
+    assert record.remarks == ("one-head",)
+
+
+@pytest.mark.parametrize("ending", ["npz", "pt"])
+def test_links_alone_in_arrays_are_read(ending: str, tmp_path: Path) -> None:
+    arrays = arrays_of_one_pair()
+    del arrays["matrix"]
+    (record,) = read_attention(stored_as(ending, arrays, tmp_path))
+    assert record.links == ((0, 2), (1, 0), (1, 1), (3, 3))
+    assert record.words().links == ((0, 1), (1, 0), (2, 2))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"links": [[0, 9]]}, id="link-past-the-end"),
+        pytest.param({"links": [0, 1]}, id="links-of-one-dimension"),
+        pytest.param({"links": [[0.5, 1]]}, id="half-a-token"),
+        pytest.param({"sure": "0-0"}, id="links-as-text"),
+        pytest.param({"source_word_of": [0, 1]}, id="too-few-words"),
+        pytest.param({"layer": 2}, id="no-such-layer"),
+        pytest.param({"head": [0, 1]}, id="two-heads"),
+        pytest.param({"origin": ["a", "b"]}, id="two-origins"),
+        pytest.param({"matrix": np.ones((2, 4, 4)) / 4, "source": [["a"] * 4] * 2}, id="of-two-pairs"),
+    ],
+)
+def test_wrong_links_words_and_heads_of_arrays_are_refused(
+    more: dict[str, object], tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    with pytest.raises(AttnvizError) as error:
+        read_attention(stored_as("npz", arrays_of_one_pair(**more), tmp_path))[0]
+    assert plain(error.value, tmp_path) == snapshot
+
+
+def test_row_and_column_numbers_of_pandas_are_no_tokens() -> None:
+    weights = np.random.default_rng(5).dirichlet(np.ones(3), size=4)
+    source, target = ["the", "dog", "sleeps"], ["le", "chien", "dort", "."]
+    for table in (pd.DataFrame(weights), pd.DataFrame(weights, index=target), pd.DataFrame(weights, columns=source)):
+        records = records_of(content_of(table.to_csv().encode(), "a.csv"), [[source], [target]])
+        assert np.allclose(records[0].alignment, weights, atol=1e-6)
+        assert "index-dropped" in records[0].remarks
+        assert records.tokens(0) == (source, target)
+        with pytest.raises(AttnvizError):
+            read_bytes(table.to_csv().encode())[0]
+    unlabelled = read_bytes(pd.DataFrame(weights * 3).to_csv(index=False).encode(), options=Options(normalise=True))
+    found = unlabelled.attention(0, source, target)
+    assert np.allclose(found.alignment, weights, atol=1e-6)
+    assert found.remarks == ("scaled", "index-dropped")
+    counted = read_bytes(b",1,2\n1,0.9,0.1\n2,0.2,0.8\n")[0]
+    assert (counted.words().source, counted.remarks) == (("1", "2"), ())
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbered_links_are_those_of_their_lines(order: Sequence[int], first: int) -> None:
+    links = ["0-0 1p2", "", "0-1 1-0"]
+    lines = "".join(f"{number + first}\t{links[number]}\n" for number in order)
+    sides = [["a b c", "p", "d e"], ["x y z", "q", "u v"]]
+    records = records_of(content_of(lines.encode(), "links.txt"), sides)
+    assert records.format == "simalign"
+    assert [record.links for record in records] == [((0, 0), (1, 2)), (), ((0, 1), (1, 0))]
+    assert records[0].possible == ((1, 2),)
+    assert ("reordered" in records[0].remarks) is (order != (0, 1, 2))
+    left_out = content_of(lines.replace(f"{1 + first}\t\n", "").encode(), "links.txt")
+    assert [record.links for record in records_of(left_out, sides)] == [((0, 0), (1, 2)), ((0, 1), (1, 0))]
+    with pytest.raises(AttnvizError):
+        read_bytes((lines + lines).encode())
+
+
+def test_best_hypothesis_of_ctranslate2_has_the_highest_score() -> None:
+    matrices = np.random.default_rng(6).dirichlet(np.ones(2), size=(2, 2)).tolist()
+    result = {"source": ["a", "b"], "hypotheses": [["c", "d"], ["e", "f"]], "attention": matrices, "scores": [-2, -1.5]}
+    (record,) = read_bytes(json.dumps([result]).encode())
+    assert record.words().target == ("e", "f")
+    assert np.allclose(record.alignment, matrices[1], atol=1e-6)
+    records = read_bytes(json.dumps([result, {"hypotheses": [["c"]], "attention": []}]).encode())
+    assert (records.format, len(records)) == ("ctranslate2", 2)
+    with pytest.raises(AttnvizError):
+        records[1]
+
+
+@pytest.mark.parametrize("endian", ["little", "big"])
+def test_inseq_attributions_of_part_of_a_target_are_read(endian: str) -> None:
+    weights = np.random.default_rng(7).dirichlet(np.ones(2), size=2).astype(np.float32)
+    packed = base64.b64encode(weights.T.astype(">f4" if endian == "big" else "<f4").tobytes()).decode()
+    stored = {"__ndarray__": f"b64:{packed}", "dtype": "float32", "shape": [2, 2], "Corder": True, "endian": endian}
+    fields = {"source": ["a", "b"], "target": ["<pad>", "c", "d", "e"], "attr_pos_start": 1, "attr_pos_end": 3}
+    sequence = {**fields, "source_attributions": stored}
+    (record,) = read_bytes(json.dumps({"sequence_attributions": [sequence]}).encode())
+    assert record.words().target == ("c", "d")
+    assert np.allclose(record.alignment, weights, atol=1e-6)
+    with pytest.raises(AttnvizError):
+        read_bytes(json.dumps({"sequence_attributions": [sequence | {"attr_pos_end": 4}]}).encode())[0]
+
+
+def test_pair_of_softalignments_without_weights_keeps_its_place() -> None:
+    lines = "var alignments = [\n[[0, 1.0, 0]], \n[], \n[[0, 0.5, 0], [1, 0.5, 0]], \n]\n"
+    records = records_of(content_of(lines.encode(), "a.js"), [["a", "", "b c"], ["x", "", "y"]])
+    assert records.is_blank(1)
+    assert records[2].alignment.tolist() == [[0.5, 0.5]]
 
 
 def test_padding_of_joey_nmt_batch_is_removed() -> None:

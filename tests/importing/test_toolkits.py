@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
+import sys
+import types
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +30,7 @@ from attnviz.importing import family
 from attnviz.importing.checkpoint import read_checkpoint
 from attnviz.importing.family import load_checkpoint, write_checkpoint
 from attnviz.importing.recurrent_run import SPECIAL, STOPS
+from attnviz.importing.unsupported import RESAVED_VOCABULARIES, opennmt_way_out
 from attnviz.model_folder import load_weights
 from attnviz.text import EOS, PAD, UNK
 from attnviz.trace import Seq2SeqTrace, WhatIfs
@@ -88,6 +93,9 @@ CASES += tuple(
         opennmt_py.Kind(attention="mlp", feeding=False, older=True),
         opennmt_py.Kind(attention="dot", start="</s>"),
         opennmt_py.Kind(safe=True),
+        opennmt_py.Kind(layers=2, bridge=True),
+        opennmt_py.Kind(rnn="GRU", attention="mlp", bridge=True, coverage=True),
+        opennmt_py.Kind(bidirectional=False, layers=3, attention="dot", feeding=False, bridge=True),
     )
 )
 CASES += tuple(
@@ -306,6 +314,101 @@ def test_other_attention_of_opennmt_is_refused(tmp_path: Path, case: Case, snaps
     with pytest.raises(AttnvizError) as error:
         load_checkpoint(tmp_path)
     assert plain(error.value, tmp_path) == snapshot
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "tensor"),
+    [
+        ("global_attention_function", "sparsemax", None),
+        ("global_attention", "none", None),
+        ("generator_function", "sparsemax", None),
+        ("rnn_type", "SRU", "encoder.rnn.rnn_lst.0.weight"),
+        ("encoder_type", "cnn", "encoder.cnn.layers.0.conv.conv.weight_v"),
+        ("decoder_type", "cnn", "decoder.conv_layers.0.conv.weight_v"),
+        ("context_gate", "both", "decoder.context_gate.context_gate.gate.weight"),
+        ("copy_attn", True, "generator.linear_copy.weight"),
+        ("position_encoding", True, "decoder.embeddings.make_embedding.pe.pe"),
+        ("n_src_feats", 1, "encoder.embeddings.make_embedding.emb_luts.1.weight"),
+        ("lora_layers", ["linear_in"], "decoder.attn.linear_in.lora_A"),
+        ("quant_layers", ["linear_in"], "decoder.attn.linear_in.qweight"),
+    ],
+)
+def test_option_that_changes_the_computation_is_refused_by_name(
+    tmp_path: Path, option: str, value: object, tensor: str | None
+) -> None:
+    CASES[8].write(tmp_path)
+    path = tmp_path / "model_step_3.pt"
+    content = torch.load(path, weights_only=False)
+    altered = [dict(content, opt=Namespace(**{option: value})), dict(content, opt={option: value})]
+    if tensor:  # also where a file lacks the options
+        altered.append({"model": {**content["model"], tensor: torch.ones(2, 2)}, "generator": content["generator"]})
+    for stored in altered:
+        torch.save(stored, path)
+        with pytest.raises(AttnvizError, match=f"-{option}") as error:
+            load_checkpoint(tmp_path)
+        assert opennmt_way_out() in str(error.value)
+
+
+def test_missing_options_are_said(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    CASES[8].write(tmp_path)
+    assert not load_checkpoint(tmp_path).remarks
+    path = tmp_path / "model_step_3.pt"
+    content = torch.load(path, weights_only=False)
+    del content["opt"]
+    torch.save(content, path)
+    assert load_checkpoint(tmp_path).remarks == snapshot
+
+
+@pytest.fixture
+def field_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[str]], Any]:
+    """Return a function that makes the vocabulary of one side as OpenNMT-py 1 and 2 do, of stand-ins."""
+    classes = {}
+    for module, name in (("torchtext.data.field", "Field"), ("onmt.inputters.text_dataset", "TextMultiField")):
+        classes[name] = type(name, (Namespace,), {"__module__": module})
+        parents = module.split(".")
+        for end in range(1, len(parents) + 1):
+            path = ".".join(parents[:end])
+            monkeypatch.setitem(sys.modules, path, types.ModuleType(path))
+        monkeypatch.setattr(sys.modules[module], name, classes[name], raising=False)
+    return lambda tokens: classes["TextMultiField"](base_field=classes["Field"](vocab=Namespace(itos=[*tokens])))
+
+
+@pytest.mark.parametrize("zipped", [True, False], ids=["zip", "before-torch-1.6"])
+def test_pickled_vocabularies_are_named_and_saved_as_lists_by_the_lines_given(
+    tmp_path: Path,
+    zipped: bool,
+    field_of: Callable[[Sequence[str]], Any],
+    monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
+) -> None:
+    case = next(case for case in CASES if case.peer is opennmt_py and case.kind.older)
+    model = case.write(tmp_path)
+    path = tmp_path / "model_step_3.pt"
+    content = torch.load(path, weights_only=False)
+    sides = {"src": opennmt_py.OLDER_SOURCE, "tgt": opennmt_py.TARGET}
+    content["vocab"] = {side: field_of(tokens) for side, tokens in sides.items()}
+    torch.save(content, tmp_path / "model.pt", _use_new_zipfile_serialization=zipped)
+    for name in ("source.txt", "target.txt", path.name):
+        (tmp_path / name).unlink()
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+    lines = str(error.value).partition("\n\n")[2]
+    with monkeypatch.context() as older:
+        older.chdir(tmp_path)
+        older.setattr(torch, "load", functools.partial(torch.load, weights_only=False))  # as before torch 2.6
+        exec(lines, {})
+    found = load_checkpoint(tmp_path / "plain.pt")
+    assert not found.remarks
+    logits = model.force_decode(*case.ids)[0].numpy()
+    course = found.course(*(text.split() for text in case.pair))
+    assert np.abs(course.logits[:, : logits.shape[1]] - logits).max() < 1e-5
+
+
+def test_documentation_has_the_lines_that_save_vocabularies() -> None:
+    assert f"```python\n{RESAVED_VOCABULARIES}```" in (Path(__file__).parents[2] / ".docs/pages/model.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_encoder_and_decoder_of_other_layers_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:

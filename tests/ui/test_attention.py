@@ -14,16 +14,27 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figures
+from attnviz.importing.reading import read_bytes
 from attnviz.ui.shared_payloads import shown_trace
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.toolbar.opened_file import attention_in
 from attnviz.ui.view import MAIN, View
 from attnviz.wording.imported_attention import missing_values_reason
 from tests.figures import synthetic
-from tests.importing.given import SOURCE, TARGET, marian, matrix
+from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, marian, matrix, npz
 from tests.ui.fields import fields, options, set_field
 from tests.ui.opening import open_lab, open_page, upload
-from tests.ui.shown_payloads import all_payloads, fetched, mounted, panel_texts, payload, steps_of, texts, texts_with
+from tests.ui.shown_payloads import (
+    all_payloads,
+    fetched,
+    mounted,
+    panel_texts,
+    payload,
+    steps_of,
+    tables_of,
+    texts,
+    texts_with,
+)
 
 _WHY = """
 from attnviz.ui.chrome import run_pages
@@ -298,6 +309,20 @@ def test_heads_of_a_file_are_chosen_on_the_page(language: str, snapshot: Snapsho
         set_field(app, name, chosen)
         numbers = [None if number == "all" else int(number) - 1 for number in chosen.split(".")]
         assert np.array_equal(alignment_on_page(app), whole.seen_by(*numbers).alignment)
+
+
+def test_links_words_and_heads_of_numpy_arrays_reach_the_page() -> None:
+    content = npz(**arrays_of_one_pair(layer=1, head=0))
+    app = open_page(depth="numbers")
+    upload(app, "pair.npz", content)
+    record = read_bytes(content)[0]
+    look = next(one for one in mounted(app, "chart") if "/look" in one["at"])
+    shown = shown_trace(urlsplit(look["at"]).path.split("/")[-2])
+    assert shown.fingerprint == record.fingerprint
+    assert np.array_equal(shown.alignment, record.head_weights[1, 0])
+    assert [name.partition(" ")[2] for name in tables_of(app)[0]["columns"][1:]] == [*record.words().source]
+    assert (shown.links, shown.sure, shown.possible) == (record.links, record.sure, record.possible)
+    assert record.links
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])

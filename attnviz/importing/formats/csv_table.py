@@ -43,7 +43,7 @@ def detect(content: Content) -> str | None:
     tables = _tables(content)
     if not tables:
         return None
-    if tables[0].source is None:
+    if tables[0].source is None and tables[0].target is None:
         return gettext("The file is a table of numbers.")
     if tables[0].linked:
         return gettext(
@@ -108,7 +108,10 @@ def _table(rows: Sequence[Sequence[str]], delimiter: str) -> _Table | None:
 
     width = len(rows[0])
     if width > 1 and all(len(row) == width and all(map(number, row)) for row in rows):
-        return _Table(None, None, [[plain(cell) for cell in row] for row in rows])
+        numbers = [[plain(cell) for cell in row] for row in rows]
+        if _is_index(numbers[0]) and any("." in cell for row in numbers for cell in row):
+            return _Table(None, None, numbers[1:], ("index-dropped",))
+        return _Table(None, None, numbers)
     header, body = list(rows[0]), [list(row) for row in rows[1:]]
     narrowest = 3 if delimiter == " " else 2
     if not body or any(len(row) != len(body[0]) for row in body) or len(body[0]) < narrowest:
@@ -121,12 +124,21 @@ def _table(rows: Sequence[Sequence[str]], delimiter: str) -> _Table | None:
     if _OWN_CORNER.fullmatch(corner) and _numbered(source[:1]) is not None:
         source, target, body = _without_margins(source, target, body, remarks)
         source, target = _numbered(source) or source, _numbered(target) or target
+    named = [None if _is_index(side) and not _OWN_CORNER.fullmatch(corner) else side for side in (source, target)]
+    remarks += ["index-dropped"] if None in named else []
     cells = [cell for row in body for cell in row[1:]]
     if cells and all(cell.upper() in _KINDS for cell in cells) and (any(cells) or _OWN_CORNER.fullmatch(corner)):
-        return _Table(source, target, [[cell.upper() for cell in row[1:]] for row in body], linked=True)
+        return _Table(
+            named[0], named[1], [[cell.upper() for cell in row[1:]] for row in body], tuple(remarks), linked=True
+        )
     if not all(map(number, cells)) or not body:
         return None
-    return _Table(source, target, [[plain(cell) for cell in row[1:]] for row in body], tuple(remarks))
+    return _Table(named[0], named[1], [[plain(cell) for cell in row[1:]] for row in body], tuple(remarks))
+
+
+def _is_index(names: Sequence[str] | None) -> bool:
+    """Return whether names are 0, 1, …, as pandas labels rows and columns that have no names."""
+    return names is not None and len(names) > 1 and list(names) == [str(number) for number in range(len(names))]
 
 
 def _numbered(names: Sequence[str]) -> list[str] | None:
@@ -156,10 +168,9 @@ def _read(table: _Table) -> SentencePair:
             for kind in _KINDS[1:]
         }
         links = Links(linked_as["S"] | linked_as["P"], linked_as["P"], annotated=True)
-        return linked(links, source=table.source, target=table.target)
-    fields: dict[str, object] = {"matrix": np.array(table.rows, dtype=np.float64)}
-    if table.source is not None:
-        fields |= {"source": table.source, "target": table.target}
+        return linked(links, table.remarks, source=table.source, target=table.target)
+    tokens = {side: names for side, names in (("source", table.source), ("target", table.target)) if names is not None}
+    fields: dict[str, object] = {"matrix": np.array(table.rows, dtype=np.float64), **tokens}
     return SentencePair(fields, remarks=table.remarks)
 
 

@@ -1,6 +1,7 @@
 """Read CTranslate2 results with `return_attention=True`, as JSON.
 
-Each sentence has `hypotheses`, `scores` and `attention`; the first hypothesis is the best.
+Each sentence has `hypotheses`, `scores` and `attention`. The hypothesis of the highest score is the best, or, without
+scores, the first.
 """
 
 from __future__ import annotations
@@ -10,37 +11,40 @@ from typing import Any
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content, objects
-from attnviz.importing.format import Format
+from attnviz.importing.format import Format, is_number
 from attnviz.importing.formats.json_object import SOURCES, named
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
 
 def detect(content: Content) -> str | None:
-    """Return why the content is CTranslate2 results: every object has hypotheses and attention; None otherwise."""
+    """Return why the content is CTranslate2 results: every object has hypotheses, and one has attention; else None."""
     results = objects(content)
-    if not results or not all(
-        isinstance(result.get("hypotheses"), list) and result.get("attention") for result in results
-    ):
+    if not results or not all(isinstance(result.get("hypotheses"), list) for result in results):
+        return None
+    if not any(result.get("attention") for result in results):
         return None
     return gettext("Every JSON object has hypotheses and their attention, like the results of CTranslate2.")
 
 
 def read(content: Content) -> Sentences:
-    """Return one sentence pair for each result, with its first hypothesis."""
+    """Return one sentence pair for each result, with its best hypothesis."""
     results = objects(content) or []
     several = any(len(result["hypotheses"]) > 1 for result in results)
     return Sentences(results, _read, remarks=("best-only",) if several else ())
 
 
 def _read(result: Mapping[str, Any]) -> SentencePair:
-    hypotheses, attention = result["hypotheses"], result["attention"]
+    hypotheses, attention = result["hypotheses"], result.get("attention")
     if not isinstance(attention, list) or not hypotheses or len(attention) != len(hypotheses):
         raise AttnvizError(gettext("A result must have one attention matrix for each of its hypotheses."))
-    target = hypotheses[0]
+    scores = result.get("scores")
+    scored = isinstance(scores, list) and len(scores) == len(hypotheses) and all(is_number(str(s)) for s in scores)
+    best = max(range(len(hypotheses)), key=lambda n: float(scores[n])) if scores and scored else 0
+    target = hypotheses[best]
     if isinstance(target, list) and target and all(isinstance(token, Mapping) for token in target):
         target = [str(token.get("token", "")) for token in target]
-    fields = {"target": target, "matrix": attention[0], "origin": "CTranslate2"}
+    fields = {"target": target, "matrix": attention[best], "origin": "CTranslate2"}
     if (source := named(result, SOURCES)) is not None:
         fields["source"] = source[1]
     return SentencePair(fields)

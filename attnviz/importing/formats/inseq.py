@@ -72,9 +72,11 @@ def _read(sequence: Any) -> SentencePair:
         )
     # (Tx, Ty, …) becomes (…, Ty, Tx); the other axes are layers and heads, or units of an embedding.
     array = array.transpose(*range(2, array.ndim), 1, 0)
-    begin = fields.get("attr_pos_start") or 0
-    if isinstance(begin, int) and len(target) - begin == array.shape[-2]:
-        target = target[begin:]
+    begin, end = (fields.get(f"attr_pos_{name}") for name in ("start", "end"))
+    begin = begin if isinstance(begin, int) else 0
+    attributed = target[begin : end if isinstance(end, int) else None]
+    if len(attributed) == array.shape[-2]:
+        target = attributed
     return SentencePair({"source": source, "target": target, "matrix": array, "origin": "Inseq"})
 
 
@@ -99,7 +101,8 @@ def _array(value: Any) -> NDArray[np.float64]:
             data = zlib.decompressobj(wbits=31).decompress(data, _LARGEST)
         if value["dtype"] not in _KINDS or math.prod(shape) * np.dtype(value["dtype"]).itemsize != len(data):
             raise ValueError("the array is not of its shape")
-        numbers: NDArray[np.float64] = np.frombuffer(data, value["dtype"]).astype(np.float64)
+        stored_type = np.dtype(value["dtype"]).newbyteorder(">" if value.get("endian") == "big" else "<")
+        numbers: NDArray[np.float64] = np.frombuffer(data, stored_type).astype(np.float64)
         return numbers.reshape(shape, order="C" if value.get("Corder", True) else "F")
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError, binascii.Error, zlib.error) as error:
         raise AttnvizError(gettext("An array of the file is damaged: {error}.", error=str(error)[:80])) from error

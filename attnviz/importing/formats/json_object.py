@@ -234,10 +234,10 @@ def _is_matrix_of(rows: list[list[int]], fields: Mapping[str, Any]) -> bool:
 def _links(value: Any) -> Links:
     if isinstance(value, str):
         return read_links(value)
-    return Links(frozenset(_pairs(value)))
+    return Links(frozenset(link_pairs(value)))
 
 
-def _pairs(value: Any) -> list[Link]:
+def link_pairs(value: Any) -> list[Link]:
     """Return the links in a list of pairs; raise AttnvizError where they are invalid or too many."""
     if not isinstance(value, list) or len(value) > MOST_LINKS:
         raise AttnvizError(
@@ -257,7 +257,7 @@ def _pairs(value: Any) -> list[Link]:
 
 def _gold(item: tuple[int, Mapping[str, Any]]) -> SentencePair:
     _, fields = item
-    sure, possible = (frozenset(_pairs(fields[name])) for name in GOLD_LINKS)
+    sure, possible = (frozenset(link_pairs(fields[name])) for name in GOLD_LINKS)
     entries = {side: named(fields, names) for side, names in (("source", SOURCES), ("target", TARGETS))}
     tokens = {side: _tokens(entry[1]) for side, entry in entries.items() if entry is not None}
     return SentencePair(tokens, Links(sure | possible, possible - sure, annotated=True))

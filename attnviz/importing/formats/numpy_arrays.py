@@ -1,6 +1,7 @@
 """Read NumPy files: .npy with a matrix or an array with batch, layer and head dimensions, and .npz with tokens too.
 
-Joey NMT's Python interface and others return such arrays. An .npz may also hold one array for each sentence. Nothing is
+Joey NMT's Python interface and others return such arrays. An .npz may also hold one array for each sentence. That of
+one pair may have further arrays (`EXTRAS`, `PARTS`), named as the columns of `export.attention_table`. Nothing is
 unpickled.
 """
 
@@ -19,11 +20,13 @@ from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, ArchiveReader
 from attnviz.importing.file_content import NPY, ZIP, Content
 from attnviz.importing.format import Format
-from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS
-from attnviz.importing.heads import split_batch
+from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS, link_pairs
+from attnviz.importing.heads import HeadChoice, split_batch
+from attnviz.importing.link_text import Links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
-from attnviz.trace import MOST_TOKENS
+from attnviz.trace import MOST_TOKENS, Attention
+from attnviz.trace.parts import KINDS
 
 LARGEST = 64 << 20
 """Largest total size of the arrays of a file, in bytes."""
@@ -31,7 +34,14 @@ MOST_NUMBERS = 16 << 20
 """Largest number of elements of one array: 128 MB in float64, whatever the file's type."""
 _MOST_TEXTS = 1_000_000
 """Largest number of tokens of all sentences of a file."""
-_EXTRAS = ("energies", "states", "gradient", "erased")
+EXTRAS = ("energies", "states", "gradient", "erased")
+_GOLD = ("sure", "possible")
+_WORDS = ("source_word_of", "target_word_of")
+TEXTS = ("format", "kind", "origin", "remarks")
+PARTS = ("links", *_GOLD, *_WORDS, *HeadChoice._fields, *TEXTS)
+"""Further arrays of one pair: links (N, 2) from 0, the word of each token, the heads to show, and texts."""
+_OF_ONE = ("links", "gold", "words")
+"""Fields that only an archive of one pair may have."""
 _PADDING = ("", "<pad>", "<PAD>", "[PAD]", "<blank>")
 
 
@@ -72,12 +82,19 @@ def sentences(content: Content, count: int | None) -> Sentences:
 
 def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "") -> Sentences:
     """Return the sentences in arrays and tokens; tokens may be of one sentence or of several."""
-    matrix = fields["matrix"]
+    matrix = fields.get("matrix")
     if isinstance(matrix, list):
+        _check_single(len(matrix), fields)
         return Sentences(matrix, lambda one: SentencePair({"matrix": one}), title)
     tokens = {side: _tokens_by_sentence(fields[side]) for side in ("source", "target") if side in fields}
     several = [len(side) for side in tokens.values() if side is not None]
+    if matrix is None:
+        _check_single(max(several, default=1), fields)
+        links = Links(frozenset(link_pairs(fields["links"])))
+        known = {name: value for name, value in fields.items() if name != "links"}
+        return Sentences([known], lambda one: SentencePair(one, links), title)
     batch = split_batch(matrix, max(several, default=count or 0) or None)
+    _check_single(len(batch.sentences), fields)
     items = []
     for index, one in enumerate(batch.sentences):
         pair: dict[str, Any] = {"matrix": one}
@@ -87,11 +104,23 @@ def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "") 
                 pair[side] = lists[index] if index < len(lists) else []
             elif side in fields:
                 pair[side] = fields[side]
-        pair |= {"kind": fields["kind"]} if "kind" in fields else {}
-        pair |= {name: fields[name] for name in _EXTRAS if name in fields and len(batch.sentences) == 1}
+        alone = len(batch.sentences) == 1
+        pair |= {name: value for name, value in fields.items() if name not in pair and (alone or name not in EXTRAS)}
         items.append(pair)
     rows = "either" if len(items) > 1 else "target"
     return Sentences(items, lambda one: SentencePair(one, rows=rows, padded=batch.padded), title)  # type: ignore[arg-type]
+
+
+def _check_single(count: int, fields: Mapping[str, Any]) -> None:
+    """Raise AttnvizError where a file of several pairs has links or words, which are of one pair."""
+    if count > 1 and (single := [name for name in _OF_ONE if name in fields]):
+        raise AttnvizError(
+            gettext(
+                "The file has {count} sentence pairs, but its {names} are of one pair. Save one file for each pair.",
+                count=count,
+                names=", ".join(single),
+            )
+        )
 
 
 def _tokens_by_sentence(tokens: Any) -> list[list[str]] | None:
@@ -118,13 +147,14 @@ def _archive(data: bytes) -> dict[str, Any]:
                     values = array(lowered[name])
                     if (values.dtype.kind == "f") == (field == "matrix"):
                         fields[field] = values if field == "matrix" else _texts(values)
-        fields |= {name: array(lowered[name]) for name in _EXTRAS if name in lowered}
+        fields |= {name: array(lowered[name]) for name in EXTRAS if name in lowered}
+        fields |= parts_of({name: array(lowered[name]) for name in PARTS if name in lowered})
         if "matrix" not in fields:
             numbered = [f"arr_{place}" for place in range(len(members))]
             if set(numbered) == set(members):
                 several = [array(name) for name in numbered]
                 fields["matrix"] = several if len(several) > 1 else several[0]
-    if "matrix" not in fields:
+    if not {"matrix", "links"} & {*fields}:
         raise AttnvizError(
             gettext(
                 "No float array of the file has a known name for weights, such as {names}. The arrays of the "
@@ -134,6 +164,43 @@ def _archive(data: bytes) -> dict[str, Any]:
             )
         )
     return fields
+
+
+def parts_of(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the fields of the open format in the arrays `PARTS`; raise AttnvizError where they have other values."""
+    values = {name: _text(name, array) if name in TEXTS else _whole(name, array) for name, array in arrays.items()}
+    fields: dict[str, Any] = {name: values[name] for name in ("links", "origin", "remarks") if name in values}
+    fields |= {"kind": values["kind"]} if values.get("kind") in KINDS else {}
+    fields |= {"format": values["format"]} if values.get("format") == Attention.saved_as.mark else {}
+    for field, names in (("gold", _GOLD), ("words", _WORDS), ("heads", HeadChoice._fields)):
+        if found := {name.removesuffix("_word_of"): values[name] for name in names if name in values}:
+            fields[field] = found
+    return fields
+
+
+def _whole(name: str, array: NDArray[Any]) -> Any:
+    """Return whole numbers as a list, or one of them; raise AttnvizError for other values or dimensions."""
+    dimensions = 2 if name in (*_GOLD, "links") else 1 if name in _WORDS else 0
+    if not array.size and dimensions:
+        return []
+    plain = array.dtype.kind == "f" and array.ndim == dimensions
+    if not plain or not (np.abs(array) < MOST_NUMBERS).all() or (array != np.round(array)).any():
+        raise AttnvizError(
+            gettext(
+                "The array {name} has other values than expected. Links are pairs of a source and a target token, "
+                "words are one number for each token, layer and head are one number. All of these are whole numbers "
+                "from 0.",
+                name=name,
+            )
+        )
+    return array.astype(np.int64).tolist()
+
+
+def _text(name: str, array: NDArray[Any]) -> Any:
+    """Return a text, or the list of remarks; raise AttnvizError for other values or dimensions."""
+    if array.dtype.kind != "U" or array.ndim != (name == "remarks"):
+        raise AttnvizError(gettext("The array {name} must be a text.", name=name))
+    return array.tolist()
 
 
 def _texts(array: NDArray[Any]) -> Any:

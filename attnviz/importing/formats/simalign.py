@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, linked
@@ -9,34 +11,44 @@ from attnviz.importing.link_text import are_links, read_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_LATER = re.compile(r"[0-9]+[-?p]0*[1-9]")
+"""A link of a target word after the first."""
+
 
 def detect(content: Content) -> str | None:
-    """Return why every line is a consecutive number from 0 or 1, a tab and links; None otherwise."""
+    """Return why every line is the number of a pair, a tab and links; None otherwise.
+
+    Sockeye's lines are a translation, a tab and links. That of a single number has one word, the target of all links.
+    """
     columns = [line.split("\t") for _, line in content.filled]
     if not columns or not all(len(fields) == 2 and fields[0].strip().isdecimal() for fields in columns):
         return None
     if not all(are_links(fields[1]) or not fields[1].strip() for fields in columns):
         return None
-    numbers = [int(fields[0]) if len(fields[0]) < 10 else -1 for fields in columns]
-    several = any(link.split("-")[1][:1] not in ("0", "") for fields in columns for link in fields[1].split())
-    if numbers[0] not in (0, 1) or numbers != [*range(numbers[0], numbers[0] + len(numbers))] or not several:
+    if not any(_LATER.match(link) for fields in columns for link in fields[1].split()):
         return None
     return gettext("Every line has the number of its pair, a tab and links.")
 
 
 def read(content: Content) -> Sentences:
     """Return one sentence pair for each line, in the order of their numbers."""
-    first = int(content.filled[0][1].split("\t")[0])
-    return Sentences([(number, line, first) for number, line in content.filled], _line)
+    by_pair = dict[int, tuple[int, str]]()
+    for number, line in content.filled:
+        pair, tab, links = line.partition("\t")
+        if not tab or not _NUMBER.fullmatch(pair.strip()) or int(pair) in by_pair:
+            raise damaged_line(number, line)
+        by_pair[int(pair)] = (number, links)
+    first = min(*by_pair, 1)  # the script counts from 0
+    ordered = sorted(by_pair)
+    items = [(pair - first, *by_pair[pair]) for pair in ordered]
+    return Sentences(items, _pair, remarks=("reordered",) if ordered != [*by_pair] else ())
 
 
-def _line(item: tuple[int, str, int]) -> SentencePair:
-    number, line, first = item
-    pair, tab, links = line.partition("\t")
-    if not tab or not pair.strip().isdecimal():
-        raise damaged_line(number, line)
+def _pair(item: tuple[int, int, str]) -> SentencePair:
+    pair, number, links = item
     try:
-        return linked(read_links(links), line=int(pair) - first)
+        return linked(read_links(links), line=pair)
     except AttnvizError as error:
         raise AttnvizError(gettext("Line {number}: {error}", number=number, error=str(error))) from error
 

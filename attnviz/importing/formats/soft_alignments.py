@@ -14,12 +14,15 @@ import numpy as np
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content, open_content
 from attnviz.importing.format import NUMBER, Format
+from attnviz.importing.link_text import Links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
 _BEGIN = re.compile(r"\s*var (alignments|sources|targets) = \[")
 _CELL = re.compile(rf"\[([0-9]{{1,6}}),\s*(?:np\.float(?:16|32|64)\()?({NUMBER}|nan)\)?,\s*([0-9]{{1,6}})\]")
+_EMPTY = re.compile(r"\s*\[\s*\][\s,]*")
+"""Line of a pair without weights."""
 _REST = re.compile(r"[\s,\[\];]*")
 
 
@@ -37,7 +40,7 @@ def detect(content: Content) -> str | None:
 
 def read(content: Content) -> Sentences:
     """Return one sentence pair for each line, with the tokens of the neighbouring files where they exist."""
-    lines = [line for line in content.text.split("\n")[1:] if _CELL.search(line)]
+    lines = [line for line in content.text.split("\n")[1:] if _CELL.search(line) or _EMPTY.fullmatch(line)]
     sides = {
         side: tokens
         for side, end in (("source", "src"), ("target", "trg"))
@@ -92,6 +95,8 @@ def token_lines(content: Content) -> list[list[str]] | None:
 
 def _read(line: str, tokens: dict[str, list[str]]) -> SentencePair:
     cells = _CELL.findall(line)
+    if not cells:
+        return SentencePair(tokens, Links(frozenset()))
     if not _REST.fullmatch(_CELL.sub("", line)):
         raise AttnvizError(gettext("A line of the file is not a list of weights."))
     columns, rows = (max(int(cell[place]) for cell in cells) + 1 for place in (0, 2))

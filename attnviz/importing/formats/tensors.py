@@ -24,7 +24,7 @@ from attnviz.files import DAMAGED
 from attnviz.importing.file_content import ZIP, Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS, named
-from attnviz.importing.formats.numpy_arrays import sentences_of
+from attnviz.importing.formats.numpy_arrays import EXTRAS, PARTS, TEXTS, parts_of, sentences_of
 from attnviz.importing.sentence_pair import Sentences
 from attnviz.languages import gettext
 
@@ -195,7 +195,11 @@ def sentences_in(value: Any, count: int | None) -> Sentences:
         for field, names in (("matrix", MATRICES), ("source", SOURCES), ("target", TARGETS)):
             if (entry := named({str(name): tensor for name, tensor in value.items()}, names)) is not None:
                 fields[field] = _array(entry[1]) if field == "matrix" else entry[1]
-        if "matrix" not in fields:
+        lowered = {str(name).lower(): entry for name, entry in value.items() if entry is not None}
+        fields |= {name: _array(lowered[name]) for name in EXTRAS if name in lowered}
+        parts = {name: lowered[name] for name in PARTS if name in lowered}
+        fields |= parts_of({name: np.array(e, str) if name in TEXTS else _numbers(e) for name, e in parts.items()})
+        if not {"matrix", "links"} & {*fields}:
             raise AttnvizError(
                 gettext(
                     "No tensor has a known name for weights, such as {names}. The names found are {found}. "
