@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.text import LONGEST_SENTENCE
 from tests.benchmarks import page_load, visitors
 from tests.benchmarks.checkouts import checkout, count
 from tests.benchmarks.visitor import Mistake, Visitor
@@ -50,6 +51,13 @@ def test_visitors_have_distinct_sentences() -> None:
     assert made[7] == visitors.sentence(2, 1)
 
 
+def test_long_sentences_have_the_requested_words_and_are_translated() -> None:
+    for visitor in range(40):
+        text, mark = visitors.sentence(visitor, 1, words=180)
+        assert mark in text
+        assert 180 <= len(text.split()) <= LONGEST_SENTENCE
+
+
 def test_tables_have_a_heading_for_each_column() -> None:
     visit = page_load.Visit(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
     turn = page_load.Turn(0.5, visit, [visit, visit])
@@ -62,7 +70,7 @@ def test_tables_have_a_heading_for_each_column() -> None:
 
 def test_simulated_visitors_get_their_translations(tmp_path: Path, model_folder: Path) -> None:
     shutil.copytree(model_folder, tmp_path / "en-fr")
-    options = argparse.Namespace(visitors=2, sentences=2, steps=2, within=0.0, seconds=60)
+    options = argparse.Namespace(visitors=2, words=0, sentences=2, steps=2, within=0.0, seconds=60)
 
     async def strays(address: str) -> None:
         visitor = await Visitor.arrive(address)

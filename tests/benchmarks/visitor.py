@@ -21,7 +21,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
-PATIENCE = 120
+PATIENCE = 150
 """Seconds after which an answer is taken not to come."""
 
 

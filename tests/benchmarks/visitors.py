@@ -10,12 +10,16 @@ is to be answered soon.
 
 A turn of a checkout takes at most two minutes: visitors who have not finished after 90 seconds begin nothing new, and
 the count of what they did says so.
+
+With `--words` their sentences are that long, and one more visitor translates short sentences until they have finished.
+A second line then has this visitor's times, which show whether long texts delay short ones.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import os
 import random
 import statistics
@@ -63,14 +67,22 @@ class Turn:
     processor: float = 0.0
     """Seconds of processor time that the server spent on all of them."""
     mistakes: list[str] = field(default_factory=list)
+    short: list[float] = field(default_factory=list)
+    """Seconds of each translation of the visitor with short sentences."""
 
 
-def sentence(visitor: int, number: int) -> tuple[str, str]:
-    """Return a sentence unique to the visitor, and a word that occurs in no other sentence."""
+def sentence(visitor: int, number: int, words: int = 0) -> tuple[str, str]:
+    """Return a sentence unique to the visitor, of at least so many words, and a word that no other sentence has."""
     chance = random.Random(1000 * visitor + number)
     mark = f"{1000 * (visitor + 1) + number}"
-    fact = chance.choice(_FACTS)
-    return f"The {chance.choice(_KINDS)} {chance.choice(_PLACES)} of {mark} {fact}.", mark
+
+    def clause(of: str) -> str:
+        return f"the {chance.choice(_KINDS)} {chance.choice(_PLACES)} of {of} {chance.choice(_FACTS)}"
+
+    text = clause(mark)
+    while len(text.split()) < words:
+        text = f"{text} and {clause('the town')}"
+    return f"T{text[1:]}.", mark
 
 
 async def stay(address: str, number: int, until: float, options: argparse.Namespace, turn: Turn) -> Visitor | None:
@@ -84,7 +96,7 @@ async def stay(address: str, number: int, until: float, options: argparse.Namesp
         turn.opened.append(await visitor.open())
         for place in range(options.sentences):
             if time.monotonic() < until:
-                turn.translated.append(await visitor.translate(*sentence(number, place)))
+                turn.translated.append(await visitor.translate(*sentence(number, place, options.words)))
             for _ in range(options.steps):
                 if time.monotonic() < until:
                     turn.stepped.append(await visitor.step())
@@ -95,6 +107,22 @@ async def stay(address: str, number: int, until: float, options: argparse.Namesp
         return None
     turn.kilobytes.append(visitor.kilobytes)
     return visitor
+
+
+async def translate_short(address: str, until: float, options: argparse.Namespace, turn: Turn) -> None:
+    """Simulate a visitor who comes last and translates a short sentence every two seconds until the time `until`."""
+    await asyncio.sleep(options.within)
+    try:
+        visitor = await Visitor.arrive(address)
+        await visitor.open()
+        for place in itertools.count():
+            if time.monotonic() > until:
+                break
+            turn.short.append(await visitor.translate(*sentence(options.visitors + 1, place)))
+            await asyncio.sleep(2)
+        await visitor.leave()
+    except (Mistake, OSError, EOFError) as error:
+        turn.mistakes.append(f"short sentences: {error}")
 
 
 async def ask_health(address: str, turn: Turn) -> None:
@@ -122,7 +150,10 @@ async def visit(address: str, process: int, options: argparse.Namespace) -> Turn
     turn.memory.append(resident(process))
     until, spent = time.monotonic() + options.seconds, processor(process)
     asking = asyncio.create_task(ask_health(address, turn))
+    short = asyncio.create_task(translate_short(address, until, options, turn)) if options.words else None
     came = await asyncio.gather(*(stay(address, 1 + i, until, options, turn) for i in range(options.visitors)))
+    if short:
+        short.cancel()
     turn.memory.append(resident(process))
     turn.processor = processor(process) - spent
     for visitor in filter(None, came):
@@ -177,6 +208,7 @@ def main() -> None:
     add_checkouts(parser)
     parser.add_argument("--visitors", type=count, default=10)
     parser.add_argument("--sentences", type=count, default=2, help="that each translates")
+    parser.add_argument("--words", type=count, default=0, help="of each sentence at least, beside one short visitor")
     parser.add_argument("--steps", type=count, default=4, help="that each takes of every sentence")
     parser.add_argument("--within", type=float, default=3, help="seconds in which they arrive")
     parser.add_argument("--seconds", type=count, default=90, help="after which nothing new is done")
@@ -196,6 +228,9 @@ def main() -> None:
                     turn = asyncio.run(visit(address, process, options))
                 turn.mistakes += [line for line in log.read_text(errors="replace").splitlines() if "Error:" in line]
             print(row(f"turn {number}, {name}", turn), flush=True)
+            if options.words:
+                print(f"  short: {len(turn.short)} sentences, median, p95 {median_and_p95(turn.short)}, ", end="")
+                print(f"worst {max(turn.short, default=0):.2f}; long: worst {max(turn.translated, default=0):.2f}")
             for mistake in turn.mistakes[:5]:
                 print(f"  {mistake}", flush=True)
 
