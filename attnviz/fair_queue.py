@@ -1,0 +1,72 @@
+"""`FairQueue`: a queue in which clients share a server equally, however much each of them asks for.
+
+Weighted fair queueing with equal weights: A. Demers, S. Keshav, S. Shenker, "Analysis and simulation of a fair queueing
+algorithm", SIGCOMM 1989.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Generic, NamedTuple, TypeVar
+
+Item = TypeVar("Item", bound=Hashable)
+
+
+class _Ticket(NamedTuple):
+    """Place of an item in the order."""
+
+    client: Hashable
+    cost: float
+    due: float
+    """Virtual time at which the item is finished, less the credit that the client uses for it."""
+
+
+class FairQueue(Generic[Item]):
+    """Queue of items, in the order in which a server that serves all clients at once would finish them.
+
+    The virtual time is what that server has done so far for each client that it has not finished with. It advances with
+    every item, so each has its turn. With n clients, a client's only item, of cost c, is done after items of cost n c,
+    at most one more, and the credit of the others. The queue is not thread-safe.
+    """
+
+    def __init__(self, credit: float = 0.0) -> None:
+        """Let clients be ahead of their share by a `credit`, in the unit of costs.
+
+        Without it, a client that has had its share waits for the others with its next item, however small that is.
+        """
+        self._credit = credit
+        self._tickets: dict[Item, _Ticket] = {}
+        self._time = 0.0
+        self._finish: dict[Hashable, float] = {}
+        """Virtual time at which all items of a client are finished."""
+
+    def __iter__(self) -> Iterator[Item]:
+        """Yield the waiting items in order; those due at the same time in the order of arrival."""
+        yield from sorted(self._tickets, key=lambda item: self._tickets[item].due)
+
+    def __contains__(self, item: Item) -> bool:
+        return item in self._tickets
+
+    def add(self, item: Item, client: Hashable, cost: float) -> None:
+        """Add an item of a client; `cost` is positive, in any unit."""
+        finish = self._finish[client] = max(self._time, self._finish.get(client, 0.0)) + cost
+        self._tickets[item] = _Ticket(client, cost, max(self._time + cost, finish - self._credit))
+
+    def serve(self, item: Item) -> None:
+        """Remove an item because the server does it now."""
+        work = self._tickets.pop(item).cost
+        while unfinished := {client: finish for client, finish in self._finish.items() if finish > self._time}:
+            self._finish = unfinished
+            share, left = work / len(unfinished), min(unfinished.values()) - self._time
+            if share < left:
+                self._time += share
+                return
+            self._time = min(unfinished.values())
+            work -= left * len(unfinished)
+        self._finish = {}
+
+    def drop(self, item: Item) -> None:
+        """Remove an item that the server need not do; its client gets the cost back."""
+        ticket = self._tickets.pop(item)
+        if ticket.client in self._finish:
+            self._finish[ticket.client] -= ticket.cost

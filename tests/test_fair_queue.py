@@ -1,0 +1,116 @@
+"""`FairQueue`: the order, and a bound of the waiting, among clients that ask for more or less."""
+
+from __future__ import annotations
+
+from itertools import chain, count, repeat
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.fair_queue import FairQueue
+
+COSTS = st.integers(1, 200)
+
+
+def served(queue: FairQueue[str]) -> str:
+    """Serve the first item of `queue`, and return it."""
+    first = next(iter(queue))
+    queue.serve(first)
+    return first
+
+
+def test_small_item_goes_before_large_ones_that_came_earlier() -> None:
+    queue: FairQueue[str] = FairQueue()
+    for client in "abcde":
+        queue.add(f"large {client}", client, 100)
+    assert served(queue) == "large a"
+    queue.add("small f", "f", 10)
+    assert served(queue) == "small f"
+
+
+def test_clients_alternate_however_many_items_one_has() -> None:
+    queue: FairQueue[str] = FairQueue()
+    for number in range(4):
+        queue.add(f"a{number}", "a", 10)
+    for number in range(2):
+        queue.add(f"b{number}", "b", 10)
+    assert [served(queue) for _ in range(6)] == ["a0", "b0", "a1", "b1", "a2", "a3"]
+
+
+def test_large_item_waits_only_for_as_much_work_of_another_client() -> None:
+    queue: FairQueue[str] = FairQueue()
+    queue.add("large", "a", 100)
+    order = []
+    for number in range(20):
+        queue.add(f"small {number}", "b", 10)
+        order.append(served(queue))
+    assert order.index("large") == 9  # then both have had 100, and it came earlier
+
+
+def test_credit_lets_a_client_go_first_again_but_not_for_ever() -> None:
+    def turns(credit: int) -> int:
+        """Return how many small items of a client that always has one are served before a large one of another."""
+        queue: FairQueue[str] = FairQueue(credit)
+        for client in "bcde":
+            queue.add(f"large {client}", client, 100)
+        for number in count():
+            queue.add(f"small {number}", "a", 10)
+            if served(queue).startswith("large"):
+                return number
+        raise AssertionError
+
+    assert turns(0) == 9
+    assert turns(50) == 14
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["add", "drop", "serve"]), st.sampled_from("abcd"), COSTS, st.integers(0, 9)),
+        max_size=80,
+    ),
+    COSTS,
+    st.lists(st.lists(st.tuples(st.sampled_from("abcd"), COSTS), max_size=3), max_size=40),
+    st.sampled_from([0, 100]),
+)
+def test_clients_only_item_waits_no_longer_than_with_equal_shares(
+    before: list[tuple[str, str, int, int]], cost: int, later: list[list[tuple[str, int]]], credit: int
+) -> None:
+    queue, costs, numbers = FairQueue[int](credit), dict[int, int](), count(1)
+
+    def add(client: str, size: int) -> None:
+        number = next(numbers)
+        costs[number] = size
+        queue.add(number, client, size)
+
+    for event, client, size, place in before:
+        waiting = [*queue]
+        if event == "add":
+            add(client, size)
+        elif event == "drop" and waiting:
+            queue.drop(waiting[place % len(waiting)])
+        elif waiting:
+            queue.serve(waiting[0])
+    costs[0] = cost
+    queue.add(0, "only", cost)
+    work = 0
+    for new in chain(later, repeat([])):
+        first = next(iter(queue))
+        queue.serve(first)
+        work += costs[first]
+        if first == 0:
+            break
+        for client, size in new:
+            add(client, size)
+    assert work <= 5 * cost + 4 * credit + max(costs.values())
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), COSTS), min_size=1))
+def test_dropped_items_leave_no_trace(items: list[tuple[str, int]]) -> None:
+    queue: FairQueue[int] = FairQueue()
+    for number, (client, size) in enumerate(items):
+        queue.add(number, client, size)
+    for number in reversed(range(len(items))):
+        queue.drop(number)
+    for client in "cab":
+        queue.add(ord(client), client, 1)
+    assert [*queue] == [*map(ord, "cab")]
