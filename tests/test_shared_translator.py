@@ -14,7 +14,7 @@ import pytest
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import set_language
-from attnviz.shared_translator import MOST_TOGETHER, SharedTranslator
+from attnviz.shared_translator import GRACE_SECONDS, MOST_TOGETHER, SharedTranslator
 from attnviz.trace import Trace
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
@@ -59,9 +59,9 @@ def ask(shared: SharedTranslator) -> Iterator[Ask]:
     with ThreadPoolExecutor(40) as threads:
 
         def ask_for(text: str, **how: Any) -> Future[Trace]:
-            taken = len(shared._waiting)
+            waiting = [*shared._queue]
             future = threads.submit(shared.translate, text, **how)
-            while len(shared._waiting) <= taken and not future.done():
+            while [*shared._queue] == waiting and not future.done():
                 time.sleep(0.001)
             return future
 
@@ -88,7 +88,7 @@ def test_waiting_requests_are_translated_in_one_batch(
     blocking.go.set()
     for text, future in zip(SENTENCES, asked, strict=True):
         assert_alike(future.result(30), translator.translate(text, beam=2))
-    assert blocking.batches == [["Two dogs."], list(SENTENCES)]
+    assert [*map(sorted, blocking.batches)] == [["Two dogs."], sorted(SENTENCES)]
 
 
 @pytest.mark.usefixtures("busy")
@@ -108,7 +108,7 @@ def test_other_options_and_given_targets_get_own_batches(
     blocking.go.set()
     for (text, how), future in zip(hows, asked, strict=True):
         assert_alike(future.result(30), translator.translate(text, **how))
-    assert sorted(blocking.batches) == sorted([["Two dogs."], [a, d], [b, c], [c], [a]])
+    assert sorted(map(sorted, blocking.batches)) == sorted(map(sorted, [["Two dogs."], [a, d], [b, c], [c], [a]]))
 
 
 @pytest.mark.usefixtures("busy")
@@ -126,22 +126,102 @@ def test_short_sentences_go_before_long_ones_that_wait(blocking: BlockingTransla
     blocking.go.set()
     for future in asked:
         future.result(60)
-    assert [len(batch) for batch in blocking.batches] == [1, 3, 2, 2, 1]
+    assert [len(batch) for batch in blocking.batches] == [1, 3, 1, 1, 1, 1, 1]
     assert blocking.batches[1] == short
     assert {text for batch in blocking.batches[2:] for text in batch} == set(long)
 
 
 @pytest.mark.usefixtures("busy")
-def test_long_sentence_gives_way_for_a_while_only(
+def test_client_with_many_sentences_does_not_delay_another(blocking: BlockingTranslator, ask: Ask) -> None:
+    many = [ask(f"{n} {'dogs ' * 150}", beam=2, client="many") for n in range(10)]
+    one = ask("boys " * 150, beam=2, client="one")
+    blocking.go.set()
+    for future in (*many, one):
+        future.result(60)
+    texts = [text for batch in blocking.batches for text in batch]
+    assert texts.index(one.result().source_text) <= 5  # 1000 by credit and 300 in turn, of 302 each
+
+
+class LeftError(Exception):
+    """The visitor has left."""
+
+
+def leave(*_: object) -> None:
+    raise LeftError
+
+
+@pytest.fixture
+def _quick_polling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnviz.shared_translator.POLLING_SECONDS", 0.01)
+
+
+@pytest.mark.usefixtures("busy", "_quick_polling")
+def test_abandoned_request_is_not_translated(blocking: BlockingTranslator, ask: Ask) -> None:
+    left, stayed = ask(SENTENCES[0], client="a", waiting=leave), ask(SENTENCES[1], client="b")
+    with pytest.raises(LeftError):
+        left.result(30)
+    blocking.go.set()
+    assert stayed.result(30).source_text == SENTENCES[1]
+    assert blocking.batches == [["Two dogs."], [SENTENCES[1]]]
+
+
+@pytest.mark.usefixtures("busy", "_quick_polling")
+def test_client_that_asks_again_keeps_its_place(
+    blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask
+) -> None:
+    first = ask(SENTENCES[0], client="a", waiting=leave)
+    with pytest.raises(LeftError):
+        first.result(30)
+    (request,) = shared._queue
+    other = ask(SENTENCES[0], client="b", beam=2)
+    with ThreadPoolExecutor(1) as thread:
+        again = thread.submit(shared.translate, SENTENCES[0], client="a")
+        while not request.threads:
+            time.sleep(0.001)
+        assert next(iter(shared._queue)) is request
+        blocking.go.set()
+        assert again.result(30) is request.trace.result()
+    other.result(30)
+
+
+@pytest.mark.usefixtures("busy", "_quick_polling")
+def test_next_sentence_of_a_client_supersedes_the_abandoned_one(shared: SharedTranslator, ask: Ask) -> None:
+    for sentence in SENTENCES[:3]:
+        future = ask(sentence, client="a", waiting=leave)
+        with pytest.raises(LeftError):
+            future.result(30)
+    assert [request.job.text for request in shared._queue] == [SENTENCES[2]]
+
+
+@pytest.mark.usefixtures("busy", "_quick_polling")
+def test_abandoned_request_is_dropped_after_a_while(
     blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    long = ask("dogs " * 150, beam=2)
+    with pytest.raises(LeftError):
+        ask(SENTENCES[0], client="a", waiting=leave).result(30)
     now = time.monotonic()
-    monkeypatch.setattr("attnviz.shared_translator.time", SimpleNamespace(monotonic=lambda: now + 60))
-    late = ask("Two boys.", beam=2)
+    monkeypatch.setattr("attnviz.shared_translator.time", SimpleNamespace(monotonic=lambda: now + GRACE_SECONDS + 1))
+    stayed = ask(SENTENCES[1], client="b")
     blocking.go.set()
-    assert (len(long.result(60).source_text.split()), late.result(60).source_text) == (150, "Two boys.")
-    assert blocking.batches[1][0].split() == ["dogs"] * 150
+    stayed.result(30)
+    assert not [*shared._queue]
+
+
+@pytest.mark.usefixtures("busy", "_quick_polling")
+def test_waiting_thread_learns_its_position_and_wait(
+    blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask
+) -> None:
+    shared._recent_cost, shared._recent_seconds = 2.0, 1.0  # half a second for a word, and a hypothesis of it
+    told: list[tuple[int, float]] = []
+    first = ask("One dog.", client="a")
+    second = ask("Three big dogs.", client="b", waiting=lambda *position: told.append(position))
+    while not told:
+        time.sleep(0.001)
+    blocking.go.set()
+    first.result(30), second.result(30)
+    count, seconds = told[0]
+    assert count == 1
+    assert seconds == pytest.approx((2 + 2 + 3) / 2, abs=0.9)  # less what "Two dogs." has taken already
 
 
 @pytest.mark.usefixtures("busy")
