@@ -18,7 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.browser_programs import PLOTLY
 from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.ui.admission import admitted, in_turn, sign_out_link, signed_in
+from attnviz.ui.admission import admitted, in_turn, queue_notice, sign_out_link, signed_in
 from attnviz.ui.components.loader import component
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
 from attnviz.ui.language import LANGUAGE, use_chosen_language
@@ -116,7 +116,7 @@ def run_pages(pages: Sequence[Page]) -> None:
     first_request = next_request()
     _masthead(pages, current)
     messages = st.container(key="link_problem")
-    with _page_container(pages, current):
+    with queue_notice(inbox(session).memory), _page_container(pages, current):
         current.draw()
     if problems := link_problems(session):
         with messages:

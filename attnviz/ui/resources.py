@@ -40,7 +40,7 @@ from attnviz.trace import Aligned, BeamTree, Judgement, Record
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import Attributions, Signals
 from attnviz.translator import available_devices
-from attnviz.ui.admission import TURNS
+from attnviz.ui.admission import TURNS, current_notice
 from attnviz.vocabulary import load_tokenizer
 
 FILE = "by-length.csv"
@@ -143,17 +143,28 @@ def translate(
 
     `target`, a text or piece ids, is force-decoded where given, and `interventions` are applied. The result is cached,
     the same object for every visitor and run, so that values cached in a trace (its fingerprint, its verification) are
-    computed once. Visitors who wait at the same time are translated in one batch.
+    computed once. Visitors who wait at the same time take fair turns, in batches; the page shows their position.
     """
-    files, device = stamp(folder, *EVERY_FILE), str(resolve_device(device))
+    files, device, notice = stamp(folder, *EVERY_FILE), str(resolve_device(device)), current_notice()
 
     def compute() -> Trace:
         translator = _shared_translator(folder, device, files)
-        width = beam if target is None else 1
-        return translator.translate(text, beam=width, target=target, interventions=interventions)
+        if notice is None:
+            return translator.translate(text, beam=beam, target=target, interventions=interventions)
+        return translator.translate(
+            text,
+            beam=beam,
+            target=target,
+            interventions=interventions,
+            client=notice.visitor,
+            waiting=notice.show,
+        )
 
     with TURNS.released():
-        return _TRACES.get((folder, device, files, text, beam, target, interventions), compute)
+        trace = _TRACES.get((folder, device, files, text, beam, target, interventions), compute)
+    if notice is not None:  # not in `compute`: Streamlit may stop the run here, and the trace would not be cached
+        notice.hide()
+    return trace
 
 
 def bytes_of(trace: Aligned) -> int:

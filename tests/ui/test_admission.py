@@ -1,10 +1,12 @@
-"""Limit on simultaneous visitors: seats, and the queue for them."""
+"""Limit on simultaneous visitors: seats, the queue for them, and the position of a sentence that waits."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.ui.admission import IDLE_SECONDS, VISITORS_VARIABLE, Seats, visitor_limit
 
@@ -84,3 +86,34 @@ def test_visitor_limit_rejects_an_invalid_number(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(VISITORS_VARIABLE, text)
     with pytest.raises(ValueError, match="whole number"):
         visitor_limit()
+
+
+_NOTICE = """
+from attnviz.languages import set_language
+from attnviz.ui.admission import current_notice, queue_notice
+
+set_language("{code}")
+with queue_notice("visitor"):
+    notice = current_notice()
+    for position in {positions}:
+        notice.show(*position)
+    if {is_ready}:
+        notice.hide()
+"""
+
+
+def _shown(code: str, *positions: tuple[int, float], is_ready: bool = False) -> list[str]:
+    """Return the lines on a page that has shown these positions one after the other."""
+    app = AppTest.from_string(_NOTICE.format(code=code, positions=positions, is_ready=is_ready)).run()
+    assert not app.exception
+    return [text.value for text in app.text]
+
+
+def test_notice_says_the_position_and_a_long_wait(each_language: str, snapshot: SnapshotAssertion) -> None:
+    shown = [_shown(each_language, position) for position in [(12, 47.0), (1, 10.0), (0, 9.0), (3, 0.0)]]
+    assert shown == snapshot
+
+
+def test_notice_shows_one_position_until_the_translation_is_ready() -> None:
+    assert _shown("en", (3, 40.0), (2, 20.0)) == _shown("en", (2, 20.0))
+    assert _shown("en", (3, 40.0), is_ready=True) == []

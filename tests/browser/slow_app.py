@@ -1,0 +1,29 @@
+"""The first page with a translator that waits as long as a sentence says, such as “It takes 8 seconds.”."""
+
+import re
+import time
+from typing import Any
+
+import streamlit as st
+
+from attnviz.translator import Translator
+from attnviz.ui.chrome import run_pages
+from attnviz.ui.pages import translate
+from attnviz.ui.server import MIDDLEWARE, ROUTES
+
+_translate = Translator.translate
+
+
+def slow_translate(self: Any, text: str, **how: Any) -> Any:
+    """Wait the seconds in the text, then translate it."""
+    if said := re.search(r"(\d+) seconds", text):
+        time.sleep(int(said[1]))
+    return _translate(self, text, **how)
+
+
+if __name__ == "__main__":
+    st.set_page_config(page_title="attnviz", layout="wide")
+    run_pages([translate.page])
+else:
+    Translator.translate = slow_translate  # type: ignore[method-assign]
+    app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

@@ -1,0 +1,36 @@
+"""The position of a sentence among those that wait for their translation, in two tabs and a slow translator."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+from syrupy.assertion import SnapshotAssertion
+
+from tests.browser.conftest import Opener
+from tests.browser.test_page import type_sentence
+
+pytestmark = pytest.mark.browser
+
+NOTICE = ".st-key-queue_notice .stText"
+
+
+@pytest.fixture(scope="module")
+def script() -> str:
+    return "tests/browser/slow_app.py"
+
+
+@pytest.mark.parametrize("code", ["en", "fr"])
+def test_waiting_visitor_sees_the_position_and_may_ask_otherwise(
+    open_page: Opener, code: str, snapshot: SnapshotAssertion
+) -> None:
+    first, second = open_page(f"?lang={code}"), open_page(f"?lang={code}")
+    type_sentence(first, f"It takes 10 seconds, {code}.")
+    expect(first.get_by_test_id("stSpinner")).to_be_visible()
+    type_sentence(second, f"It takes 90 seconds, {code}.")
+    expect(second.locator(NOTICE)).to_be_in_viewport()
+    assert second.locator(NOTICE).inner_text() == snapshot
+    expect(first.locator(NOTICE)).to_have_count(0)  # its sentence does not wait
+    type_sentence(second, f"A quick dog, {code}.")  # translated before the 90 seconds are over, since those are dropped
+    expect(second.locator(".player .source")).to_contain_text("quick")
+    expect(second.locator(NOTICE)).to_have_count(0)
+    expect(first.locator(".player .source")).to_contain_text("10")
