@@ -36,7 +36,7 @@ _PUNCTUATION = re.compile(r'^[^"]*([,;]\s[^"]*|\d[,;]\d[^"]*)$')
 """A line without quotation marks whose comma or semicolon belongs to a sentence or a number."""
 _PACKED = {".gz": gzip.open, ".xz": lzma.open}
 _UTF_8_MARK = b"\xef\xbb\xbf"
-_MARKS = {
+_BYTE_ORDER_MARKS = {
     b"\xff\xfe\0\0": "UTF-32LE",
     b"\0\0\xfe\xff": "UTF-32BE",
     b"\xff\xfe": "UTF-16LE",
@@ -235,7 +235,7 @@ def _is_csv(line: str) -> bool:
 
 def read_text_lines(path: Path, longest: int = _LONGEST) -> Iterator[str]:
     """Yield the lines of a file, compressed or not, as `strict_lines` does; raise AttnvizError on read errors."""
-    with reading(path), open_packed(path) as file:
+    with reading_errors(path), open_packed(path) as file:
         yield from strict_lines(file, str(path), longest)
 
 
@@ -292,7 +292,7 @@ def _without_partial_character(line: bytes) -> bytes:
 
 
 def _check_start(line: bytes, name: str) -> None:
-    for start, encoding in _MARKS.items():
+    for start, encoding in _BYTE_ORDER_MARKS.items():
         if line.startswith(start):
             raise AttnvizError(_convert(name, encoding, 1, ""))
     for start, kind in KINDS_OF_FILES.items():
@@ -375,7 +375,7 @@ def unpacked(content: bytes, name: str, most: int) -> tuple[bytes, str]:
     if path.suffix not in _PACKED:
         return content, name
     openers: dict[str, Any] = _PACKED
-    with reading(path), openers[path.suffix](io.BytesIO(content), "rb") as file:
+    with reading_errors(path), openers[path.suffix](io.BytesIO(content), "rb") as file:
         data: bytes = file.read(most + 1)
     if len(data) > most:
         raise AttnvizError(gettext("{name} unpacks to more than {most} MB.", name=name, most=most // 10**6))
@@ -383,7 +383,7 @@ def unpacked(content: bytes, name: str, most: int) -> tuple[bytes, str]:
 
 
 @contextlib.contextmanager
-def reading(path: Path) -> Iterator[None]:
+def reading_errors(path: Path) -> Iterator[None]:
     """Turn errors of reading a file into an AttnvizError that names it."""
     try:
         yield

@@ -14,7 +14,7 @@ from attnviz.arguments import check_number
 from attnviz.checkpoint import load_model
 from attnviz.decoding import (
     Candidate,
-    Course,
+    DecodingPath,
     Finished,
     SearchStep,
     all_sentence_ids,
@@ -32,7 +32,7 @@ from attnviz.decoding import (
     signals_of,
     target_ids,
 )
-from attnviz.decoding.prepared import Prepared, RecordT, prepared
+from attnviz.decoding.prepared import PreparedNetwork, RecordT, prepare
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
@@ -57,7 +57,7 @@ MOST_PENALTY = 10.0
 class _Translation(NamedTuple):
     """A translation that was found or forced."""
 
-    course: Course
+    path: DecodingPath
     translation: str
     search: Search
     hypotheses: tuple[Hypothesis, ...]
@@ -81,7 +81,7 @@ class Translator(Generic[RecordT]):
         """
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device
-        self.prepared: Prepared[RecordT] = prepared(network)  # public for callers that run the decoder themselves
+        self.prepared: PreparedNetwork[RecordT] = prepare(network)  # public for callers that run the decoder themselves
         self.unk = network.writes_unk
         """Whether a search may write `<unk>`, by default as the model's own program; set it before translating."""
         self._decoder: Any = self.prepared.decoder
@@ -163,11 +163,10 @@ class Translator(Generic[RecordT]):
                 if targets is None or forced is None:
                     translations = self._search(memory, [limits[place] for place in places], beam, length_penalty)
                 else:
-                    courses = self.prepared.forced_together(memory, [forced[place] for place in places])
+                    paths = self.prepared.forced_paths(memory, [forced[place] for place in places])
                     typed = [self._typed(targets[place], forced[place]) for place in places]
                     translations = [
-                        _Translation(course, text, Search("forced"), ())
-                        for course, text in zip(courses, typed, strict=True)
+                        _Translation(path, text, Search("forced"), ()) for path, text in zip(paths, typed, strict=True)
                     ]
                 for row, place in enumerate(places):
                     sentence_memory = memory.without_padding(row, len(sources[place]))
@@ -252,8 +251,8 @@ class Translator(Generic[RecordT]):
         """Return the best translation of each sentence in `memory`, of at most `limits` pieces."""
         how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
         if beam == 1:
-            courses = self._greedy(memory, limits, interventions)
-            return [_Translation(course, self.tokenizer.decode(course.ids), how, ()) for course in courses]
+            paths = self._greedy(memory, limits, interventions)
+            return [_Translation(path, self.tokenizer.decode(path.ids), how, ()) for path in paths]
         # A history stores the numbers of all hypotheses. Where that is too large, a second pass forces the winner.
         fits = beam * len(limits) * max(limits) <= _LONGEST_HISTORY
         history: list[SearchStep[Any]] | None = [] if fits and self.prepared.stores_steps else None
@@ -262,20 +261,20 @@ class Translator(Generic[RecordT]):
         for sentence, finished in enumerate(hypotheses):
             best = finished[0]
             if history is None:
-                course = self.prepared.forced(memory, best.ids, interventions)
+                path = self.prepared.forced_path(memory, best.ids, interventions)
             else:
-                course = self.prepared.course(history, sentence, best.ids, best.parent)
+                path = self.prepared.path(history, sentence, best.ids, best.parent)
             decoded = self._decoded(finished)
-            translations.append(_Translation(course, decoded[0].translation, how, decoded))
+            translations.append(_Translation(path, decoded[0].translation, how, decoded))
         return translations
 
     def _decoded(self, finished: Sequence[Finished]) -> tuple[Hypothesis, ...]:
         return tuple(Hypothesis(self.tokenizer.decode(hypothesis.ids), hypothesis.score) for hypothesis in finished)
 
-    def _greedy(self, memory: Any, limits: list[int], interventions: tuple[Intervention, ...]) -> list[Course]:
+    def _greedy(self, memory: Any, limits: list[int], interventions: tuple[Intervention, ...]) -> list[DecodingPath]:
         history: list[SearchStep[Any]] | None = [] if self.prepared.stores_steps else None
         targets = greedy(self._decoder, memory, limits, history, interventions, self.unk)
-        return [self.prepared.course(history or [], sentence, ids, 0) for sentence, ids in enumerate(targets)]
+        return [self.prepared.path(history or [], sentence, ids, 0) for sentence, ids in enumerate(targets)]
 
     def _typed(self, target: str | Sequence[int] | None, ids: Sequence[int]) -> str:
         """Return the text of a given translation with these ids."""
@@ -288,7 +287,7 @@ class Translator(Generic[RecordT]):
         ids = forced_target(forced_ids, interventions)
         if ids != forced_ids:
             translation = self.tokenizer.decode(ids)
-        return _Translation(self.prepared.forced(memory, ids, interventions), translation, Search("forced"), ())
+        return _Translation(self.prepared.forced_path(memory, ids, interventions), translation, Search("forced"), ())
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
         """Return the translations of many sentences, computed in batches of similar length.
@@ -345,8 +344,8 @@ class Translator(Generic[RecordT]):
         interventions: tuple[Intervention, ...] = (),
     ) -> RecordT:
         """Return the trace of one translation; `memory` holds its sentence alone."""
-        ids, how = result.course.ids, result.search
-        arrays = self.prepared.recorded(source, memory, result.course)
+        ids, how = result.path.ids, result.search
+        arrays = self.prepared.recorded_arrays(source, memory, result.path)
         numbers = {name: tensor.cpu().numpy() for name, tensor in arrays.items()}
         score = float(numbers["log_probabilities"].sum()) / len(ids) ** how.length_penalty
         record: RecordT = self.prepared.record(
@@ -373,7 +372,7 @@ class Translator(Generic[RecordT]):
         return record
 
 
-def _memory_of(prepared: Prepared[Any], device: torch.device, sources: Sequence[Sequence[int]]) -> Any:
+def _memory_of(prepared: PreparedNetwork[Any], device: torch.device, sources: Sequence[Sequence[int]]) -> Any:
     """Return the encoder's output of sentences, given as ids of their pieces."""
     lengths = torch.tensor([len(source) for source in sources])
     return prepared.memory(padded(sources).to(device), lengths.to(device))

@@ -91,6 +91,7 @@ def test_attribution_is_found_by_its_former_name(translator: Translator, model_f
         ("/", "page=lab&section=trials", {"page": "lab", "section": "perturbation-tests"}),
         ("/lab", "section=answers&page=why", {"page": "lab", "section": "attributions"}),
         ("/", "page=lab&compare=branch&rival-other=4", {"page": "lab", "compare": "what-if", "foil-other": "4"}),
+        ("/", "page=transformer&rung=heads", {"page": "transformer", "exhibit": "heads"}),
         ("/base/why", "", {"page": "why"}),
     ],
 )
@@ -109,10 +110,22 @@ def test_other_addresses_are_not_redirected() -> None:
 
 
 def test_redirected_parameters_exist() -> None:
+    from attnviz.ui.pages.transformer import EXHIBIT_PARAMETER
     from attnviz.ui.server import PARAMETERS
 
-    assert set(PARAMETERS.values()) - {"other_what_if"} <= {one.name for one in VIEW_PARAMETERS}
+    assert set(PARAMETERS.values()) - {"other_what_if", EXHIBIT_PARAMETER} <= {one.name for one in VIEW_PARAMETERS}
     assert not set(PARAMETERS) & {one.name for one in VIEW_PARAMETERS}
+
+
+@pytest.mark.parametrize(
+    ("owner", "former", "new"),
+    [(analysis.Comparison, "looks", "both_attend"), (analysis.PosteriorAttention, "reading", "heatmap_posterior")],
+)
+def test_attribute_is_found_by_its_former_name(owner: type, former: str, new: str) -> None:
+    instance = object.__new__(owner)
+    object.__setattr__(instance, new, value := object())
+    with pytest.warns(DeprecationWarning, match=rf"{owner.__name__}\.{new}$"):
+        assert getattr(instance, former) is value
 
 
 def test_figures_offer_no_former_name() -> None:

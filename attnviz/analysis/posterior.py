@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.recomputation import Weights
+from attnviz.former_names import FormerAttribute
 from attnviz.trace import Trace, Words
 
 Array = NDArray[np.float64]
@@ -158,25 +159,27 @@ class PosteriorAttention:
     """p(y_i | s_{i-1}, y_{i-1}, c = h_j), as `likelihood` returns it."""
     posterior: Array
     """p(j | y_i) by Bayes' rule, from prior and likelihood; rows sum to 1."""
-    reading: Array
+    heatmap_posterior: Array
     """Posterior attention of the heatmap: the default kind of `analysis.posterior`, which normalises over steps too."""
+
+    reading = FormerAttribute("heatmap_posterior")
 
     def change(self, step: int) -> float:
         """Return the total variation between prior and posterior of 0-based `step`, from 0 to 1."""
         return float(0.5 * np.abs(self.posterior[step] - self.prior[step]).sum())
 
 
-def posterior_attention(trace: Trace, weights: Weights, reading: Array | None = None) -> PosteriorAttention:
+def posterior_attention(trace: Trace, weights: Weights, heatmap_posterior: Array | None = None) -> PosteriorAttention:
     """Return prior, likelihood and posterior of every step of `trace`.
 
-    `weights` are those of the model that made the trace (`load_weights`); `reading`, (Ty, Tx), is the posterior of the
-    heatmap where already computed. Raise AttnvizError where the weights are another model's, or where the model has no
-    attention.
+    `weights` are those of the model that made the trace (`load_weights`); `heatmap_posterior`, (Ty, Tx), is the
+    posterior of the heatmap where already computed. Raise AttnvizError where the weights are another model's, or where
+    the model has no attention.
     """
     readouts = Readouts(trace, weights)
     return PosteriorAttention(
         readouts.alignment,
         np.exp(readouts.alone),
         bayes(readouts.alignment, readouts.alone),
-        posterior_of(readouts) if reading is None else reading,
+        posterior_of(readouts) if heatmap_posterior is None else heatmap_posterior,
     )

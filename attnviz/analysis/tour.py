@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.word_classes import is_article, is_content, is_mark
+from attnviz.analysis.word_classes import is_article, is_content, is_punctuation
 from attnviz.text import SPECIAL_PIECES
 from attnviz.trace import Record
 from attnviz.trace.interventions import interventions_at
@@ -60,7 +60,9 @@ class WordAttention:
             (words.target[word], words.target_groups[word], record.target_pieces),
             (words.source[source], words.source_groups[source], record.source_pieces),
         )
-        return not any(is_mark(text) or {pieces[i] for i in group} & {*SPECIAL_PIECES} for text, group, pieces in sides)
+        return not any(
+            is_punctuation(text) or {pieces[i] for i in group} & {*SPECIAL_PIECES} for text, group, pieces in sides
+        )
 
     def is_clear(self, word: int) -> bool:
         """Return whether the attention of a target word is clear."""

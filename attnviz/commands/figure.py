@@ -178,10 +178,10 @@ def run(options: argparse.Namespace) -> None:
     )
     trace, what_ifs = _drawn_objects(options)
     if options.gold:
-        from attnviz.analysis.gold import read_links
+        from attnviz.analysis.gold import parse_gold_links
 
         with about("--gold"):
-            figure_options = replace(figure_options, gold=read_links(options.gold, trace.words()))
+            figure_options = replace(figure_options, gold=parse_gold_links(options.gold, trace.words()))
     if trace.imported or not trace.recurrent:
         split = uses_weights(trace, figure_options.picture)
         save(trace, options.output, figure_options, _weights(trace, options.model) if split else None)
@@ -241,7 +241,7 @@ def _drawn_objects(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
 
 def _attention(options: argparse.Namespace) -> Attention:
     """Return the attention in a file of another program, or of a checkpoint; print remarks on how the file was read."""
-    from attnviz.importing.reading import read_attention
+    from attnviz.importing.attention_reader import read_attention
     from attnviz.wording.imported_attention import remark_sentences
 
     if options.face not in (None, "before"):

@@ -59,7 +59,7 @@ class _Translators:
 
     def translate(self, sentence: LessonSentence) -> tuple[Any, Weights]:
         """Return the translation of a sentence and the weights of its model."""
-        from attnviz.lessons.reading import folder_of_model
+        from attnviz.lessons.lesson_file import folder_of_model
         from attnviz.model_folder import load_weights
         from attnviz.translator import Translator
 

@@ -2,25 +2,25 @@
 
 from attnviz.decoding.attribution import attributions_of, signals_of
 from attnviz.decoding.interventions import force, forced_target
-from attnviz.decoding.prepared import recorded
+from attnviz.decoding.prepared import rnnsearch_arrays
 from attnviz.decoding.search import (
     Candidate,
-    Course,
+    DecodingPath,
     Finished,
     SearchStep,
     check_beam,
-    course_of,
     greedy,
     largest,
     longest_target,
     nodes_of,
+    path_of,
     search,
 )
 from attnviz.decoding.sentences import all_sentence_ids, all_target_ids, batches, padded, sentence_ids, target_ids
 
 __all__ = [
     "Candidate",
-    "Course",
+    "DecodingPath",
     "Finished",
     "SearchStep",
     "all_sentence_ids",
@@ -28,7 +28,6 @@ __all__ = [
     "attributions_of",
     "batches",
     "check_beam",
-    "course_of",
     "force",
     "forced_target",
     "greedy",
@@ -36,7 +35,8 @@ __all__ = [
     "longest_target",
     "nodes_of",
     "padded",
-    "recorded",
+    "path_of",
+    "rnnsearch_arrays",
     "search",
     "sentence_ids",
     "signals_of",

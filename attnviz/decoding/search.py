@@ -249,7 +249,7 @@ def largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return best, chosen.gather(1, indices % count) + columns * (indices // count)
 
 
-class Course(NamedTuple):
+class DecodingPath(NamedTuple):
     """Target and steps of one sentence."""
 
     ids: tuple[int, ...]
@@ -262,7 +262,7 @@ class Course(NamedTuple):
     """log p(y_i) of each step, (S, k, K), where the search computed them."""
 
 
-def course_of(history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int) -> Course:
+def path_of(history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int) -> DecodingPath:
     """Return the steps of a search that led to `ids`, the target of the 0-based `sentence`.
 
     `hypothesis` is its index among those of its last step.
@@ -273,7 +273,7 @@ def course_of(history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int,
             hypothesis = history[length].parents[places[-1][0]][hypothesis]
         places.append((history[length].sentences.index(sentence), hypothesis))
     steps = history[: len(ids)]
-    return Course(ids, [step.step for step in steps], places[::-1], [step.log_probabilities for step in steps])
+    return DecodingPath(ids, [step.step for step in steps], places[::-1], [step.log_probabilities for step in steps])
 
 
 _FATES: dict[str, Fate] = {"ends": "finished", "falls": "outside", "late": "late"}

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.alignment_error import CONFIDENCE, SAMPLES, AlignmentError, Link, score_links
-from attnviz.analysis.gold import GoldLinks, read_gold_links
+from attnviz.analysis.gold import GoldLinks, parse_sure_and_possible
 from attnviz.analysis.measures import links as largest_links
 from attnviz.errors import AttnvizError
+from attnviz.importing.attention_reader import read_attention
 from attnviz.importing.link_text import CountingError, Links
-from attnviz.importing.reading import read_attention
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned, Attention
@@ -177,7 +177,7 @@ def _side(links: Any) -> Side:
 def _item_links(item: Any) -> Links:
     """Return the links of one sentence in a list."""
     if isinstance(item, str):
-        sure, possible = read_gold_links(item) if item.strip() else (frozenset[Link](), frozenset[Link]())
+        sure, possible = parse_sure_and_possible(item) if item.strip() else (frozenset[Link](), frozenset[Link]())
         return Links(sure | possible, possible - sure)
     if hasattr(item, "sure") and hasattr(item, "possible"):
         return Links(frozenset(item.sure) | frozenset(item.possible), frozenset(item.possible) - frozenset(item.sure))

@@ -226,7 +226,7 @@ class _Lecture:
         }
         if self.posterior is None or face == "before":
             return translation_figure(self.trace, **arguments)
-        return heatmap(self.trace, face=face, posterior=self.posterior.reading, **arguments)
+        return heatmap(self.trace, face=face, posterior=self.posterior.heatmap_posterior, **arguments)
 
     def words(self) -> dict[str, Any]:
         """Return all texts of the page in the current language."""

@@ -17,7 +17,7 @@ from attnviz.figures.registry import step_figure
 from attnviz.figures.translation import translation_figure
 from attnviz.languages import LANGUAGES, format_number, format_share, gettext, language, ngettext, set_language
 from attnviz.lessons import Asked, Lesson, LessonSentence, asked_questions
-from attnviz.lessons.reading import HEATMAP, Next, Number
+from attnviz.lessons.lesson_file import HEATMAP, Next, Number
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE
 from attnviz.trace.aligned import Beginning

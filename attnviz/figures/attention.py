@@ -296,10 +296,10 @@ def posterior_template(trace: Trace, theme: ThemeName) -> Spec:
 
 def posterior_values(trace: Trace, attention: PosteriorAttention, step: int) -> Values:
     """Return the values of `posterior_bars`."""
-    rows = {name: getattr(attention, name)[step] for name in (*_SPANS, "reading")}
+    rows = {name: getattr(attention, name)[step] for name in (*_SPANS, "heatmap_posterior")}
     largest = _axis_end(float(rows["likelihood"].max()))
     # Marks at 0 would carry no information.
-    marks = np.where(rows["reading"] >= _VISIBLE, rows.pop("reading"), np.nan)
+    marks = np.where(rows["heatmap_posterior"] >= _VISIBLE, rows.pop("heatmap_posterior"), np.nan)
     values = rows | {
         "seen": marks,
         "likelihoods": [0, _AXIS_LENGTH * 1.2 * largest],
@@ -339,7 +339,7 @@ def posterior_table(trace: Trace, attention: PosteriorAttention, step: int) -> p
             gettext("likelihood p(y | h)"): attention.likelihood[step],
             gettext("product"): attention.prior[step] * attention.likelihood[step],
             gettext("posterior p(j | y)"): attention.posterior[step],
-            gettext("α′ of the heatmap"): attention.reading[step],
+            gettext("α′ of the heatmap"): attention.heatmap_posterior[step],
         }
     )
 

@@ -70,7 +70,7 @@ def attributions_figure(
         "sources": [pieces[0] for pieces in cells.pieces],
         "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)),
         "frame": ROW_FRAME,
-        "mark": CELL_FRAME,
+        "selection_colour": CELL_FRAME,
         "panels": {name: axes[index] for index, name in enumerate(attributions.names)},
     }
     return build(panels, layout)

@@ -80,8 +80,8 @@ def beam_tree_figure(
     The winner's path is on top; rank and score follow each finished hypothesis. `step` (0-based) has a band. The
     `customdata` of a label is the index of its node in `tree.nodes`. `layout.meta` has `alt`, the fixed width
     (`narrowest`, `widest`), the edges of each step's column on the x axis (`spans`), and the colour of their band
-    (`mark`). Its `tree` has, for each node, its parent (-1: none), the id of its piece and whether it was continued
-    (`inner`), with the `winner`, the id of EOS (`end`) and the ids of the displayed translation (`shown`).
+    (`selection_colour`). Its `tree` has, for each node, its parent (-1: none), the id of its piece and whether it was
+    continued (`inner`), with the `winner`, the id of EOS (`end`) and the ids of the displayed translation (`shown`).
     """
     ink, places = palette(theme), places_of(tree)
     names = [literal(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
@@ -289,7 +289,7 @@ def _meta(tree: BeamTree, columns: _Columns, shown: Sequence[int], ink: Palette)
         "narrowest": width_with_margins,
         "widest": width_with_margins,
         "spans": spans.tolist(),
-        "mark": ink.decoder,
+        "selection_colour": ink.decoder,
         "tree": {
             "parents": [-1 if node.parent is None else node.parent for node in tree.nodes],
             "pieces": [node.piece_id for node in tree.nodes],

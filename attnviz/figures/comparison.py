@@ -53,9 +53,9 @@ def comparison(
 
     `names` label the two translations. `root` colours by the square root, `end=False` leaves out `</s>`, `step`
     (0-based, of the side that `leads`) frames its row. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`,
-    `widest`, `rows`, `columns`, `frame` and `mark`, for steps and source pieces of the leading side; `steps` and
-    `sources` are None where it lacks a word. `panels` are the axes of the heatmaps by kind, `beside` those of the
-    others, `stacked` whether all are in one column. Raise ValueError unless `across` is at least 1.
+    `widest`, `rows`, `columns`, `frame` and `selection_colour`, for steps and source pieces of the leading side;
+    `steps` and `sources` are None where it lacks a word. `panels` are the axes of the heatmaps by kind, `beside` those
+    of the others, `stacked` whether all are in one column. Raise ValueError unless `across` is at least 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
@@ -95,7 +95,7 @@ def _meta(compared: Comparison, sizes: PanelSizes, leads: Side) -> Spec:
         "beside": [axes for kind, axes in sizes.axes.items() if kind == LOG_PROBABILITIES],
         "stacked": sizes.panels_per_line == 1,
         "frame": ROW_FRAME,
-        "mark": CELL_FRAME,
+        "selection_colour": CELL_FRAME,
     }
 
 

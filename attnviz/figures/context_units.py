@@ -85,7 +85,7 @@ def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
                 "line": {"color": ink.context, "width": 2},
             }
         ],
-        "meta": {"alt": Slot("alt"), "narrowest": 340, "lines": Slot("lines"), "mark": ink.encoder},
+        "meta": {"alt": Slot("alt"), "narrowest": 340, "lines": Slot("lines"), "selection_colour": ink.encoder},
     }
     return {"data": [*_bars(ink), _cosines(ink), _weight_bar(ink), _weight_bar_names(ink)], "layout": layout}
 

@@ -17,12 +17,12 @@ from attnviz.figures.build import Spec, axis_labels, base_axis, base_layout, bui
 from attnviz.figures.heatmap_parts import (
     COLOUR_BAR_LENGTH,
     HeatmapSizes,
-    LinkMarks,
+    LinkMarkers,
     add_margin_axes,
     cell_gap_colour,
     cell_sizes,
     font_size,
-    link_marks,
+    link_markers,
     margin_bars,
 )
 from attnviz.languages import format_number, gettext
@@ -77,8 +77,8 @@ def heatmap(
     an unknown choice, AttnvizError for a face without its posterior.
     """
     cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)
-    marks = link_marks(cells, _linked_words(trace, face, posterior, weights), gold) if gold else None
-    image = _image(cells, colours, root, ink, marks)
+    markers = link_markers(cells, _linked_words(trace, face, posterior, weights), gold) if gold else None
+    image = _image(cells, colours, root, ink, markers)
     sizes = cell_sizes(cells)
     alt = heatmap_alt(trace, by=by, face=face, posterior=posterior, end=end, weights=weights, gold=gold)
     layout = cells_layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, alt)}
@@ -93,11 +93,11 @@ def heatmap(
     if row is not None:
         frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
         layout["shapes"] = [*layout.get("shapes", []), frame]
-    if marks:
-        layout["annotations"], legend_height = marks.legend(sizes, ink)
+    if markers:
+        layout["annotations"], legend_height = markers.legend(sizes, ink)
         layout["margin"]["b"] += legend_height
         layout["height"] += legend_height
-        bars += marks.traces(sizes, len(cells.source))
+        bars += markers.traces(sizes, len(cells.source))
     return build([image, *bars], layout)
 
 
@@ -125,7 +125,7 @@ def _linked_words(
     return words if shares is None else replace(words, alignment=words.merged(shares))
 
 
-def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, marks: LinkMarks | None) -> Spec:
+def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, markers: LinkMarkers | None) -> Spec:
     """Return the cells; for the difference the square root is in the scale, not in the numbers."""
     is_difference, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
     low, high = cells.range
@@ -139,7 +139,7 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, marks: LinkM
         "colorbar": _colour_bar(cells, root, ink),
         "xgap": gap,
         "ygap": gap,
-    } | _hover(cells, root, marks.hover_lines() if marks else {})
+    } | _hover(cells, root, markers.hover_lines() if markers else {})
 
 
 def _meta(trace: AttentionMatrix, cells: Grid, sizes: HeatmapSizes, alt: str) -> Spec:
@@ -148,7 +148,7 @@ def _meta(trace: AttentionMatrix, cells: Grid, sizes: HeatmapSizes, alt: str) ->
     These are the text alternative (`alt`), the width below which the figure should scroll (`narrowest`), and the width
     above which its cells are too wide (`widest`). For clicks and frames: the first step of each row (`steps`), the row
     of each step or None (`rows`), the same for source pieces and columns (`sources`, `columns`), and the colours of the
-    frames of a row and a cell (`frame`, `mark`).
+    frames of a row and a cell (`frame`, `selection_colour`).
     """
     return {
         "alt": alt,
@@ -159,12 +159,12 @@ def _meta(trace: AttentionMatrix, cells: Grid, sizes: HeatmapSizes, alt: str) ->
         "rows": rows_of_steps(cells, len(trace.target_pieces)),
         "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)),
         "frame": ROW_FRAME,
-        "mark": CELL_FRAME,
+        "selection_colour": CELL_FRAME,
     }
 
 
-def _hover(cells: Grid, root: bool, mark_lines: Mapping[tuple[int, int], str]) -> Spec:
-    """Return the hover texts: both words, the exact alpha, and the line of `mark_lines` for the cell (row, column).
+def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str]) -> Spec:
+    """Return the hover texts: both words, the exact alpha, and the line of `marker_lines` for the cell (row, column).
 
     In a very large grid, only the number.
     """
@@ -176,7 +176,9 @@ def _hover(cells: Grid, root: bool, mark_lines: Mapping[tuple[int, int], str]) -
     text = [
         [
             "<br>".join(
-                filter(None, (f"{row} ← {column}", number, merged(len(steps), len(pieces)), mark_lines.get((r, c), "")))
+                filter(
+                    None, (f"{row} ← {column}", number, merged(len(steps), len(pieces)), marker_lines.get((r, c), ""))
+                )
             )
             for c, (column, number, pieces) in enumerate(zip(source, numbers, cells.pieces, strict=True))
         ]

@@ -79,7 +79,7 @@ def panels_figure(
         "hovermode": "closest",
         "showlegend": has_legend,
         "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / inner, "yanchor": "top", "font": {"size": 12}},
-        "meta": {"alt": alt, "narrowest": 320, "spans": spans, "mark": ink.context},
+        "meta": {"alt": alt, "narrowest": 320, "spans": spans, "selection_colour": ink.context},
         "xaxis": _update_axis(last, ink) | {"anchor": "y" if count == 1 else f"y{count}"},
         "annotations": [],
     }

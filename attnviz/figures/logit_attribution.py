@@ -74,7 +74,7 @@ def logit_attribution_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) ->
         | {
             "xaxis": panel(ink, [0.19 if trace.attends else 0, 1], gettext("running sum"))
             | {"range": Slot("limits"), "nticks": 5},
-            "meta": {"alt": Slot("alt"), "narrowest": 320, "mark": ink.encoder, "entries": Slot("entries")},
+            "meta": {"alt": Slot("alt"), "narrowest": 320, "selection_colour": ink.encoder, "entries": Slot("entries")},
         }
     )
     return {"data": [*waterfall(ink), *attention_bars], "layout": layout}
@@ -134,7 +134,7 @@ def logit_attribution_waterfall(
     `title` labels the sum. `rows` are the source pieces with a row each, rising; default are those of
     `logit_attribution_rows`, in sentence order. On the left of each is its alpha_ij as a bar, which shows attention
     without effect. Without attention, one row is the whole sentence. For marks and clicks, `layout.meta` has the row of
-    each piece, None where it shares one (`entries`), and the mark's colour (`mark`).
+    each piece, None where it shares one (`entries`), and the mark's colour (`selection_colour`).
     """
     return filled(
         logit_attribution_template(trace, theme),

@@ -173,7 +173,7 @@ def sentence_growth_figure(growth: Growth, *, theme: ThemeName = "light") -> go.
     """Draw the share of English content words that each model leaves out, in per cent, by number of English words.
 
     `layout.meta` has `alt`, `narrowest`, the 0-based numbers of the prefixes (`steps`), which are clickable, and the
-    edges and colour of the mark at each (`spans`, `mark`).
+    edges and colour of the mark at each (`spans`, `selection_colour`).
     """
     ink, words = palette(theme), growth.counts
     traces = [
@@ -214,7 +214,7 @@ def sentence_growth_figure(growth: Growth, *, theme: ThemeName = "light") -> go.
         "meta": {
             "alt": _growth_alt(growth),
             "narrowest": 320,
-            "mark": ink.decoder,
+            "selection_colour": ink.decoder,
             "steps": list(range(len(words))),
             "spans": spans,
         },

@@ -1,8 +1,8 @@
 """Common parts of figures with a row for each source piece: energies, softmax, growing context vector.
 
 Rows line up across the figures. `layout.meta` has `order`, the 0-based source pieces by weight, largest first, and
-`mark`, the colour of the selected row. For a long sentence it also has `thinned`: rows and height when ordered by
-weight, and the name of the row for the rest (`more`).
+`selection_colour`, the colour of the selected row. For a long sentence it also has `thinned`: rows and height when
+ordered by weight, and the name of the row for the rest (`more`).
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def source_layout(trace: AttentionMatrix, ink: Palette) -> Spec:
         "meta": {
             "narrowest": 260,
             "order": Slot("order"),
-            "mark": ink.encoder,
+            "selection_colour": ink.encoder,
             "thinned": _thinned_rows(count),
             "alt": Slot("alt"),
         },

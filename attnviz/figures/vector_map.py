@@ -11,7 +11,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.figures.build import Spec, base_axis, base_layout, literal
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext
-from attnviz.palette import MARK, MARK_EDGE, ThemeName, palette
+from attnviz.palette import MARKER, MARKER_EDGE, ThemeName, palette
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import percent
 
@@ -56,7 +56,7 @@ def vector_map_template(
         "text": Slot("name"),
         "hoverinfo": "text",
         "cliponaxis": False,
-        "marker": {"symbol": "star", "size": 18, "color": MARK, "line": {"width": 1.5, "color": MARK_EDGE}},
+        "marker": {"symbol": "star", "size": 18, "color": MARKER, "line": {"width": 1.5, "color": MARKER_EDGE}},
     }
     axes = {}
     for side, share, number in zip("xy", shares, (1, 2), strict=True):

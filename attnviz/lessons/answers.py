@@ -13,7 +13,7 @@ from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figure
 from attnviz.languages import gettext
 from attnviz.lessons.fields import fail, nearest, quoted
-from attnviz.lessons.reading import HARMLESS, HEATMAP, Attends, Choice, LessonSentence, Next, Number, Question, Text
+from attnviz.lessons.lesson_file import HARMLESS, HEATMAP, Attends, Choice, LessonSentence, Next, Number, Question, Text
 from attnviz.text import SPACE, join_pieces
 from attnviz.trace.parts import head_choices
 

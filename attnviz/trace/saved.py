@@ -27,7 +27,7 @@ from attnviz.trace.quantity import Quantity, table
 class Saved(ABC):
     """An immutable result. All arrays are read-only copies, float32 except ids and counts."""
 
-    saved_as: ClassVar[storage.Format]
+    saved_as: ClassVar[storage.FileFormat]
     """Format name and version of its files."""
     arrays: ClassVar[tuple[Quantity, ...]]
     """The quantities that it stores, each a field of the same name."""

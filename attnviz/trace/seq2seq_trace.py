@@ -142,7 +142,7 @@ class Seq2SeqTrace(Recurrent):
     step. The config is a `Seq2SeqConfig`, which says of which form the parts of the network are.
     """
 
-    saved_as: ClassVar[storage.Format] = storage.Format(
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat(
         "attnviz-seq2seq-trace",
         3,
         changed={2: lambda record: record | {"config": renamed(record["config"])}, 3: _with_layers},

@@ -24,7 +24,7 @@ from attnviz.text import join_pieces, word_groups
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.storage import check_characters, pack, unpack
 
-MARK, VERSION = "attnviz-snapshots", 1
+FORMAT_NAME, VERSION = "attnviz-snapshots", 1
 FOLDER = "snapshots"
 """Subfolder of a model folder that holds the files of its run."""
 _LATEST = 10**9
@@ -94,7 +94,7 @@ class Snapshots:
     def save(self, path: str | Path) -> None:
         """Write the snapshots to `path` atomically; raise AttnvizError where that fails."""
         fields = {
-            "format": MARK,
+            "format": FORMAT_NAME,
             "version": VERSION,
             "name": self.name,
             "guidance": self.guidance,
@@ -113,7 +113,7 @@ class Snapshots:
         """Read what `save` wrote; raise AttnvizError, naming the file, where that fails."""
         try:
             fields = json.loads(Path(path).read_text(encoding="utf-8"))
-            if not isinstance(fields, dict) or fields.get("format") != MARK:
+            if not isinstance(fields, dict) or fields.get("format") != FORMAT_NAME:
                 raise ValueError("it is not marked as snapshots of a training run")
             if fields.get("version") != VERSION:
                 raise ValueError(

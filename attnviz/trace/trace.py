@@ -208,7 +208,7 @@ _TABLE = (
         recorded=False,
     ),
     Quantity(
-        "reading",
+        "heatmap_posterior",
         r"\alpha'_{ij}",
         ("Ty", "Tx"),
         r"\bigl(\alpha_{ij}\, p(y_i \mid h_j)\bigr)^{3/4} e^{f_{ij}/4} \big/ \textstyle\sqrt{\sum_i \cdots}",
@@ -267,7 +267,7 @@ class Trace(Recurrent):
     `ModelConfig`.
     """
 
-    saved_as: ClassVar[storage.Format] = storage.Format(
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat(
         "attnviz-trace",
         5,
         {2: {"score_vector": _NONE, "weights_digest": ""}, 3: {"interventions": []}},

@@ -47,10 +47,10 @@ def initialise_embeddings(network: Decomposable, lexicon: Lexicon) -> None:
     scaled = mean * (lengths.mean() / mean.norm(dim=1, keepdim=True).clamp_min(1e-30))
     rows[:, half : 2 * half] = torch.where(counts.sum(1, keepdim=True) > 0, scaled, source)
     source_weight, target_weight = network.source_projection.weight, network.target_projection.weight
-    reading = source_weight[:, :half].clone()
+    embedding_half = source_weight[:, :half].clone()
     for weights in (source_weight, target_weight):
         weights[:, : 2 * half] = 0
-    source_weight[:, :half], target_weight[:, half : 2 * half] = reading, reading
+    source_weight[:, :half], target_weight[:, half : 2 * half] = embedding_half, embedding_half
 
 
 class Measured(Protocol):

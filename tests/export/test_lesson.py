@@ -14,7 +14,7 @@ from attnviz.export.lesson import lesson_html
 from attnviz.figures.heatmap import heatmap
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lessons import Lesson, LessonSentence, parse_lesson
-from attnviz.lessons.reading import Text
+from attnviz.lessons.lesson_file import Text
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.trace.aligned import Beginning

@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
 from attnviz.lessons import Asked, LessonSentence, Question, asked_questions
-from attnviz.lessons.reading import HEATMAP, Attends, Choice, Next, Number, Prediction, Text
+from attnviz.lessons.lesson_file import HEATMAP, Attends, Choice, Next, Number, Prediction, Text
 from attnviz.trace import Trace
 from attnviz.translator import Translator
 from tests.conftest import SHIPPED_MODEL

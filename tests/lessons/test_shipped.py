@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from attnviz.lessons import Asked, Lesson, asked_questions, parse_lesson, read_lesson, shipped_lessons
-from attnviz.lessons.reading import (
+from attnviz.lessons.lesson_file import (
     COMMON_FIELDS,
     LESSON_FIELDS,
     REQUIRED,

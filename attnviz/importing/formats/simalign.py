@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, linked
-from attnviz.importing.link_text import are_links, read_links
+from attnviz.importing.link_text import are_links, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
@@ -36,7 +36,7 @@ def _line(item: tuple[int, str, int]) -> SentencePair:
     if not tab or not pair.strip().isdecimal():
         raise damaged_line(number, line)
     try:
-        return linked(read_links(links), line=int(pair) - first)
+        return linked(parse_links(links), line=int(pair) - first)
     except AttnvizError as error:
         raise AttnvizError(gettext("Line {number}: {error}", number=number, error=str(error))) from error
 

@@ -24,8 +24,8 @@ from attnviz.corpora.job import table_metadata
 from attnviz.corpora.lines import ENDINGS, extensions_text, readable
 from attnviz.evaluation.scoring import Scored, score
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
+from attnviz.importing.attention_reader import read_bytes, records_of_files
 from attnviz.importing.file_content import content_of
-from attnviz.importing.reading import read_bytes, records_of_files
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, language, ngettext, set_language
 from attnviz.text_files import unpacked

@@ -43,7 +43,7 @@ def attributions_panel(view: View, theme: ThemeName) -> None:
     if reason := unavailable_reason(view.trace):
         st.text(reason)
         return
-    st.html(f'<p class="reading">{_how_to_read()}</p>')
+    st.html(f'<p class="explanation">{_how_to_read()}</p>')
     option_segments(view, "by", gettext("Rows and columns"), unit_names())
     chart(
         view,
@@ -51,7 +51,7 @@ def attributions_panel(view: View, theme: ThemeName) -> None:
         "attributions",
         waiting=gettext("Computing…"),
     )
-    st.html(f'<p class="reading">{attributions_caveat()}</p>')
+    st.html(f'<p class="explanation">{attributions_caveat()}</p>')
     with st.expander(gettext("How to read each method, and its limits"), key=view.key("attributions_sentence")):
         for method in attribution_method_texts().values():
             st.markdown(

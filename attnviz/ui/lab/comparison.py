@@ -115,7 +115,7 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
     name = f"{theme} {_identity(pair)}"
     at = register_payload(view, "comparison", name, make_payload, "options")
     chart(view, at, "comparison", waiting=gettext("Computing…"))
-    st.html(f'<p class="reading">{comparison_caveat()}</p>')
+    st.html(f'<p class="explanation">{comparison_caveat()}</p>')
 
 
 def shown_choices(selection: Selection, pair: Pair) -> HeatmapChoices:
@@ -210,7 +210,7 @@ def _choices(view: View) -> None:
             )
     if kind == "what-if":
         st.html(
-            '<p class="reading">'
+            '<p class="explanation">'
             + gettext(
                 "This view compares two what-ifs, or a what-if with the original translation. If a word appears "
                 "in only one heatmap, its row or column is hatched in the other heatmap."
@@ -220,7 +220,7 @@ def _choices(view: View) -> None:
         _what_if_descriptions(view)
     elif kind == "model":
         st.html(
-            '<p class="reading">'
+            '<p class="explanation">'
             + gettext(
                 "Forced decoding makes both models write the same translation, so that every cell of one heatmap "
                 "has a counterpart in the other heatmap. The models differ in where they look, and in the "
@@ -230,7 +230,7 @@ def _choices(view: View) -> None:
         )
     else:
         st.html(
-            '<p class="reading">'
+            '<p class="explanation">'
             + gettext(
                 "Change the sentence below, or choose one of its words and drop it, or swap it with the next "
                 "word. See how the translation changes. A word that is in both heatmaps has the same row or "

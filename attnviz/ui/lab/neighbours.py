@@ -189,7 +189,7 @@ def neighbours_panel(view: View, theme: ThemeName) -> None:
         st.text(reason)
         return
     kind, metric, corpus = _choices(view.trace)
-    st.html(f'<p class="reading">{escape(neighbours_caption())}</p>')
+    st.html(f'<p class="explanation">{escape(neighbours_caption())}</p>')
     part, version = f"{kind}.{metric}.{corpus}", corpus_version(corpus)
     left, right = st.columns(2, gap="large")
     with left:

@@ -124,7 +124,7 @@ def _all_steps(view: View, theme: ThemeName) -> None:
 
 
 def _heading(title: str, text: str) -> None:
-    st.html(f'<h2 class="section">{escape(title)}</h2><p class="reading">{escape(text)}</p>')
+    st.html(f'<h2 class="section">{escape(title)}</h2><p class="explanation">{escape(text)}</p>')
 
 
 def _best_attention_choice(view: View) -> None:

@@ -71,7 +71,7 @@ def tree_panel(view: View, theme: ThemeName) -> None:
     if reason := _no_tree_reason(view.trace, beam):
         st.text(reason)
         return
-    st.html(f'<p class="reading">{_how_to_read(beam)}</p>')
+    st.html(f'<p class="explanation">{_how_to_read(beam)}</p>')
     chart(view, address(view.trace, f"tree-{beam}", theme, every=True), "tree")
     st.html(f'<h2 class="section">{gettext("Finished hypotheses")}</h2>')
     hypotheses(view, address(view.trace, f"hypotheses-{beam}", theme, every=True))

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.findings.marks import least_sure_step
+from attnviz.analysis.findings.suspected_errors import least_sure_step
 from attnviz.figures.figure_input import TRANSLATION, Subject
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -37,8 +37,8 @@ from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.shared_payloads import show_traces
-from attnviz.ui.step.marks import shown_marks
 from attnviz.ui.step.step_controls import key_help, step_controls
+from attnviz.ui.step.suspected_errors import shown_suspected_errors
 from attnviz.ui.step.tables import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address
@@ -121,7 +121,7 @@ def lab_page(view: View, *, requested: bool = False) -> None:
             step_controls(view)  # after the choice of the section, which is part of the address
         _tables(view, section)
         with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
-            key_help(view, stepping_only=True)
+            key_help(view, only_steps=True)
             glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing", "scores")
 
 
@@ -191,7 +191,7 @@ def _doubtful_step(trace: Any) -> int:
     """
     if not TRANSLATION.is_met(Subject(trace, 0)):
         return 0
-    return next((mark.step for mark in shown_marks(trace) if mark.strong), least_sure_step(trace))
+    return next((mark.step for mark in shown_suspected_errors(trace) if mark.strong), least_sure_step(trace))
 
 
 page = Page("lab", lambda: gettext("Lab"), _draw, shows_sentence=True)

@@ -132,7 +132,7 @@ def _figures(choices: LearningChoices) -> None:
     """Draw the figures at the current checkpoint, and sentences about it."""
     _timeline(choices)
     if sentence := guided(choices.runs):
-        st.html(f'<p class="reading">{escape(sentence)}</p>')
+        st.html(f'<p class="explanation">{escape(sentence)}</p>')
     attention_panel(choices.runs, choices.sentence, theme_name())
     definitions_box = None
     if len(choices.runs) > 1 or has_link_measures(choices.runs[0]):
@@ -179,7 +179,7 @@ def _definitions(runs: list[Snapshots]) -> None:
     listed = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(rules[name])}</dd>" for name in shown)
     st.html(f'<dl class="rules">{listed}</dl>')
     if sentence := counted(runs):
-        st.html(f'<p class="reading">{escape(sentence)}</p>')
+        st.html(f'<p class="explanation">{escape(sentence)}</p>')
 
 
 def _downloads(choices: LearningChoices) -> None:

@@ -168,7 +168,7 @@ def _growth_section(trio: Trio) -> Trace | None:
         shown, choice = st.container(), st.container()
     with choice:
         sentence = choose_sentence(trio.reference.source_text)
-        st.html(f'<p class="reading">{escape(why.judging(judge_name))}</p>')
+        st.html(f'<p class="explanation">{escape(why.judging(judge_name))}</p>')
     with shown, st.spinner(gettext("Translating…")):
         trace = register_trace(translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None))
     count = len(prefixes(sentence))
@@ -187,7 +187,7 @@ def _signals_section(view: View, trio: Trio) -> None:
     share_panel(view, trio, theme_name())
     if disclosure(why.signal_paths().heading, key=view.key("signal_paths")):
         for paragraph in why.signal_paths().paragraphs:
-            st.html(f'<p class="reading">{escape(paragraph)}</p>')
+            st.html(f'<p class="explanation">{escape(paragraph)}</p>')
         signals_panel(view, trio, theme_name())
 
 

@@ -16,7 +16,7 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.resources import posterior_of
 from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.view import MAIN, View
-from attnviz.wording.labels import mark_name, quote, quoted_name, shorten
+from attnviz.wording.labels import punctuation_name, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.tour import (
     POSTERIOR_STOP,
@@ -173,7 +173,7 @@ def _target_words(record: Record) -> list[dict[str, Any]]:
 
 def _display_name(word: str) -> str:
     """Return the name of a word in a sentence."""
-    return mark_name(word) or quote(shorten(word, LONGEST_WORD))
+    return punctuation_name(word) or quote(shorten(word, LONGEST_WORD))
 
 
 def _question_payload(data: TourData, question: Question) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.gold import read_pharaoh
+from attnviz.analysis.gold import parse_pharaoh
 from attnviz.analysis.what_ifs import weights_from_links, weights_from_trace
 from attnviz.errors import AttnvizError
 from attnviz.figures.figure_input import Subject
@@ -201,7 +201,7 @@ def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[
             )
         row = posterior[step]
     elif kind == "links":
-        row = weights_from_links(trace, step, read_pharaoh(str(lender)))
+        row = weights_from_links(trace, step, parse_pharaoh(str(lender)))
     elif kind == "model" and lender in lenders(trace):
         row = weights_from_trace(trace, step, _force_decoded(trace, str(lender)))
     else:

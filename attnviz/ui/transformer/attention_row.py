@@ -278,7 +278,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
         left, right = st.columns([11, 10], gap="large")
         with left:
             _work_chart(view, traces, costs, theme)
-        with right, st.container(key=view.key("ladder_work")):
+        with right, st.container(key=view.key("equations_work")):
             sizes = int(traces[0].config["hidden_size"]), int(traces[0].config["alignment_size"])
             lengths = len(traces[0].source_pieces), len(traces[0].target_pieces)
             additive, dot = costs.values()
@@ -293,7 +293,7 @@ def _energy_column(view: View, trace: Trace, theme: ThemeName) -> None:
         view, address(trace, "energy-decomposition", theme, every=True), f"energy_decomposition_{kind}"
     )
     chart(view, address(trace, "softmax", theme, every=True), f"softmax_{kind}")
-    with st.container(key=view.key(f"ladder_{kind}")):
+    with st.container(key=view.key(f"equations_{kind}")):
         equation(view, f"energy_{kind}", address(trace, "equation-1", theme, every=True))
     if weights_of(trace) is None:
         st.text(not_verified_text(trace))

@@ -57,7 +57,7 @@ class ExhibitSelection:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One part of the page, called a rung in addresses. No exhibit imports another."""
+    """One part of the page. No exhibit imports another."""
 
     make_view: Callable[[SentenceRequest], View]
     """Computes the exhibit's trace and returns its view; raises AttnvizError with a sentence if that is impossible."""

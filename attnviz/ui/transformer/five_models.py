@@ -141,11 +141,13 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
         st.text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
     rows = _bleu_rows()
     if sentence := _bleu_gap_sentence(rows):
-        st.html(f'<p class="reading">{sentence}</p>')
+        st.html(f'<p class="explanation">{sentence}</p>')
     lanes(view, _lanes(view, traces, rows))
     view_state(view)
     models_badge(view, traces, theme)
-    st.html(f'<h2 class="section">{gettext("Where the models look")}</h2><p class="reading">{heatmaps_caption()}</p>')
+    st.html(
+        f'<h2 class="section">{gettext("Where the models look")}</h2><p class="explanation">{heatmaps_caption()}</p>'
+    )
     cells = [_cell(trace) for trace in traces if trace.attends]
     gallery(view, [group("", "", cells, len(cells))])
     if rows:

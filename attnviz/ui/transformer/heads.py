@@ -97,10 +97,10 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
         HEAD,
     )
     if errors:
-        st.html(f'<p class="reading">{_error_rate_sentence(errors)}</p>')
+        st.html(f'<p class="explanation">{_error_rate_sentence(errors)}</p>')
     st.html(
         f'<h2 class="section opened">{head_title(opened_head)}</h2>'
-        f'<p class="reading">{kind_sentence(opened_head.kind)}</p>'
+        f'<p class="explanation">{kind_sentence(opened_head.kind)}</p>'
     )
     step_controls(view, _player_names(opened_head.kind))
     left, right = st.columns([11, 10], gap="large")

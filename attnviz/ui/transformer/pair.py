@@ -98,10 +98,10 @@ def _french(request: SentenceRequest) -> str:
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     attention: PairAttention = view.trace
     judgement = attention.judgement
-    st.html(f'<p class="reading">{wording.detector_caption()}</p>')
+    st.html(f'<p class="explanation">{wording.detector_caption()}</p>')
     step_controls(view, SentencePair((gettext("English"), gettext("French")), second_is_written=False))
     inline_verification(view, _verification_payload(judgement, judgement.fingerprint, language()))
-    st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="reading">{wording.attention_caption()}</p>')
+    st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="explanation">{wording.attention_caption()}</p>')
     left, right = st.columns(2, gap="large")
     with left:
         figure = _heatmap_json(attention, attention.fingerprint, theme, language(), True)
@@ -117,10 +117,10 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     with left:
         st.html(f'<h2 class="section">{gettext("Compare")}</h2>')
         inline_chart(view, _comparison_payload(judgement, judgement.fingerprint, theme, language()), "compared")
-    with right, st.container(key=view.key("ladder_verdict")):
+    with right, st.container(key=view.key("equations_verdict")):
         st.html(
             f'<h2 class="section">{gettext("Aggregate, then decide")}</h2>'
-            f'<p class="reading"><b>{wording.verdict(judgement)}</b></p>'
+            f'<p class="explanation"><b>{wording.verdict(judgement)}</b></p>'
         )
         inline_equation(view, wording.verdict_equation(judgement, theme), "verdict")
     _swap_section(view, request, judgement, theme)

@@ -249,7 +249,7 @@ def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
             file=FILE,
         )
     word_count = len(trio.reference.source_text.split())
-    st.html(f'<p class="reading"><b>{escape(_shares_sentence(rows, trio))}</b></p>')
+    st.html(f'<p class="explanation"><b>{escape(_shares_sentence(rows, trio))}</b></p>')
     figure = bleu_by_length(rows, theme, marked_length=word_count)
     payload = steady_payload(figure.to_json(), {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
     inline_chart(view, payload, "by_length")

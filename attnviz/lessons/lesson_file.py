@@ -14,7 +14,7 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.installed_models import default_model, installed_model, installed_models
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.lessons.fields import Fields, fail, found, line_of, quoted, root_of, text_of
-from attnviz.text_files import reading
+from attnviz.text_files import reading_errors
 
 Level = Literal["idea", "numbers"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -142,7 +142,7 @@ class Lesson:
         return tuple(code for code in self.title.versions if code)
 
 
-MARK = "attnviz-lesson"
+FORMAT_FIELD = "attnviz-lesson"
 """First field of a lesson file, with the version of the format."""
 VERSION = "1"
 
@@ -157,7 +157,7 @@ REQUIRED = {
 """Values of the field `predict`, each with the fields that it needs."""
 OPTIONAL = {"next": ("choices",), "choice": ("step",), "": ("step",)}
 """Fields that a question may have besides, by the value of `predict`; "" where there is none."""
-LESSON_FIELDS = (MARK, "title", "about", "minutes", "sentences")
+LESSON_FIELDS = (FORMAT_FIELD, "title", "about", "minutes", "sentences")
 SENTENCE_FIELDS = ("sentence", "model", "beam", "target", "questions")
 COMMON_FIELDS = ("question", "predict", "note", "level", "show", "reveal", "layer", "head")
 SPECIAL_FIELDS = ("step", "source", "tolerance", "choices", "answer")
@@ -206,7 +206,7 @@ def folder_of_model(sentence: LessonSentence, default: Path | None = None) -> Pa
 
 def read_lesson(path: Path) -> Lesson:
     """Return the lesson in a file; raise AttnvizError where it cannot be read, or its fields are not a lesson's."""
-    with reading(path):
+    with reading_errors(path):
         content = path.read_bytes()
     try:
         return parse_lesson(content)
@@ -218,18 +218,22 @@ def parse_lesson(content: bytes) -> Lesson:
     """Return the lesson in the bytes of a file; raise AttnvizError where its fields are not a lesson's."""
     root = root_of(content)
     keys = [key.value for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
-    if MARK not in keys:
+    if FORMAT_FIELD not in keys:
         raise AttnvizError(
-            gettext("This is not a lesson file: the field “{mark}: {version}” is missing.", mark=MARK, version=VERSION)
+            gettext(
+                "This is not a lesson file: the field “{mark}: {version}” is missing.",
+                mark=FORMAT_FIELD,
+                version=VERSION,
+            )
         )
     fields = Fields(root, LESSON_FIELDS)
-    if fields.text(MARK) != VERSION:
+    if fields.text(FORMAT_FIELD) != VERSION:
         message = gettext(
             "this lesson has version {found} of the format, and this program reads version {version}.",
-            found=quoted(fields.text(MARK)),
+            found=quoted(fields.text(FORMAT_FIELD)),
             version=VERSION,
         )
-        fail(fields.line_of(MARK), message)
+        fail(fields.line_of(FORMAT_FIELD), message)
     title = _text(fields.node("title"), "title", None)
     languages = tuple(title.versions)
     return Lesson(

@@ -13,11 +13,11 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.lessons import Lesson, LessonSentence, Question, parse_lesson, read_lesson, shipped_lessons
-from attnviz.lessons.reading import (
+from attnviz.lessons.lesson_file import (
+    FORMAT_FIELD,
     HARMLESS,
     HEATMAP,
     LEVELS,
-    MARK,
     QUANTITIES,
     Attends,
     Choice,
@@ -134,7 +134,7 @@ def written(lesson: Lesson) -> bytes:
         for one in lesson.sentences
     ]
     fields = {
-        MARK: 1,
+        FORMAT_FIELD: 1,
         "title": text(lesson.title),
         "about": text(lesson.about),
         "minutes": lesson.minutes,

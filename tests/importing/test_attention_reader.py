@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
-from attnviz.importing.reading import read_attention, read_bytes
+from attnviz.importing.attention_reader import read_attention, read_bytes
 from tests.importing.given import SOURCE, TARGET, logged, marian, matrix, npy, npz
 from tests.snapshots import plain
 
