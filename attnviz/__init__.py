@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz.errors import AttnvizError
 from attnviz.trace import Attention, Trace, attention
-from attnviz.trace.drawing import drawn_by
+from attnviz.trace.drawing import register_drawing
 
 if TYPE_CHECKING:
     from attnviz.evaluation.head_finder import find_heads
@@ -61,4 +61,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-drawn_by(_notebook)
+register_drawing(_notebook)

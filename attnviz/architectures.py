@@ -19,7 +19,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Attention, Judgement, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.quantity import Quantity
-from attnviz.trace.saved import Saved
+from attnviz.trace.saved import SavedResult
 from attnviz.wording import equations, idea, imported_attention, seq2seq_steps, stages, transformer_steps
 from attnviz.wording.equations import Equation, Texts
 from attnviz.wording.idea import TermCard, recurrent_terms
@@ -72,7 +72,7 @@ class Architecture:
 
     name: str
     """Name in `bounds.ARCHITECTURES`; "attention" for attention that another program computed."""
-    result: type[Saved]
+    result: type[SavedResult]
     """Type of its results."""
     verifier: Callable[[Any, Weights], Verifier] | None = None
     """Returns the verifier of a result, given weights; raises MisfitError for weights of another model.
@@ -244,12 +244,12 @@ ARCHITECTURES: Mapping[str, Architecture] = {
 _BY_RESULT = {architecture.result: architecture for architecture in ARCHITECTURES.values()}
 
 
-def architecture_of(result: Saved) -> Architecture:
+def architecture_of(result: SavedResult) -> Architecture:
     """Return the declaration of the architecture that made `result`."""
     return _BY_RESULT[type(result)]
 
 
-def step_texts(result: Saved) -> StepTexts:
+def step_texts(result: SavedResult) -> StepTexts:
     """Return the sentences and equations of the steps of `result`; raise ValueError where there are no steps."""
     texts = architecture_of(result).step_texts
     if texts is None:
@@ -257,7 +257,7 @@ def step_texts(result: Saved) -> StepTexts:
     return texts
 
 
-def verifier_of(result: Saved, weights: Weights) -> Verifier:
+def verifier_of(result: SavedResult, weights: Weights) -> Verifier:
     """Return the verifier of `result`, given the weights of the model that made it.
 
     Raise MisfitError where they are of another kind or size, ValueError where nothing can be recomputed.
@@ -268,7 +268,7 @@ def verifier_of(result: Saved, weights: Weights) -> Verifier:
     return make(result, weights)
 
 
-def could_be_of(result: Saved, weights: Weights) -> bool:
+def could_be_of(result: SavedResult, weights: Weights) -> bool:
     """Return whether `weights` have the kind and the sizes of the model that made `result`."""
     check = architecture_of(result).check_model
     if check is None:

@@ -104,7 +104,7 @@ def pairs_in(lines: Iterable[str], path: Path, *, skip_malformed: bool = False) 
         columns = line.split("\t")
         if number == 1 and is_header(columns):
             skipped.append(header())
-        elif reason := malformed(columns):
+        elif reason := malformed_reason(columns):
             skipped.append(Skipped(number, reason))
             if len(samples) < _SAMPLE_LINES:
                 samples.append(line)
@@ -118,7 +118,7 @@ def pairs_in(lines: Iterable[str], path: Path, *, skip_malformed: bool = False) 
     return Pairs(pairs, skipped)
 
 
-def malformed(columns: Sequence[str]) -> str:
+def malformed_reason(columns: Sequence[str]) -> str:
     """Return why the `columns` of a line are no pair; "" where they are one."""
     if any("\ufffd" in column for column in columns):
         return gettext("it is not valid UTF-8")
@@ -141,16 +141,16 @@ def header() -> Skipped:
     return Skipped(1, gettext("it names the columns"), malformed=False)
 
 
-def other_division(line: str) -> str:
+def other_separator_text(line: str) -> str:
     """Return which other separator than a tab divides a line into two sides; "" where it seems to be one sentence."""
     if "|||" in line:
         return gettext("its two sentences are separated by ||| instead of a tab")
     if line.startswith('"') and line.endswith('"') and line.count('","') == 1:
-        return csv_division()
+        return csv_reason()
     return ""
 
 
-def csv_division() -> str:
+def csv_reason() -> str:
     """Return the reason why a line of CSV is malformed."""
     return gettext("its two sentences are separated by a comma or semicolon (CSV) instead of a tab")
 
@@ -235,7 +235,7 @@ def _is_csv(line: str) -> bool:
 
 def read_text_lines(path: Path, longest: int = _LONGEST) -> Iterator[str]:
     """Yield the lines of a file, compressed or not, as `strict_lines` does; raise AttnvizError on read errors."""
-    with reading_errors(path), open_packed(path) as file:
+    with reading_errors(path), open_compressed(path) as file:
         yield from strict_lines(file, str(path), longest)
 
 
@@ -359,14 +359,14 @@ def _convert(name: str, encoding: str, number: int, reads: str) -> str:
     )
 
 
-def open_packed(path: Path) -> IO[bytes]:
+def open_compressed(path: Path) -> IO[bytes]:
     """Open a file, decompressed if its name ends in .gz or .xz."""
     openers: dict[str, Any] = _PACKED
     file: IO[bytes] = openers.get(path.suffix, open)(path, "rb")
     return file
 
 
-def unpacked(content: bytes, name: str, most: int) -> tuple[bytes, str]:
+def decompressed(content: bytes, name: str, most: int) -> tuple[bytes, str]:
     """Return the decompressed `content` of a file, and its name without .gz or .xz.
 
     Raise AttnvizError where it is damaged or unpacks to more than `most` bytes; no more is unpacked.

@@ -15,33 +15,34 @@ from attnviz.checkpoint import load_model
 from attnviz.decoding import (
     Candidate,
     DecodingPath,
-    Finished,
+    FinishedHypothesis,
     SearchStep,
     all_sentence_ids,
     all_target_ids,
     attributions_of,
     batches,
+    beam_nodes,
     check_beam,
     forced_target,
+    gradient_norms_of,
     greedy,
     longest_target,
-    nodes_of,
     padded,
     search,
     sentence_ids,
-    signals_of,
     target_ids,
 )
 from attnviz.decoding.prepared import PreparedNetwork, RecordT, prepare
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
+from attnviz.former_names import FormerAttribute
 from attnviz.languages import gettext
 from attnviz.model_folder import model_folders, weights_digest
 from attnviz.network import Network
 from attnviz.text import UNK, Tokenizer
 from attnviz.trace import BeamTree, Hypothesis, Search, Trace
 from attnviz.trace.interventions import Intervention
-from attnviz.trace.parts import Attributions, Signals
+from attnviz.trace.parts import Attributions, GradientNorms
 
 __all__ = ["Translator", "available_devices", "available_models"]
 
@@ -193,7 +194,7 @@ class Translator(Generic[RecordT]):
             )[0]
         return BeamTree(
             source_text=text,
-            nodes=nodes_of(growth, self._pieces),
+            nodes=beam_nodes(growth, self._pieces),
             hypotheses=self._decoded(finished),
             beam=beam,
             length_penalty=length_penalty,
@@ -209,9 +210,11 @@ class Translator(Generic[RecordT]):
         """
         return attributions_of(self.network, self._decoder, self.weights_digest, trace)
 
-    def signals(self, trace: Trace) -> Signals:
+    def gradient_norms(self, trace: Trace) -> GradientNorms:
         """Return the norms of the gradient of each target piece by each source piece; raise as `attributions`."""
-        return signals_of(self.network, self._decoder, self.weights_digest, trace)
+        return gradient_norms_of(self.network, self._decoder, self.weights_digest, trace)
+
+    signals = FormerAttribute("gradient_norms")
 
     def check(
         self,
@@ -268,7 +271,7 @@ class Translator(Generic[RecordT]):
             translations.append(_Translation(path, decoded[0].translation, how, decoded))
         return translations
 
-    def _decoded(self, finished: Sequence[Finished]) -> tuple[Hypothesis, ...]:
+    def _decoded(self, finished: Sequence[FinishedHypothesis]) -> tuple[Hypothesis, ...]:
         return tuple(Hypothesis(self.tokenizer.decode(hypothesis.ids), hypothesis.score) for hypothesis in finished)
 
     def _greedy(self, memory: Any, limits: list[int], interventions: tuple[Intervention, ...]) -> list[DecodingPath]:
@@ -304,13 +307,15 @@ class Translator(Generic[RecordT]):
                 translations[place] = self.tokenizer.decode(ids)
         return translations
 
-    def search_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[list[Finished]]:
+    def search_batch(
+        self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0
+    ) -> list[list[FinishedHypothesis]]:
         """Return the finished hypotheses of many sentences, best first; raise as `translate_batch`.
 
         The length penalty only orders them: the width of the beam alone decides which are found.
         """
         sources = self._encode_all(texts, beam)
-        hypotheses: list[list[Finished]] = [[] for _ in sources]
+        hypotheses: list[list[FinishedHypothesis]] = [[] for _ in sources]
         for places, memory, limits in self._batches(sources, _BATCH_PIECES // beam):
             found_hypotheses = search(self._decoder, memory, limits, beam, length_penalty, unk=self.unk)
             for place, finished in zip(places, found_hypotheses, strict=True):

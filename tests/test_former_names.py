@@ -21,6 +21,7 @@ NAMES = {
         "AfterWord": "PosteriorAttention",
         "Answers": "AttributionMethods",
         "Firmness": "MinimalChange",
+        "Shuffled": "PermutationEffects",
         "Trial": "PerturbedStep",
         "Trials": "PerturbationTests",
         "after_word": "posterior_attention",
@@ -119,13 +120,30 @@ def test_redirected_parameters_exist() -> None:
 
 @pytest.mark.parametrize(
     ("owner", "former", "new"),
-    [(analysis.Comparison, "looks", "both_attend"), (analysis.PosteriorAttention, "reading", "heatmap_posterior")],
+    [
+        (analysis.Comparison, "looks", "both_attend"),
+        (analysis.PosteriorAttention, "reading", "heatmap_posterior"),
+    ],
 )
 def test_attribute_is_found_by_its_former_name(owner: type, former: str, new: str) -> None:
     instance = object.__new__(owner)
     object.__setattr__(instance, new, value := object())
     with pytest.warns(DeprecationWarning, match=rf"{owner.__name__}\.{new}$"):
         assert getattr(instance, former) is value
+
+
+@pytest.mark.parametrize(
+    ("owner", "former", "new"),
+    [
+        (analysis.Agreement, "apart", "least_agreeing"),
+        (analysis.Agreement, "together", "most_agreeing"),
+        (analysis.Comparison, "moved", "total_variation"),
+        (Translator, "signals", "gradient_norms"),
+    ],
+)
+def test_method_is_found_by_its_former_name(owner: type, former: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=rf"{owner.__name__}\.{new}$"):
+        assert getattr(owner, former) is getattr(owner, new)
 
 
 def test_figures_offer_no_former_name() -> None:

@@ -48,6 +48,7 @@ class Comparison:
     """Whether both models have attention, so that cells can be compared."""
 
     looks = FormerAttribute("both_attend")
+    moved = FormerAttribute("total_variation")
 
     @property
     def has_probabilities(self) -> bool:
@@ -60,7 +61,7 @@ class Comparison:
         return self.other - self.first
 
     @property
-    def moved(self) -> Array:
+    def total_variation(self) -> Array:
         """For each shared row, half the sum of absolute differences of its cells, (R,); missing cells count as 0.
 
         For shares this is the total variation, from 0 (the same) to 1 (disjoint). nan where the row is not shared.

@@ -39,7 +39,7 @@ _FAINT = 1e-6
 """Added to every column sum, so that columns near 0 are not scaled up."""
 
 
-class OtherContexts(Protocol):
+class ContextEvaluation(Protocol):
     """A translation evaluated with other contexts: what posterior attention is computed from."""
 
     @property
@@ -82,7 +82,7 @@ def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Array:
     return posterior_of(Readouts(trace, weights), kind)
 
 
-def posterior_of(readouts: OtherContexts, kind: Kind = DEFAULT) -> Array:
+def posterior_of(readouts: ContextEvaluation, kind: Kind = DEFAULT) -> Array:
     """Return `posterior`, (Ty, Tx), of a translation from its `readouts`."""
     return _softmax(_SCORES[kind](readouts))
 
@@ -115,15 +115,15 @@ def posterior_words(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Wor
     return dataclasses.replace(words, alignment=words.merged(posterior(trace, weights, kind)))
 
 
-def _bayes(readouts: OtherContexts) -> Array:
+def _bayes(readouts: ContextEvaluation) -> Array:
     return _log(readouts.alignment) + readouts.alone
 
 
-def _fit(readouts: OtherContexts) -> Array:
+def _fit(readouts: ContextEvaluation) -> Array:
     return _log(readouts.alignment) + readouts.fit()
 
 
-def _balanced(readouts: OtherContexts) -> Array:
+def _balanced(readouts: ContextEvaluation) -> Array:
     scores = 0.75 * _bayes(readouts) + 0.25 * readouts.fit()
     balanced: Array = scores - 0.5 * np.log(_softmax(scores).sum(axis=0) + _FAINT)
     return balanced
@@ -141,7 +141,7 @@ def _softmax(scores: Array) -> Array:
     return shares
 
 
-_SCORES: Mapping[Kind, Callable[[OtherContexts], Array]] = {
+_SCORES: Mapping[Kind, Callable[[ContextEvaluation], Array]] = {
     "balanced": _balanced,
     "posterior": _bayes,
     "fit": _fit,

@@ -171,7 +171,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Odds:
+class ChanceScore:
     """Expected number of correct answers without knowledge."""
 
     attended: float
@@ -231,12 +231,12 @@ def questions(
     )
 
 
-def odds(record: Record, asked_questions: tuple[Question, ...]) -> Odds:
+def chance_score(record: Record, asked_questions: tuple[Question, ...]) -> ChanceScore:
     """Return the expected number of correct answers to `asked_questions` without knowledge."""
     words = record.words()
     sources, targets = len(words.source), len(words.target)
     on_diagonal = {question.word: _diagonal_source(question.word, targets, sources) for question in asked_questions}
-    return Odds(
+    return ChanceScore(
         sum(len(question.attended) for question in asked_questions) / sources,
         sum(len(question.meant) for question in asked_questions) / sources,
         sum(on_diagonal[question.word] in question.attended for question in asked_questions),

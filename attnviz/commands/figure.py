@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
 from attnviz.commands.shared import (
-    about,
     add_head_options,
     add_model_options,
     load_translator,
+    locate_errors,
     positive,
     with_heads,
 )
@@ -180,7 +180,7 @@ def run(options: argparse.Namespace) -> None:
     if options.gold:
         from attnviz.analysis.gold import parse_gold_links
 
-        with about("--gold"):
+        with locate_errors("--gold"):
             figure_options = replace(figure_options, gold=parse_gold_links(options.gold, trace.words()))
     if trace.imported or not trace.recurrent:
         split = uses_weights(trace, figure_options.picture)
@@ -254,7 +254,7 @@ def _attention(options: argparse.Namespace) -> Attention:
             print(remark, file=sys.stderr)
         return checkpoint.attention(options.text, options.target)
     records = read_attention(options.attention)
-    with about(f"{options.attention}, sentence {options.sentence}"):
+    with locate_errors(f"{options.attention}, sentence {options.sentence}"):
         pair = records.sentence(options.sentence)
         try:
             trace = records.attention(

@@ -25,12 +25,12 @@ from attnviz.text import LONGEST_TEXT, is_too_long
 from attnviz.text_files import (
     Skipped,
     check_share,
-    csv_division,
+    csv_reason,
     header,
     is_csv_sample,
     is_header,
-    open_packed,
-    other_division,
+    open_compressed,
+    other_separator_text,
     read_text_lines,
     reading_errors,
 )
@@ -164,7 +164,7 @@ def count_lines(path: Path, limit: int | None = None) -> int:
     if _without_compression(path).suffix == ".parquet":
         with _reading(path):
             return int(parquet.ParquetFile(path).metadata.num_rows)
-    with reading_errors(path), open_packed(path) as file:
+    with reading_errors(path), open_compressed(path) as file:
         count, last = 0, b"\n"
         while (limit is None or count < limit) and (block := file.read(1 << 20)):
             count, last = count + block.count(b"\n"), block[-1:]
@@ -192,8 +192,8 @@ def _text_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
         if number == 1 and is_header(columns):
             yield header()
         elif len(columns) == 1 and csv:
-            yield Skipped(number, csv_division())
-        elif len(columns) == 1 and (other := other_division(line)):
+            yield Skipped(number, csv_reason())
+        elif len(columns) == 1 and (other := other_separator_text(line)):
             yield Skipped(number, other)
         elif len(columns) > 2:
             yield Skipped(

@@ -58,18 +58,18 @@ class AnalysedPair:
         return Words(
             source=tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
             target=tuple(join_pieces(self.target_surfaces[i] for i in group) or "<unk>" for group in target),
-            alignment=merged(self.alignment, source, target),
+            alignment=merged_by_words(self.alignment, source, target),
             source_groups=source,
             target_groups=target,
         )
 
 
-def merged(
+def merged_by_words(
     shares: NDArray[Any], source: tuple[tuple[int, ...], ...], target: tuple[tuple[int, ...], ...]
 ) -> NDArray[np.float32]:
     """Return shares between pieces, (Ty, Tx), as shares between words, (target words, source words).
 
-    It returns what `Words.merged` does, but needs groups of neighbouring pieces.
+    It returns what `Words.merged_by_words` does, but needs groups of neighbouring pieces.
     """
     columns = np.add.reduceat(shares, [group[0] for group in source], axis=1)
     rows = np.add.reduceat(columns, [group[0] for group in target], axis=0)
@@ -174,7 +174,7 @@ def row_of(
         row |= alignment_counts(words.alignment[:-1, :-1], words.source[:-1], words.target[:-1])
         row["links_before"] = _links(words.alignment, threshold)
     if posterior is not None:
-        row["links_after"] = _links(merged(posterior, words.source_groups, words.target_groups), threshold)
+        row["links_after"] = _links(merged_by_words(posterior, words.source_groups, words.target_groups), threshold)
     if reference is not None:
         row |= {"chrf": sentence_chrf(target, reference), "bleu": sentence_bleu(target, reference)}
     if line.gold is not None:

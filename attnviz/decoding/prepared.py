@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic
 import torch
 from torch import Tensor
 
-from attnviz.decoding.interventions import force, force_together
+from attnviz.decoding.interventions import force, force_batch
 from attnviz.decoding.search import DecodingPath, SearchStep, largest, path_of
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
@@ -27,7 +27,7 @@ from attnviz.network.output import OutputLayer
 from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.network.searchable import SourceMemory, Stepping
 from attnviz.network.seq2seq import Seq2SeqMemory, Seq2SeqStepDecoder
-from attnviz.network.transformer import Attended, TransformerStepDecoder
+from attnviz.network.transformer import AttentionOutput, TransformerStepDecoder
 from attnviz.text import BOS
 from attnviz.trace import STORED_CANDIDATES, Record, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.interventions import ForceWord, Intervention, check_interventions
@@ -133,9 +133,9 @@ def transformer_arrays(
     }
 
 
-def _of_layers(kind: str, layers: Sequence[Attended]) -> dict[str, Tensor]:
+def _of_layers(kind: str, layers: Sequence[AttentionOutput]) -> dict[str, Tensor]:
     """Return the numbers of one kind of attention, with the layers stacked."""
-    return {f"{kind}_{name}": torch.cat([getattr(one, name) for one in layers]) for name in Attended._fields}
+    return {f"{kind}_{name}": torch.cat([getattr(one, name) for one in layers]) for name in AttentionOutput._fields}
 
 
 def _check_size(config: TransformerConfig, source_pieces: int, target_pieces: int) -> None:
@@ -217,7 +217,7 @@ class _PreparedForSteps(PreparedNetwork[RecordT]):
 
     def forced_paths(self, memory: Any, targets: Sequence[Sequence[int]]) -> list[DecodingPath]:
         """Force the decoder to write all targets in one batch."""
-        steps = force_together(self.decoder, memory, targets)
+        steps = force_batch(self.decoder, memory, targets)
         return [DecodingPath(tuple(ids), steps[: len(ids)], [(row, 0)] * len(ids)) for row, ids in enumerate(targets)]
 
 

@@ -17,7 +17,7 @@ from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, word_alignments
 from attnviz.evaluation.bleu import corpus_scores
-from attnviz.evaluation.forced import force_pairs, likelihoods, together
+from attnviz.evaluation.forced import force_pairs, likelihoods, total_likelihood
 from attnviz.model_folder import CONFIG
 from attnviz.text_files import Pair
 from attnviz.trace.snapshots import Curve, Snapshots, joined
@@ -87,7 +87,7 @@ def saved_moments(run: Path) -> dict[int, Path]:
     return dict(sorted(folders.items()))
 
 
-def measured(run: Path, data: EvaluationData, known: Snapshots | None, device: str) -> Iterator[Snapshots]:
+def measure_checkpoints(run: Path, data: EvaluationData, known: Snapshots | None, device: str) -> Iterator[Snapshots]:
     """Yield the snapshots of all moments so far after each measurement, in order.
 
     Moments in `known`, an earlier result, are not measured again.
@@ -111,7 +111,7 @@ def _measure(translator: Translator, data: EvaluationData, update: int) -> Snaps
     """Return one moment with all its measurements."""
     snapshots = moment(translator, data.fixed, update, data.name, data.guidance)
     targets = [target for _, target in data.pairs]
-    likely = together(likelihoods(force_pairs(translator, data.pairs), targets))
+    likely = total_likelihood(likelihoods(force_pairs(translator, data.pairs), targets))
     values = {"loss": likely.nats / likely.pieces}
     values["bleu"] = corpus_scores(translator.translate_batch([source for source, _ in data.pairs]), targets)[0].value
     counts = data.counts

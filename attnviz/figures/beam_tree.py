@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.figures.build import Spec, base_axis, base_layout, build, literal, width
+from attnviz.figures.build import Spec, base_axis, base_layout, build, escape, width
 from attnviz.languages import gettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.text import EOS, SPACE, piece_name
@@ -84,7 +84,7 @@ def beam_tree_figure(
     continued (`inner`), with the `winner`, the id of EOS (`end`) and the ids of the displayed translation (`shown`).
     """
     ink, places = palette(theme), places_of(tree)
-    names = [literal(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
+    names = [escape(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
     half_widths = [_half_width(node.piece, _STYLES[part]) for node, part in zip(tree.nodes, places.parts, strict=True)]
     columns = _columns(tree, half_widths)
     traces = [_links(tree, places, columns, half_widths, part, ink) for part in _STYLES]
@@ -208,7 +208,7 @@ def _hover(tree: BeamTree, index: int, name: str) -> str:
     return "<br>".join(
         [
             f"<b>{name}</b>",
-            literal(tail),
+            escape(tail),
             f"log p({name}) = {decimal(node.log_probability, 3)}  (p = {p})",
             f"log p = {decimal(node.total, 3)}, {gettext('all pieces so far')}",
             fate_sentence(tree, index),

@@ -13,7 +13,16 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
-from attnviz.figures.build import Spec, axis_labels, base_axis, base_layout, build, label_stride, literal, rectangle
+from attnviz.figures.build import (
+    Spec,
+    axis_labels,
+    base_axis,
+    base_layout,
+    build,
+    escape,
+    label_stride,
+    rectangle,
+)
 from attnviz.figures.heatmap_parts import (
     COLOUR_BAR_LENGTH,
     HeatmapSizes,
@@ -42,7 +51,7 @@ from attnviz.trace import FloatArray, Words
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.wording.attention_forms import SYMBOLS, face_names
 from attnviz.wording.gold import link_count_texts
-from attnviz.wording.labels import merged, shorten, size_text
+from attnviz.wording.labels import merged_cell_text, shorten, size_text
 from attnviz.wording.numbers import decimal, signed, significant
 
 MOST_TEXTS = 10_000
@@ -171,13 +180,19 @@ def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str])
     if cells.alpha.size > MOST_TEXTS:
         root = root and cells.face != "difference"
         return {"hovertemplate": ("√" if root else "") + SYMBOLS[cells.face] + " = %{z:.4f}<extra></extra>"}
-    source = [literal(shorten(name, 60)) for name in cells.source]
-    target = [literal(shorten(name, 60)) for name in cells.target]
+    source = [escape(shorten(name, 60)) for name in cells.source]
+    target = [escape(shorten(name, 60)) for name in cells.target]
     text = [
         [
             "<br>".join(
                 filter(
-                    None, (f"{row} ← {column}", number, merged(len(steps), len(pieces)), marker_lines.get((r, c), ""))
+                    None,
+                    (
+                        f"{row} ← {column}",
+                        number,
+                        merged_cell_text(len(steps), len(pieces)),
+                        marker_lines.get((r, c), ""),
+                    ),
                 )
             )
             for c, (column, number, pieces) in enumerate(zip(source, numbers, cells.pieces, strict=True))

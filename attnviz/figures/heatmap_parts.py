@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.alignment_error import Link
 from attnviz.analysis.gold import GoldLinks, link_errors
 from attnviz.analysis.grid import Face, Grid, places_of_pieces
-from attnviz.figures.build import Spec, base_axis, literal, rectangle, width
+from attnviz.figures.build import Spec, base_axis, escape, rectangle, width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import MARKER, MARKER_EDGE, Palette
 from attnviz.trace import Words
@@ -96,11 +96,11 @@ def cell_gap_colour(cells: Grid, ink: Palette) -> str:
 def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Spec]:
     """Return the bars of the margins: on `y2` below the columns, on `x2` right of the rows."""
     sum_texts = [
-        _sum_text(cells.face, literal(shorten(name, 60)), amount)
+        _sum_text(cells.face, escape(shorten(name, 60)), amount)
         for name, amount in zip(cells.source, cells.covered.tolist(), strict=True)
     ]
     entropy_texts = [
-        _entropy_text(cells.face, literal(shorten(name, 60)), bits, positions)
+        _entropy_text(cells.face, escape(shorten(name, 60)), bits, positions)
         + (gettext("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
         for name, bits, steps in zip(cells.target, cells.entropies.tolist(), cells.steps, strict=True)
     ]

@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.figures.build import Spec, axis_labels, emphasise, literal
+from attnviz.figures.build import Spec, axis_labels, emphasise, escape
 from attnviz.figures.template import (
     Slot,
     Values,
-    filled,
+    figure_of,
     panel,
     rows_layout,
     rows_values,
@@ -102,7 +102,7 @@ def logit_attribution_values(
         for row, (label, colour) in enumerate(zip(axis_labels(names, _LABEL), colours, strict=True))
     ]
     hover = [
-        gettext("{name}: {amount}", name=literal(shorten(name, 60)), amount=signed(amount, 4))
+        gettext("{name}: {amount}", name=escape(shorten(name, 60)), amount=signed(amount, 4))
         for name, amount in zip(names, [*values, attribution.logit], strict=True)
     ]
     for row, weight in enumerate(sources.alpha, 3):
@@ -136,7 +136,7 @@ def logit_attribution_waterfall(
     without effect. Without attention, one row is the whole sentence. For marks and clicks, `layout.meta` has the row of
     each piece, None where it shares one (`entries`), and the mark's colour (`selection_colour`).
     """
-    return filled(
+    return figure_of(
         logit_attribution_template(trace, theme),
         logit_attribution_values(trace, attribution, title, rows=rows, theme=theme),
     )

@@ -50,7 +50,7 @@ class Picture:
 
     def draw(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
         """Return the figure, with `alt` and `narrowest` in its `layout.meta`."""
-        return filled(self.template(subject, theme), self.values(subject, theme))
+        return figure_of(self.template(subject, theme), self.values(subject, theme))
 
 
 def redrawn_picture(draw: Callable[[Subject, ThemeName], go.Figure]) -> Picture:
@@ -63,7 +63,7 @@ def redrawn_picture(draw: Callable[[Subject, ThemeName], go.Figure]) -> Picture:
     return Picture(lambda *_: {"data": Slot("data"), "layout": Slot("layout")}, values)
 
 
-def filled(template: Spec, values: Values) -> go.Figure:
+def figure_of(template: Spec, values: Values) -> go.Figure:
     """Return the figure of a template with these `values`."""
     spec = fill(template, values)
     return build(spec["data"], spec["layout"])

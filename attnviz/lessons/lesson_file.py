@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import yaml
 
@@ -13,7 +13,7 @@ from attnviz.errors import AttnvizError
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.installed_models import default_model, installed_model, installed_models
 from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.lessons.fields import Fields, fail, found, line_of, quoted, root_of, text_of
+from attnviz.lessons.fields import Fields, description, fail, line_of, quoted, root_of, text_of
 from attnviz.text_files import reading_errors
 
 Level = Literal["idea", "numbers"]
@@ -41,20 +41,23 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Attends:
+class SourceWordPrediction:
     """Predict the source word that the step's word attends to most."""
+
+    kind: ClassVar[str] = "attends"
 
 
 @dataclass(frozen=True)
-class Next:
+class NextWordPrediction:
     """Predict the word that the step writes."""
 
+    kind: ClassVar[str] = "next"
     choices: tuple[str, ...] = ()
     """Words to choose from; empty for the likeliest ones."""
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberPrediction:
     """Estimate a number of the step."""
 
     quantity: Quantity
@@ -65,15 +68,16 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoicePrediction:
     """Choose one of several texts."""
 
+    kind: ClassVar[str] = "choice"
     choices: tuple[Text, ...]
     answer: int
     """Number of the right choice, from 1."""
 
 
-Prediction = Attends | Next | Number | Choice
+Prediction = SourceWordPrediction | NextWordPrediction | NumberPrediction | ChoicePrediction
 
 
 @dataclass(frozen=True)
@@ -102,9 +106,9 @@ class Question:
     @property
     def kind(self) -> str:
         """What is predicted: "attends", "next", "choice" or a quantity; empty where nothing is."""
-        if isinstance(self.prediction, Number):
+        if isinstance(self.prediction, NumberPrediction):
             return self.prediction.quantity
-        return "" if self.prediction is None else type(self.prediction).__name__.lower()
+        return "" if self.prediction is None else self.prediction.kind
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -310,22 +314,22 @@ def _check_fields(kind: str, fields: Fields) -> None:
 
 def _prediction(kind: str, fields: Fields, languages: tuple[str, ...]) -> Prediction | None:
     if kind == "attends":
-        return Attends()
+        return SourceWordPrediction()
     if kind == "next":
         choices = fields.texts("choices")
         _check_choices(fields, choices)
-        return Next(choices)
+        return NextWordPrediction(choices)
     if kind == "choice":
         texts = tuple(_text(item, "choices", languages) for item in fields.items("choices"))
         for code in languages:
             _check_choices(fields, tuple(text.versions[code] for text in texts))
         answer = fields.whole("answer", 1, len(texts))
         assert answer is not None  # the field is required
-        return Choice(texts, answer)
+        return ChoicePrediction(texts, answer)
     quantity = next((name for name in QUANTITIES if name == kind), None)
     if quantity is None:
         return None
-    return Number(quantity, fields.positive("tolerance"), _word_or_number(fields, "source"))
+    return NumberPrediction(quantity, fields.positive("tolerance"), _word_or_number(fields, "source"))
 
 
 def _check_choices(fields: Fields, choices: tuple[str, ...]) -> None:
@@ -354,7 +358,10 @@ def _text(node: yaml.Node, name: str, languages: tuple[str, ...] | None) -> Text
         fields = Fields(node, LANGUAGES)
         text = Text({code: fields.text(code) for code in LANGUAGES if code in fields})
         if not text.versions:
-            fail(line_of(node), gettext("{name} must be a text; found {found}.", name=quoted(name), found=found(node)))
+            fail(
+                line_of(node),
+                gettext("{name} must be a text; found {found}.", name=quoted(name), found=description(node)),
+            )
     if languages is not None and tuple(text.versions) != languages:
         wanted, given = (
             ", ".join(codes) if any(codes) else gettext("one language, without its code")

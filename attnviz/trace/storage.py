@@ -24,7 +24,7 @@ from attnviz.trace.parts import Heads, Hypothesis, Search
 from attnviz.trace.quantity import check_shapes
 
 if TYPE_CHECKING:
-    from attnviz.trace.saved import Saved
+    from attnviz.trace.saved import SavedResult
 
 Result = TypeVar("Result")
 
@@ -118,7 +118,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[st
     return fields
 
 
-def check(record: Saved) -> None:
+def check(record: SavedResult) -> None:
     """Raise ValueError unless array shapes, texts and numbers are consistent."""
     sizes = record.sizes()
     if not sizes["Tx"] or not sizes["Ty"]:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from attnviz import bounds
-from attnviz.attention_kinds import HALVING_KINDS, check_known, renamed
+from attnviz.attention_kinds import HALVING_KINDS, check_known, with_current_attention
 from attnviz.trace import storage
 from attnviz.trace.parts import FloatArray
 from attnviz.trace.quantity import Quantity, check_shapes, piece_quantities
@@ -271,7 +271,7 @@ class Trace(Recurrent):
         "attnviz-trace",
         5,
         {2: {"score_vector": _NONE, "weights_digest": ""}, 3: {"interventions": []}},
-        {4: lambda record: record | {"config": renamed(record["config"])}, 5: _without_features},
+        {4: lambda record: record | {"config": with_current_attention(record["config"])}, 5: _without_features},
     )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
@@ -334,4 +334,4 @@ class Trace(Recurrent):
         if not np.allclose(self.alignment.sum(axis=1), 1, atol=1e-3) or self.alignment.min() < 0:
             raise ValueError("a row of the alignment does not sum to 1")
         check_known(self.config["attention"])
-        bounds.one_of("readout_state", self.config["readout_state"], ("previous", "current"))
+        bounds.check_one_of("readout_state", self.config["readout_state"], ("previous", "current"))

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.optim import Adam, Optimizer
 
 from attnviz import bounds
-from attnviz.attention_kinds import renamed
+from attnviz.attention_kinds import with_current_attention
 from attnviz.checkpoint import write_tensors
 from attnviz.errors import AttnvizError
 from attnviz.files import replacing
@@ -292,7 +292,7 @@ def read_model_config(path: Path) -> AnyConfig | None:
         if "model" not in metadata:
             return None
         fields = json.loads(metadata["model"])
-        return read_fields(fields if "version" in metadata else renamed(fields))
+        return read_fields(fields if "version" in metadata else with_current_attention(fields))
 
 
 def load_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer]) -> Progress:
@@ -323,11 +323,11 @@ def _progress(metadata: dict[str, str]) -> Progress:
     sums = Sums(**fields.pop("since_row", {}))  # missing in files of an earlier version
     fields.setdefault("validated", fields["update"])  # an earlier version saved after validating only
     progress = Progress(**fields, since_row=sums)
-    bounds.whole("tokens", sums.tokens, 0, 10**15)
+    bounds.check_whole("tokens", sums.tokens, 0, 10**15)
     sums.loss, sums.likelihood = float(sums.loss), float(sums.likelihood)
     for name in ("update", "epoch", "batch", "tokens", "failures", "validated"):
-        bounds.whole(name, getattr(progress, name), 0, 10**15)
-    bounds.real("seconds", progress.seconds, 0, 1e12)
+        bounds.check_whole(name, getattr(progress, name), 0, 10**15)
+    bounds.check_real("seconds", progress.seconds, 0, 1e12)
     return progress
 
 

@@ -67,7 +67,7 @@ def size_text(by: By, rows: int, columns: int) -> str:
     return gettext("{target} and {source}", target=target, source=source)
 
 
-def merged(steps: int, pieces: int) -> str:
+def merged_cell_text(steps: int, pieces: int) -> str:
     """Return how a cell's weight was merged from steps and source pieces; empty for one of each."""
     if steps > 1 and pieces > 1:
         return gettext("mean of {steps} steps, sum of {pieces} pieces", steps=steps, pieces=pieces)

@@ -304,7 +304,7 @@ def _next_word_sentence(tour: TourData) -> str:
 
 def posterior_sentences(tour: TourData) -> tuple[str, ...]:
     """Return the posterior attention of a word; empty where unknown."""
-    posterior, word = tour.after, tour.posterior_word
+    posterior, word = tour.posterior_weights, tour.posterior_word
     if posterior is None:
         return ()
     prior, name = tour.record.words().alignment[word], tour.target(word)

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.prefixes import IMPROBABLE, LEAST_PROBABILITY, ForcedWords, Growth, JudgedTranslation
+from attnviz.analysis.prefixes import IMPROBABLE, LEAST_PROBABILITY, ForcedWords, JudgedTranslation, PrefixTranslations
 from attnviz.languages import gettext, ngettext
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, significant, small
@@ -116,7 +116,7 @@ def small_length(length: float) -> str:
     return small(length) if length < 1 else significant(length)
 
 
-def growth_sentence(growth: Growth) -> str:
+def growth_sentence(growth: PrefixTranslations) -> str:
     """Return how many content words of the whole sentence each of the three models leaves out."""
     last = {kind: row[-1] for kind, row in zip(growth.attentions, growth.translations, strict=True)}
     return gettext(

@@ -21,7 +21,7 @@ from attnviz.analysis.findings.suspected_errors import (
 )
 from attnviz.text import EOS
 from attnviz.trace import Hypothesis
-from attnviz.trace.changes import ExcludeSource, WriteWords, resolved
+from attnviz.trace.changes import ExcludeSource, WriteWords, translator_arguments
 from attnviz.ui.examples import EXAMPLES
 from tests.figures.synthetic import trace as make_trace
 
@@ -57,7 +57,7 @@ def test_runner_up_ends_a_repetition(shipped: Translator[Trace]) -> None:
     other = runner_up(trace, suspect.step)
     assert other is not None
     for change in (WriteWords(suspect.step, (other[0],)), ExcludeSource(suspect.step, suspect.source or 0)):
-        interventions, target = resolved(trace, change, held=False)
+        interventions, target = translator_arguments(trace, change, held=False)
         changed = shipped.translate(DEEDS, beam=5, target=target, interventions=interventions)
         assert changed.translation.count("pleuré") < trace.translation.count("pleuré")
 

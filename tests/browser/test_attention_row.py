@@ -163,13 +163,13 @@ def test_each_exhibit_opens_behind_its_form_and_closes(open_page: Opener) -> Non
     wait_until_idle(page)
     button, exhibit = page.locator(".attention-row .exhibit"), page.locator("[class*='st-key-exhibit_']")
     expect(exhibit).to_have_count(0)
-    for name, exhibit in EXHIBITS.items():
+    for name, exhibit_name in EXHIBITS.items():
         form_button(page, name).click()
         expect(button).to_have_attribute("aria-expanded", "false")
         button.click()
-        page.wait_for_url(re.compile(f"exhibit={exhibit}"))
+        page.wait_for_url(re.compile(f"exhibit={exhibit_name}"))
         expect(button).to_have_attribute("aria-expanded", "true")
-        expect(page.locator(f".st-key-exhibit_{exhibit} h2")).to_be_in_viewport()
+        expect(page.locator(f".st-key-exhibit_{exhibit_name} h2")).to_be_in_viewport()
         wait_until_idle(page)
         expect(exhibit).to_have_count(1)
         assert_form(page, name)

@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.analysis.gradient_decay import gradient_quartiles
-from attnviz.analysis.prefixes import Growth, JudgedTranslation, forced_words
+from attnviz.analysis.prefixes import JudgedTranslation, PrefixTranslations, forced_words
 from attnviz.figures.sentence_length import (
     bleu_by_length,
     bleu_by_length_table,
@@ -24,7 +24,7 @@ from attnviz.figures.three_models import forced_words_figure, forced_words_table
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
-from attnviz.trace.parts import Signals
+from attnviz.trace.parts import GradientNorms
 from attnviz.wording.numbers import percent
 from attnviz.wording.why import (
     Origin,
@@ -53,7 +53,7 @@ def _judged(text: str, shares: list[float]) -> JudgedTranslation:
     return JudgedTranslation(text, (text, " mot"), np.log([0.5, 0.05]), ("the", " cat", " sleeps"), np.array(shares))
 
 
-GROWN = Growth(
+GROWN = PrefixTranslations(
     ("the cat sleeps", "the cat sleeps now"),
     ("f", "d", "a"),
     KINDS,
@@ -72,7 +72,9 @@ class ForcedModels:
     def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer) -> None:
         translators = [Translator(make_network(kind), tokenizer, name=kind) for kind in KINDS]
         self.traces: list[Trace] = [one.translate(SENTENCES[2], target=SENTENCES[3]) for one in translators]
-        self.signals: list[Signals] = [one.signals(trace) for one, trace in zip(translators, self.traces, strict=True)]
+        self.signals: list[GradientNorms] = [
+            one.gradient_norms(trace) for one, trace in zip(translators, self.traces, strict=True)
+        ]
         self.words = forced_words(self.traces)
 
     def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:

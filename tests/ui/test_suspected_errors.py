@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.trace.changes import TakeHypothesis, resolved
+from attnviz.trace.changes import TakeHypothesis, translator_arguments
 from attnviz.ui.examples import EXAMPLES
 from attnviz.ui.step import suspected_errors as suspected_errors_module
 from attnviz.ui.step.suspected_errors import suspected_error_payloads
@@ -66,7 +66,7 @@ def test_every_button_requests_something_possible(make_view: Callable[..., View]
         for line in suspect["lines"]:
             if "whatIf" in line:
                 change = requested_change(view, line["whatIf"])
-                changed = view.translate_again(resolved(view.trace, change, held=False))  # type: ignore[misc]
+                changed = view.translate_again(translator_arguments(view.trace, change, held=False))  # type: ignore[misc]
                 if isinstance(change, TakeHypothesis):
                     assert changed.translation in {one.translation for one in view.trace.hypotheses[1:]}
             elif "choice" in line:

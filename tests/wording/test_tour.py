@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.tour import odds, questions
+from attnviz.analysis.tour import chance_score, questions
 from attnviz.languages import set_language
 from attnviz.trace import Search, Trace
 from attnviz.trace.interventions import ExcludePosition
@@ -148,7 +148,7 @@ def test_opening_says_when_there_is_no_quiz_question(snapshot: SnapshotAssertion
     assert opening(tour_data(make_trace()), ()) == snapshot(name="no question")
     trace = make_trace("The green house .", "La maison verte .")
     asked = questions(trace, None)
-    chances = odds(trace, asked)
+    chances = chance_score(trace, asked)
     sentence = chance_sentence(chances, len(asked), after=False)
     assert decimal(len(asked) / len(trace.words().source), 1) in sentence
     assert sentence == snapshot(name="by chance")

@@ -28,7 +28,7 @@ from attnviz.analysis.neighbours import (
     principal_map,
     vectors_path,
 )
-from attnviz.figures.template import filled, to_json
+from attnviz.figures.template import figure_of, to_json
 from attnviz.figures.vector_map import vector_map_table, vector_map_template, vector_map_values
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -404,7 +404,7 @@ def neighbours_pictures(view: View, session: Session) -> Iterator[Picture]:
         title,
         _vector_name(view.trace, index.kind, step),
         f"step-{step + 1}-{index.kind}-map",
-        filled(_map_template(view.trace, index, "light", linked=False), values),
+        figure_of(_map_template(view.trace, index, "light", linked=False), values),
         vector_map_table(index.coordinates, _map_labels(index)[0]),
     )
 

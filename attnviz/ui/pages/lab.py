@@ -121,7 +121,7 @@ def lab_page(view: View, *, requested: bool = False) -> None:
             step_controls(view)  # after the choice of the section, which is part of the address
         _tables(view, section)
         with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
-            key_help(view, only_steps=True)
+            key_help(view, common_only=True)
             glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing", "scores")
 
 

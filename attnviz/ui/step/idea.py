@@ -16,12 +16,12 @@ from attnviz.figures.figure_input import Subject
 from attnviz.figures.idea import (
     fit_template,
     fit_values,
-    kept_template,
-    kept_values,
     mixtures_template,
     mixtures_values,
     share_template,
     share_values,
+    state_shares_template,
+    state_shares_values,
 )
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.template import Picture, Values, to_json
@@ -59,7 +59,7 @@ IDEA_FIGURES: Mapping[str, Picture] = {
     "energy": _picture(fit_template, fit_values),
     "softmax": _picture(share_template, share_values),
     "mixtures": _picture(mixtures_template, mixtures_values),
-    "state": _picture(kept_template, kept_values),
+    "state": _picture(state_shares_template, state_shares_values),
 }
 """Figures of recurrent translators, by the names of those that they replace; "mixtures" replaces none."""
 HEAD_IDEA_FIGURES: Mapping[str, Picture] = {

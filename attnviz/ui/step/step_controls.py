@@ -67,7 +67,7 @@ def _column_name(view: View) -> str:
     return by_unit(words, pieces)
 
 
-def key_help(view: View, *, only_steps: bool = False, has_stages: bool = False) -> None:
+def key_help(view: View, *, common_only: bool = False, has_stages: bool = False) -> None:
     """Draw the keyboard shortcuts, or only those that work on every page."""
     shortcuts = {
         "←</kbd><kbd>→": gettext("step"),
@@ -90,9 +90,9 @@ def key_help(view: View, *, only_steps: bool = False, has_stages: bool = False) 
         shortcuts.pop("Tab</kbd> <kbd>↑</kbd><kbd>↓")
     if not has_stages:
         shortcuts.pop("S")
-    if only_steps or not has_posterior(view.trace):
+    if common_only or not has_posterior(view.trace):
         shortcuts.pop("B")
-    if only_steps:
+    if common_only:
         shortcuts.pop(gettext("Enter"))
     spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in shortcuts.items())
     click = (

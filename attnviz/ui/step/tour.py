@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.tour import Question, odds, questions
+from attnviz.analysis.tour import Question, chance_score, questions
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
@@ -122,7 +122,7 @@ def _energies_payload(data: TourData) -> dict[str, Any]:
 def _posterior_payload(data: TourData) -> list[dict[str, Any]]:
     """Return prior and posterior shares of the words for which either is largest."""
     words, word = data.record.words(), data.posterior_word
-    posterior_rows: NDArray[np.floating] = words.alignment if data.after is None else data.after
+    posterior_rows: NDArray[np.floating] = words.alignment if data.posterior_weights is None else data.posterior_weights
     prior, posterior = words.alignment[word], posterior_rows[word]
     shown = sorted(int(k) for k in np.argsort(-np.maximum(prior, posterior), kind="stable")[:COMPARED_WORDS])
     return [
@@ -140,7 +140,9 @@ def _quiz_payload(data: TourData) -> dict[str, Any]:
     """Return the questions of the last stop, with the correct answers and explanations."""
     record, words = data.record, data.record.words()
     quiz_questions = (
-        questions(record, data.after, answered=(data.word.word, data.posterior_word)) if record.attends else ()
+        questions(record, data.posterior_weights, answered=(data.word.word, data.posterior_word))
+        if record.attends
+        else ()
     )
     quiz = {
         "source": list(words.source),
@@ -148,7 +150,9 @@ def _quiz_payload(data: TourData) -> dict[str, Any]:
         "target": _target_words(record),
         "questions": [_question_payload(data, question) for question in quiz_questions],
         "words": quiz_labels(data),
-        "chance": chance_sentence(odds(record, quiz_questions), len(quiz_questions), after=data.after is not None),
+        "chance": chance_sentence(
+            chance_score(record, quiz_questions), len(quiz_questions), after=data.posterior_weights is not None
+        ),
     }
     return {
         "title": stop_titles()[QUIZ_STOP],
@@ -178,7 +182,7 @@ def _display_name(word: str) -> str:
 
 def _question_payload(data: TourData, question: Question) -> dict[str, Any]:
     shares = data.record.words().alignment[question.word]
-    posterior = None if data.after is None else data.after[question.word]
+    posterior = None if data.posterior_weights is None else data.posterior_weights[question.word]
     return {
         "word": question.word,
         "attended": list(question.attended),

@@ -27,15 +27,15 @@ from attnviz.trace.changes import (
     Change,
     ExcludeSource,
     FreezeContext,
-    Resolved,
     SetTemperature,
     SetWeights,
     TakeHypothesis,
+    TranslatorArguments,
     UniformAttention,
     WriteWords,
     replaced_by,
-    resolved,
     shares_of,
+    translator_arguments,
 )
 from attnviz.trace.interventions import Temperature, decode_infinity
 from attnviz.trace.what_ifs import StoredWhatIfs, left_out_sentence
@@ -223,7 +223,7 @@ def _has_attention(folder: str) -> bool:
         return False
 
 
-MakeTrace = Callable[[Resolved], Trace]
+MakeTrace = Callable[[TranslatorArguments], Trace]
 """Translates with these interventions."""
 
 
@@ -267,7 +267,7 @@ def _computed_what_ifs(
             continue
         try:
             trace = saved_traces.get((parent.fingerprint, what_if))
-            traces[number] = trace or make(resolved(parent, what_if.change, held=what_if.held))
+            traces[number] = trace or make(translator_arguments(parent, what_if.change, held=what_if.held))
         except AttnvizError as error:
             problems.append(str(error) if same_original else left_out_sentence(number, str(error)))
     if removed := set(range(1, len(stored.what_ifs) + 1)) - set(traces):
@@ -288,7 +288,7 @@ def _traces_by_what_if(saved: WhatIfs) -> dict[tuple[str, WhatIf], Trace]:
 def _trace_maker(first: Trace, device: str, beam: int | None) -> MakeTrace:
     """Return a function that translates the sentence of `first` with interventions."""
 
-    def make(change: Resolved) -> Trace:
+    def make(change: TranslatorArguments) -> Trace:
         if weights_of(first) is None:
             raise AttnvizError(
                 gettext(

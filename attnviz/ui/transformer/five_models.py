@@ -24,7 +24,7 @@ from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.resources import Rows, measured, translate, weights_of
+from attnviz.ui.resources import Rows, bleu_rows, translate, weights_of
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, shown_trace
 from attnviz.ui.step.verification_badge import verification, verification_rows
 from attnviz.ui.toolbar.downloads import Picture
@@ -155,7 +155,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
 
 
 def _bleu_rows() -> Rows:
-    return measured(MODELS, require_all=False)
+    return bleu_rows(MODELS, require_all=False)
 
 
 def _lanes(view: View, traces: list[Any], rows: Rows) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from attnviz.figures.judgement import (
     compared_values,
     verdict_table,
 )
-from attnviz.figures.template import filled, to_json
+from attnviz.figures.template import figure_of, to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
@@ -223,7 +223,7 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
     ):
         yield Picture(name, name, f"attend-{each.query_side}", attend_figure(each, theme=theme), heatmap_table(each))
     title = gettext("Comparison of piece {number}", number=step + 1)
-    figure = filled(compared_template(judgement, theme), compared_values(judgement, step))
+    figure = figure_of(compared_template(judgement, theme), compared_values(judgement, step))
     yield Picture(
         title,
         title,
