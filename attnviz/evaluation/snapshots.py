@@ -25,7 +25,7 @@ from attnviz.training.config import TrainingConfig
 from attnviz.training.log import read_curves
 from attnviz.training.loop import MOMENTS
 from attnviz.training.preparation import SETTINGS
-from attnviz.training.validation import fixed_pairs, moment, validation_pairs
+from attnviz.training.validation import fixed_pairs, take_snapshot, validation_pairs
 from attnviz.translator import Translator
 
 
@@ -109,7 +109,7 @@ def was_measured_on(known: Snapshots, data: EvaluationData) -> bool:
 
 def _measure(translator: Translator, data: EvaluationData, update: int) -> Snapshots:
     """Return one moment with all its measurements."""
-    snapshots = moment(translator, data.fixed, update, data.name, data.guidance)
+    snapshots = take_snapshot(translator, data.fixed, update, data.name, data.guidance)
     targets = [target for _, target in data.pairs]
     likely = total_likelihood(likelihoods(force_pairs(translator, data.pairs), targets))
     values = {"loss": likely.nats / likely.pieces}

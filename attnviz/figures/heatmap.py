@@ -213,7 +213,7 @@ def _cell_numbers(cells: Grid) -> list[list[str]]:
             f"<br>α′ − α = {signed(after - alpha, 4)}"
             for alpha, after in zip(*rows, strict=True)
         ]
-        for rows in zip(cells.alpha.tolist(), cells.after.tolist(), strict=True)
+        for rows in zip(cells.alpha.tolist(), cells.posterior_or_weights.tolist(), strict=True)
     ]
 
 

@@ -97,7 +97,7 @@ def _missing_reason(tour: TourData, number: int) -> str:
     """Return why this translation has no such stop; empty where it has."""
     record = tour.record
     if number in (3, SOFTMAX_STOP, POSTERIOR_STOP) and not record.attends:
-        return no_attention()
+        return no_attention_reason()
     if number == SOFTMAX_STOP and tour.has_changed_weights:
         return gettext(
             "The attention weights of this step were changed by hand, so they no longer come from softmax. To "
@@ -118,7 +118,7 @@ def _missing_reason(tour: TourData, number: int) -> str:
     return ""
 
 
-def no_attention() -> str:
+def no_attention_reason() -> str:
     """Return why a translator without attention has no stop about attention."""
     return gettext(
         "This translator has no attention: it gives no weights to English words, so this stop has nothing to "
@@ -137,10 +137,10 @@ _SENTENCE_FUNCTIONS: Mapping[int, Callable[[TourData], tuple[str, ...]]] = {
 }
 
 
-def opening(tour: TourData, questions: Sequence[Question]) -> str:
+def quiz_introduction(tour: TourData, questions: Sequence[Question]) -> str:
     """Return the introduction of the quiz, or why there is none."""
     if not tour.record.attends:
-        return no_attention()
+        return no_attention_reason()
     if not questions:
         return gettext(
             "No word of this translation attends clearly to a single English word, so the quiz has no clear "
@@ -158,7 +158,7 @@ def opening(tour: TourData, questions: Sequence[Question]) -> str:
     )
 
 
-def explained(tour: TourData, question: Question) -> str:
+def answer_explanation(tour: TourData, question: Question) -> str:
     """Return the attention and the posterior attention of a word in one sentence."""
     attended = question.attended[0]
     share = fine_percent(float(tour.record.words().alignment[question.word, attended]))

@@ -143,7 +143,7 @@ def exhibit_titles() -> dict[str, str]:
     }
 
 
-def opening() -> TextSection:
+def introduction() -> TextSection:
     """Return the introduction of the page."""
     return TextSection(
         gettext("To the transformer"),
@@ -156,7 +156,7 @@ def opening() -> TextSection:
     )
 
 
-def story(exhibit: ExhibitName) -> TextSection:
+def exhibit_section(exhibit: ExhibitName) -> TextSection:
     """Return the text of an exhibit."""
     return {"dot": _dot_section, "pair": _pair_section, "heads": _heads_section, "answers": _answers_section}[exhibit]()
 

@@ -192,7 +192,7 @@ class TextSection(NamedTuple):
     """Another paragraph about the controls, which the lecture file leaves out."""
 
 
-def opening() -> TextSection:
+def introduction() -> TextSection:
     """Return the introduction of the page."""
     return TextSection(
         gettext("Why attention?"),
@@ -207,7 +207,7 @@ def opening() -> TextSection:
     )
 
 
-def growth() -> TextSection:
+def growth_section() -> TextSection:
     """Return the text about a long sentence and its first words."""
     return TextSection(
         gettext("1. A long sentence through one vector"),
@@ -235,7 +235,7 @@ def additive_and_general() -> str:
     )
 
 
-def judging(model: str) -> str:
+def judge_section(model: str) -> str:
     """Return how `model` judges the translations of the growing sentence."""
     return gettext(
         "The better model {model} is forced to write each translation. The shade of a French word shows its "
@@ -249,7 +249,7 @@ def judging(model: str) -> str:
     )
 
 
-def by_length() -> TextSection:
+def length_section() -> TextSection:
     """Return the text about the paper's Fig. 2."""
     return TextSection(
         gettext("2. The longer the sentence, the worse one vector does"),
@@ -280,7 +280,7 @@ def translations_section() -> TextSection:
     )
 
 
-def forced(model: str, origin: Origin) -> TextSection:
+def forced_section(model: str, origin: Origin) -> TextSection:
     """Return the text about forcing all models through one translation: that of `model`, or of another `origin`."""
     whose = {
         "model": gettext("This translation is by {model}; you can enter another translation above.", model=model),
@@ -301,7 +301,7 @@ def forced(model: str, origin: Origin) -> TextSection:
     )
 
 
-def signals() -> TextSection:
+def gradient_section() -> TextSection:
     """Return the text about gradients and their paths."""
     return TextSection(
         gettext("5. A fixed vector learns, but cannot select"),
@@ -315,7 +315,7 @@ def signals() -> TextSection:
     )
 
 
-def signal_paths() -> TextSection:
+def gradient_paths_section() -> TextSection:
     """Return the text about the figure of gradients and their paths."""
     return TextSection(
         gettext("How far learning signals travel"),

@@ -28,17 +28,17 @@ from attnviz.trace.parts import GradientNorms
 from attnviz.wording.numbers import percent
 from attnviz.wording.why import (
     Origin,
-    by_length,
-    forced,
+    forced_section,
+    gradient_paths_section,
+    gradient_section,
     gradient_share_sentences,
-    growth,
+    growth_section,
     growth_sentence,
+    introduction,
+    judge_section,
     judgement_note,
-    judging,
+    length_section,
     length_sentence,
-    opening,
-    signal_paths,
-    signals,
     translations_section,
 )
 from tests.conftest import SENTENCES, ModelFactory
@@ -191,15 +191,15 @@ def test_the_sentence_length_is_marked_in_the_figure() -> None:
 def test_sections_are_translated_into_french() -> None:
     def section_texts() -> list[str]:
         sections = [
-            opening(),
+            introduction(),
             translations_section(),
-            *(forced("m", origin) for origin in get_args(Origin)),
-            signals(),
-            signal_paths(),
-            by_length(),
-            growth(),
+            *(forced_section("m", origin) for origin in get_args(Origin)),
+            gradient_section(),
+            gradient_paths_section(),
+            length_section(),
+            growth_section(),
         ]
-        return [judging("m"), *(text for one in sections for text in (one.heading, *one.paragraphs))]
+        return [judge_section("m"), *(text for one in sections for text in (one.heading, *one.paragraphs))]
 
     english = section_texts()
     set_language("fr")

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.commands.program import main
 from attnviz.ui.toolbar.input_advice import is_french
 from attnviz.wording.diagram import no_diagram_reason
-from attnviz.wording.seq2seq_steps import no_logit_attribution
+from attnviz.wording.seq2seq_steps import no_logit_attribution_reason
 from tests.importing import bentrevett_seq2seq, d2l_book, fairseq_lstm, joey_nmt, opennmt_py, pytorch_tutorial_2017
 from tests.ui.opening import open_page
 from tests.ui.shown_payloads import all_payloads, badge, panel_texts, shown_equations, steps_of, texts
@@ -59,7 +59,7 @@ def test_imported_translator_is_shown_and_verified(imported: Path, name: str) ->
     assert badge(app)["holds"]
     assert list(all_payloads(app))
     page_texts = texts(app)
-    assert (no_logit_attribution() in page_texts) is (name not in LINEAR)
+    assert (no_logit_attribution_reason() in page_texts) is (name not in LINEAR)
     assert (no_diagram_reason(app.session_state["last_trace"]) in page_texts) is (name not in DIAGRAM)
     equations = " ".join(shown_equations(app))
     assert (r"\tanh(W_t" in equations) is (name in TANH)

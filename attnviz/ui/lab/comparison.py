@@ -43,7 +43,7 @@ from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, we
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.compared_attention import comparison_layouts
 from attnviz.ui.step.heatmap import root_switch, unit_names
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.wording.attention_forms import face_names
 from attnviz.wording.comparison import comparison_caveat, comparison_sentences, no_heatmaps_reason, step_sentence
@@ -147,7 +147,7 @@ def compared_pair(pair: Pair, choices: HeatmapChoices) -> Comparison:
     return compare(pair.first, pair.other, by=by, face=face, posteriors=posteriors)
 
 
-def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
+def comparison_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     try:
         pair = selected_pair(session, view)
@@ -159,7 +159,7 @@ def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
     figure = comparison(
         compared, pair.names, end=choices.end, root=choices.root, colours=choices.colours, leads=pair.leads
     )
-    yield Picture(gettext("Side by side"), heading, "comparison", figure, comparison_table(compared, pair.names))
+    yield OfferedFigure(gettext("Side by side"), heading, "comparison", figure, comparison_table(compared, pair.names))
 
 
 def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:

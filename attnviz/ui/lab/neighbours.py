@@ -44,7 +44,7 @@ from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.resources import translator_in, weights_digest_of, weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.wording.neighbours import (
     metric_names,
@@ -391,7 +391,7 @@ def _selected_vectors(view: View, session: Session) -> tuple[VectorIndex, Metric
         return None
 
 
-def neighbours_pictures(view: View, session: Session) -> Iterator[Picture]:
+def neighbours_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the map as it is saved."""
     chosen = _selected_vectors(view, session)
     if chosen is None:
@@ -400,7 +400,7 @@ def neighbours_pictures(view: View, session: Session) -> Iterator[Picture]:
     coordinates = index.projection.place(step_vectors(view.trace, index.kind)[step : step + 1])[0]
     values = vector_map_values(coordinates, _vector_name(view.trace, index.kind, step))
     title = gettext("Map of all vectors")
-    yield Picture(
+    yield OfferedFigure(
         title,
         _vector_name(view.trace, index.kind, step),
         f"step-{step + 1}-{index.kind}-map",

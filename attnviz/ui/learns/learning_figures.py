@@ -30,10 +30,10 @@ from attnviz.wording.learning import (
     LINK_MEASURES,
     REFERENCES,
     ROW_MEASURES,
-    counted,
     grouped_digits,
-    guided,
+    guidance_definition,
     halfway_sentence,
+    link_counts_text,
     measure_definitions,
     measure_names,
     measured_values_text,
@@ -149,7 +149,7 @@ def learning_lecture(choices: LearningChoices, update: int, theme: ThemeName) ->
     chapters = [
         Chapter(
             gettext("Where it looks"),
-            (introduction(), *filter(None, [guided(runs)]), sentence.target),
+            (introduction(), *filter(None, [guidance_definition(runs)]), sentence.target),
             tuple(_attention_picture(run, choices, updates, theme) for run in runs),
         ),
         Chapter(title, (), (StoryPicture(title, ("",), curves, learning_table(runs)),)),
@@ -220,4 +220,6 @@ def _definitions(runs: list[Snapshots]) -> Chapter:
     definitions = [gettext("{run}: {told}", run=names[name], told=rules[name]) for name in measures]
     levels = gettext("Baselines: attention without training")
     tables = ((levels, baselines_table(runs[0])),) if runs[0].levels else ()
-    return Chapter(gettext("How this is measured"), tuple(filter(None, (*definitions, counted(runs)))), (), tables)
+    return Chapter(
+        gettext("How this is measured"), tuple(filter(None, (*definitions, link_counts_text(runs)))), (), tables
+    )

@@ -42,7 +42,7 @@ from attnviz.ui.step.suspected_errors import shown_suspected_errors
 from attnviz.ui.step.tables import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address
-from attnviz.ui.toolbar.downloads import Picture, download_box, offer_pictures, picture_file
+from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
 from attnviz.ui.toolbar.translation import open_view, shown_translation, status
 from attnviz.ui.view import View
 from attnviz.wording.why import TextSection
@@ -59,7 +59,7 @@ class Section:
     """Title in the current language."""
     draw: Callable[[View, ThemeName], None]
     """Draws the section."""
-    pictures: Callable[[View, Session], Iterator[Picture]]
+    pictures: Callable[[View, Session], Iterator[OfferedFigure]]
     """Yields the figures as currently shown, to be saved; none where it has none."""
     choices: Sequence[str] = ()
     """Session state keys of the choices that determine the figures."""

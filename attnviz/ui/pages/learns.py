@@ -49,9 +49,9 @@ from attnviz.ui.toolbar.downloads import download_box, lecture_link
 from attnviz.ui.view import Keyed
 from attnviz.wording.learning import (
     REFERENCES,
-    counted,
     grouped_digits,
-    guided,
+    guidance_definition,
+    link_counts_text,
     measure_definitions,
     measure_names,
     run_name,
@@ -131,7 +131,7 @@ def _draw(watching: bool) -> None:
 def _figures(choices: LearningChoices) -> None:
     """Draw the figures at the current checkpoint, and sentences about it."""
     _timeline(choices)
-    if sentence := guided(choices.runs):
+    if sentence := guidance_definition(choices.runs):
         st.html(f'<p class="explanation">{escape(sentence)}</p>')
     attention_panel(choices.runs, choices.sentence, theme_name())
     definitions_box = None
@@ -178,7 +178,7 @@ def _definitions(runs: list[Snapshots]) -> None:
     shown = [name for name in rules if any(name in run.curves for run in runs)]
     listed = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(rules[name])}</dd>" for name in shown)
     st.html(f'<dl class="rules">{listed}</dl>')
-    if sentence := counted(runs):
+    if sentence := link_counts_text(runs):
         st.html(f'<p class="explanation">{escape(sentence)}</p>')
 
 

@@ -127,7 +127,7 @@ def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_nam
     name = _as_exhibit_name(exhibit_name)
     st.session_state[_SHOWN_TRACES] = view.trace, request.view.trace
     with st.container(key=f"exhibit_{exhibit_name}"):  # the row scrolls to it: see components/attention_row
-        text_section(transformer_page.story(name))
+        text_section(transformer_page.exhibit_section(name))
     exhibit.draw(view, request, theme_name())
     if EQUATION_LINES[name]:
         with st.container(key=view.key("equations")):
@@ -190,7 +190,10 @@ def _lecture(
     theme: ThemeName,
 ) -> Story:
     """Return the lecture page of the current exhibit."""
-    text, tables = transformer_page.story(exhibit_name), tuple(exhibit.tables(view, request)) if exhibit.tables else ()
+    text, tables = (
+        transformer_page.exhibit_section(exhibit_name),
+        tuple(exhibit.tables(view, request)) if exhibit.tables else (),
+    )
     equation = exhibit_equation(exhibit_name, theme)
     note = (transformer_page.note(exhibit_name),) if EQUATION_LINES[exhibit_name] else ()
     shown = Chapter(
@@ -200,7 +203,7 @@ def _lecture(
         tables,
         equation.latex if EQUATION_LINES[exhibit_name] else "",
     )
-    opening = Chapter(transformer_page.opening().heading, transformer_page.opening().paragraphs)
+    opening = Chapter(transformer_page.introduction().heading, transformer_page.introduction().paragraphs)
     return Story(
         gettext("To the transformer"), request.sentence, (opening, shown), references=transformer_page.REFERENCES
     )
@@ -213,7 +216,7 @@ def _exhibit_selection(view: View, selection: Selection, swap: tuple[int, int] |
 def _draw() -> None:
     available = installed_models()
     with st.container(key="transformer_opening"):
-        text_section(transformer_page.opening())
+        text_section(transformer_page.introduction())
     request = None
     if available:
         with st.container(key="transformer_sentence"):

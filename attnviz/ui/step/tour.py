@@ -23,9 +23,9 @@ from attnviz.wording.tour import (
     QUIZ_STOP,
     SOFTMAX_STOP,
     Stop,
+    answer_explanation,
     chance_sentence,
-    explained,
-    opening,
+    quiz_introduction,
     quiz_labels,
     stop_titles,
     tour_stops,
@@ -156,7 +156,7 @@ def _quiz_payload(data: TourData) -> dict[str, Any]:
     }
     return {
         "title": stop_titles()[QUIZ_STOP],
-        "texts": [coloured_parts(opening(data, quiz_questions))],
+        "texts": [coloured_parts(quiz_introduction(data, quiz_questions))],
         "place": "heatmap" if quiz_questions else "",
         "step": data.word.step,
         "missing": not quiz_questions,
@@ -190,5 +190,5 @@ def _question_payload(data: TourData, question: Question) -> dict[str, Any]:
         "shares": shares.astype(float).tolist(),
         "later": None if posterior is None else posterior.astype(float).tolist(),
         "texts": [percent(float(share)) for share in shares],
-        "explained": coloured_parts(explained(data, question)),
+        "explained": coloured_parts(answer_explanation(data, question)),
     }

@@ -36,7 +36,7 @@ from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.resources import cached_for_all, weights_of
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, show_traces, shown_trace
 from attnviz.ui.step.verification_badge import verification
-from attnviz.ui.toolbar.downloads import Picture, download_box, offer_pictures, picture_file
+from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
 from attnviz.ui.transformer.exhibit import (
     ADDITIVE_MODEL,
     GENERAL_MODEL,
@@ -215,10 +215,10 @@ def _offer_pictures(view: View, sources: FormSources) -> None:
     offer_pictures(view, make_files, ".".join(trace.fingerprint for trace in _traces(sources)), "export_row")
 
 
-def row_pictures(sources: FormSources, step: int) -> dict[Form, Picture]:
+def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
     """Return the row of 0-based `step` in every form as it is saved."""
     forms, pieces = _forms(sources), sources.additive.source_pieces
-    pictures: dict[Form, Picture] = {}
+    pictures: dict[Form, OfferedFigure] = {}
     for name, form in forms.items():
         heading = gettext(
             "Attention of {piece} in {model}",
@@ -226,7 +226,7 @@ def row_pictures(sources: FormSources, step: int) -> dict[Form, Picture]:
             model=form_model(name, sources),
         )
         sentence = step_sentence(name, forms, sources, step)
-        pictures[name] = Picture(
+        pictures[name] = OfferedFigure(
             form_names()[name],
             heading,
             f"step-{step + 1}-{name}",
@@ -321,14 +321,19 @@ def _work_payload(_costs: dict[str, Multiplications], identity: str, theme: Them
     return steady_payload(figure.to_json(), {EVERY_STEP: ("", work_sentence(*_costs.values()))})
 
 
-def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
+def _pictures(
+    view: View,  # noqa: ARG001  as others
+    request: SentenceRequest,
+    selection: ExhibitSelection,
+    theme: ThemeName,
+) -> Iterator[OfferedFigure]:
     traces = energy_traces(request)
     for trace in traces:
         subject = Subject(trace, selection.step, weights_of(trace), selection.source)
         for name in _FIGURES:
             figure = STEP_FIGURES[name]
             title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
-            yield Picture(
+            yield OfferedFigure(
                 title,
                 f"{figure.headline(subject)} ({trace.model})",
                 f"{trace.model}-{selection.step + 1}-{name}",
@@ -336,7 +341,7 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
                 figure.table(subject),
             )
     costs, title = _work(traces), gettext("Multiplications")
-    yield Picture(
+    yield OfferedFigure(
         title,
         title,
         "multiplications",

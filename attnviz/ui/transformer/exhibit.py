@@ -12,7 +12,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.resources import translate
 from attnviz.ui.shared_payloads import register_trace
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 
 FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL, TRANSFORMER_MODEL, LARGE_MODEL = (
@@ -63,7 +63,7 @@ class Exhibit:
     """Computes the exhibit's trace and returns its view; raises AttnvizError with a sentence if that is impossible."""
     draw: Callable[[View, SentenceRequest, ThemeName], None]
     """Draws the exhibit, which `make_view` has computed."""
-    pictures: Callable[[View, SentenceRequest, ExhibitSelection, ThemeName], Iterator[Picture]]
+    pictures: Callable[[View, SentenceRequest, ExhibitSelection, ThemeName], Iterator[OfferedFigure]]
     """Yields the current figures and their tables for downloads; also called outside a Streamlit run."""
     view_id: str
     """Id of the exhibit's view."""

@@ -27,7 +27,7 @@ from attnviz.ui.components.view_state import view_state
 from attnviz.ui.resources import Rows, bleu_rows, translate, weights_of
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, shown_trace
 from attnviz.ui.step.verification_badge import verification, verification_rows
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import (
     ADDITIVE_MODEL,
     FIXED_CONTEXT_MODEL,
@@ -208,14 +208,19 @@ def _length_title() -> str:
     return gettext("BLEU by the length of the sentence")
 
 
-def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
+def _pictures(
+    view: View,  # noqa: ARG001  as others
+    request: SentenceRequest,
+    selection: ExhibitSelection,  # noqa: ARG001  as others
+    theme: ThemeName,
+) -> Iterator[OfferedFigure]:
     for trace in _all_traces(request):
         if trace.attends:
             title, figure = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
-            yield Picture(title, title, f"heatmap-{trace.model}", figure, heatmap_table(trace), trace.translation)
+            yield OfferedFigure(title, title, f"heatmap-{trace.model}", figure, heatmap_table(trace), trace.translation)
     if rows := _bleu_rows():
         figure = bleu_by_length(rows, theme, marked_length=len(request.sentence.split()))
-        yield Picture(
+        yield OfferedFigure(
             _length_title(),
             _length_title(),
             "bleu-by-length",

@@ -50,7 +50,7 @@ from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of_detector
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.verification_badge import inline_verification, verification_rows
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.view import View
 from attnviz.wording import judgement as wording
@@ -214,17 +214,21 @@ def _verification_payload(_judgement: Judgement, identity: str, code: str) -> di
     }
 
 
-def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:
+def _pictures(
+    view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName
+) -> Iterator[OfferedFigure]:
     attention: PairAttention = view.trace
     judgement, step = attention.judgement, selection.step
     for each, name in (
         (attention, gettext("French looks at English")),
         (PairAttention(judgement, "source"), gettext("English looks at French")),
     ):
-        yield Picture(name, name, f"attend-{each.query_side}", attend_figure(each, theme=theme), heatmap_table(each))
+        yield OfferedFigure(
+            name, name, f"attend-{each.query_side}", attend_figure(each, theme=theme), heatmap_table(each)
+        )
     title = gettext("Comparison of piece {number}", number=step + 1)
     figure = figure_of(compared_template(judgement, theme), compared_values(judgement, step))
-    yield Picture(
+    yield OfferedFigure(
         title,
         title,
         f"compared-{step + 1}",
@@ -234,7 +238,7 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
     )
     other = _swapped_judgement(request, judgement, selection.swapped_words) if selection.swapped_words else None
     title = gettext("A bag of vectors")
-    yield Picture(
+    yield OfferedFigure(
         title,
         title,
         "bag",

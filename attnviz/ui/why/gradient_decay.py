@@ -17,7 +17,7 @@ from attnviz.ui.admission import TURNS
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
 from attnviz.ui.resources import gradient_norms_of, weights_digest_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.ui.why.three_models import Trio, force_decoded, missing_models_reason, trio_stamp
 from attnviz.wording.why import gradient_share_sentences
@@ -68,12 +68,12 @@ def signals_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     yield _title(), _table(force_decoded(trio.reference))
 
 
-def signals_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
+def signals_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     traces = force_decoded(trio.reference)
     signals = [_cached_signals(trace) for trace in traces]
     figure = signals_figure(_kinds(traces), signals, theme=theme)
-    yield Picture(_title(), _title(), "signals", figure, _table(traces), " ".join(_sentences(traces, signals)))
+    yield OfferedFigure(_title(), _title(), "signals", figure, _table(traces), " ".join(_sentences(traces, signals)))
 
 
 def _sentences(traces: tuple[Trace, ...], signals: list[GradientNorms]) -> tuple[str, str]:

@@ -33,7 +33,7 @@ from attnviz.ui.fields import segmented_control
 from attnviz.ui.resources import FILE, Rows, devices, translations, translator_in
 from attnviz.ui.resources import bleu_rows as measured_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.ui.why.three_models import MODELS, Trio, judge_model, missing_models_reason, trio_stamp
 from attnviz.wording.numbers import percent, small
@@ -184,11 +184,11 @@ def growth_tables(trace: Trace) -> Iterator[tuple[str, pd.DataFrame]]:
     yield _title(), sentence_growth_table(growth_of(trace))
 
 
-def growth_pictures(trace: Trace, theme: ThemeName = "light") -> Iterator[Picture]:
+def growth_pictures(trace: Trace, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     growth = growth_of(trace)
     figure, table = sentence_growth_figure(growth, theme=theme), sentence_growth_table(growth)
-    yield Picture(_title(), _title(), "sentence-growth", figure, table, growth_sentence(growth))
+    yield OfferedFigure(_title(), _title(), "sentence-growth", figure, table, growth_sentence(growth))
 
 
 def growth_of(trace: Trace) -> PrefixTranslations:
@@ -293,12 +293,12 @@ def by_length_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa:
         yield _length_curve_title(), bleu_by_length_table(rows)
 
 
-def by_length_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
+def by_length_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     if rows := three_models_bleu():
         word_count = len(trio.reference.source_text.split())
         figure, sentence = bleu_by_length(rows, theme, marked_length=word_count), _sentence(rows, word_count, trio)
-        yield Picture(
+        yield OfferedFigure(
             _length_curve_title(), _length_curve_title(), "bleu-by-length", figure, bleu_by_length_table(rows), sentence
         )
 
