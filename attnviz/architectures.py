@@ -60,7 +60,7 @@ class StepTexts:
     """Sentence about a step; the text replaces a piece that consists of a blank only."""
     made_by: Callable[[Any], str] = _model
     """Phrase that names the model or program that made the numbers."""
-    how: Callable[[Any], str] = _model_and_search
+    made_by_search: Callable[[Any], str] = _model_and_search
     """The same, capitalised, with the search that found the target."""
     terms: Callable[[Any], tuple[TermCard, ...]] = lambda _: ()
     """Terms that the sentences at the level *Idea* explain."""
@@ -174,7 +174,7 @@ IMPORTED_ATTENTION = Architecture(
         heads_text=imported_attention.shown_heads,
         step_sentence=imported_attention.attention_step_sentence,
         made_by=imported_attention.made_by,
-        how=lambda trace: stages.capitalised(imported_attention.made_by(trace)),
+        made_by_search=lambda trace: stages.capitalised(imported_attention.made_by(trace)),
     ),
     payloads=frozenset(["facts", "look", "energy", "softmax"]),
 )

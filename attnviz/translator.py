@@ -252,10 +252,10 @@ class Translator(Generic[RecordT]):
         interventions: tuple[Intervention, ...] = (),
     ) -> list[_Translation]:
         """Return the best translation of each sentence in `memory`, of at most `limits` pieces."""
-        how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
+        search_settings = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
         if beam == 1:
             paths = self._greedy(memory, limits, interventions)
-            return [_Translation(path, self.tokenizer.decode(path.ids), how, ()) for path in paths]
+            return [_Translation(path, self.tokenizer.decode(path.ids), search_settings, ()) for path in paths]
         # A history stores the numbers of all hypotheses. Where that is too large, a second pass forces the winner.
         fits = beam * len(limits) * max(limits) <= _LONGEST_HISTORY
         history: list[SearchStep[Any]] | None = [] if fits and self.prepared.stores_steps else None
@@ -268,7 +268,7 @@ class Translator(Generic[RecordT]):
             else:
                 path = self.prepared.path(history, sentence, best.ids, best.parent)
             decoded = self._decoded(finished)
-            translations.append(_Translation(path, decoded[0].translation, how, decoded))
+            translations.append(_Translation(path, decoded[0].translation, search_settings, decoded))
         return translations
 
     def _decoded(self, finished: Sequence[FinishedHypothesis]) -> tuple[Hypothesis, ...]:
@@ -349,10 +349,10 @@ class Translator(Generic[RecordT]):
         interventions: tuple[Intervention, ...] = (),
     ) -> RecordT:
         """Return the trace of one translation; `memory` holds its sentence alone."""
-        ids, how = result.path.ids, result.search
+        ids, search_settings = result.path.ids, result.search
         arrays = self.prepared.recorded_arrays(source, memory, result.path)
         numbers = {name: tensor.cpu().numpy() for name, tensor in arrays.items()}
-        score = float(numbers["log_probabilities"].sum()) / len(ids) ** how.length_penalty
+        score = float(numbers["log_probabilities"].sum()) / len(ids) ** search_settings.length_penalty
         record: RecordT = self.prepared.record(
             source_text=text,
             translation=result.translation,
@@ -364,7 +364,7 @@ class Translator(Generic[RecordT]):
             unknown_characters=self.tokenizer.source.unknown_characters(text) if UNK in source else (),
             **numbers,
             top_pieces=tuple(tuple(map(self._pieces.__getitem__, row)) for row in numbers["top_ids"].tolist()),
-            search=how,
+            search=search_settings,
             score=score,
             hypotheses=result.hypotheses or (Hypothesis(result.translation, score),),
             config=self.network.config.to_dict(),

@@ -140,13 +140,13 @@ def score_section(
                     continue
                 bleu, chrf = corpus_scores(result.translations, targets)
                 signatures |= {score.metric: score.signature for score in (bleu, chrf)}
-                spread = interval(resampled_bleu(sentence_counts(result.translations, targets)))
+                bleu_interval = interval(resampled_bleu(sentence_counts(result.translations, targets)))
                 record["searches"].append(
                     {
                         "beam": result.beam,
                         "bleu": bleu.value,
-                        "bleu_low": spread.low,
-                        "bleu_high": spread.high,
+                        "bleu_low": bleu_interval.low,
+                        "bleu_high": bleu_interval.high,
                         "chrf2": chrf.value,
                         "sentences_per_second": len(pairs) / result.seconds,
                     }

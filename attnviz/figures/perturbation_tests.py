@@ -247,14 +247,14 @@ def _outcome_text(tests: PerturbationTests, name: str, test: PerturbedStep, spel
 def _layout(
     trace: Trace,
     tests: PerturbationTests,
-    shown: dict[str, PerturbedStep],
+    shown_tests: dict[str, PerturbedStep],
     spelling: Spelling,
     width: int,
     ink: Palette,
 ) -> Spec:
-    rows, count = len(shown), len(trace.source_pieces)
-    space = _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT)
-    labelled = _labelled_pieces(np.max([test.weights for test in shown.values()], axis=0), space)
+    rows, count = len(shown_tests), len(trace.source_pieces)
+    panel_width = _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT)
+    labelled_pieces = _labelled_pieces(np.max([test.weights for test in shown_tests.values()], axis=0), panel_width)
     axis = base_axis(ink) | {"zeroline": False, "showgrid": False}
     title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 4}
     return base_layout(ink) | {
@@ -269,8 +269,8 @@ def _layout(
             "range": [-0.6, count - 0.4],
             "side": "bottom",
             "tickangle": -90,
-            "tickvals": labelled,
-            "ticktext": [escape(shorten(piece_name(trace.source_pieces[j]), _LABEL)) for j in labelled],
+            "tickvals": labelled_pieces,
+            "ticktext": [escape(shorten(piece_name(trace.source_pieces[j]), _LABEL)) for j in labelled_pieces],
             "tickfont": {"size": 11, "color": ink.encoder},
         },
         "xaxis2": axis
@@ -294,15 +294,15 @@ def _layout(
             {
                 "type": "line",
                 "xref": "paper",
-                "x0": ends[0],
-                "x1": ends[1],
+                "x0": span[0],
+                "x1": span[1],
                 "y0": row + height,
                 "y1": row + height,
                 "line": {"color": ink.line, "width": 1},
                 "layer": "below",
             }
             for row in range(rows)
-            for ends, height in ((_WEIGHTS_SPAN, _WEIGHTS_Y), (_BARS_SPAN, _BAR_Y))
+            for span, height in ((_WEIGHTS_SPAN, _WEIGHTS_Y), (_BARS_SPAN, _BAR_Y))
         ]
         + [
             {

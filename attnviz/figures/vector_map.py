@@ -46,7 +46,7 @@ def vector_map_template(
         "hoverinfo": "text",
     }
     if url_parts:
-        points["customdata"] = [list(way) for way in url_parts]
+        points["customdata"] = [list(url_part) for url_part in url_parts]
     star: Spec = {
         "type": "scatter",
         "mode": "markers",
