@@ -5,7 +5,7 @@
 // to the values that fill it, as JSON. `layout.meta` says whether rows or columns are steps, source pieces or words:
 // then the chosen ones are marked, and a click chooses one.
 
-import { onScaleChange, scaled, scaleFactor } from "../larger.js";
+import { onScaleChange, scaled, scaleFactor } from "../figure_scale.js";
 import { fetchAhead, payloadOf } from "../payloads.js";
 import {
   chartOf,
