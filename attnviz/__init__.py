@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz.errors import AttnvizError
 from attnviz.trace import Attention, Trace, attention
-from attnviz.trace.drawing import drawn_by
+from attnviz.trace.drawing import register_drawing
 
 if TYPE_CHECKING:
     from attnviz.evaluation.head_finder import find_heads
     from attnviz.evaluation.scoring import alignment_error
     from attnviz.evaluation.two_files import link_agreement
+    from attnviz.importing.attention_reader import read_attention
     from attnviz.importing.huggingface import from_huggingface
-    from attnviz.importing.reading import read_attention
     from attnviz.trace.drawing import Drawing
     from attnviz.translator import Translator
 
@@ -37,7 +37,7 @@ _MODULES = {
     "find_heads": "evaluation.head_finder",
     "from_huggingface": "importing.huggingface",
     "link_agreement": "evaluation.two_files",
-    "read_attention": "importing.reading",
+    "read_attention": "importing.attention_reader",
 }
 """The module of each name that saved traces do not need; `Translator` imports torch, which loads slowly."""
 
@@ -61,4 +61,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-drawn_by(_notebook)
+register_drawing(_notebook)

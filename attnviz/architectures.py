@@ -19,7 +19,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Attention, Judgement, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.quantity import Quantity
-from attnviz.trace.saved import Saved
+from attnviz.trace.saved import SavedResult
 from attnviz.wording import equations, idea, imported_attention, seq2seq_steps, stages, transformer_steps
 from attnviz.wording.equations import Equation, Texts
 from attnviz.wording.idea import TermCard, recurrent_terms
@@ -60,7 +60,7 @@ class StepTexts:
     """Sentence about a step; the text replaces a piece that consists of a blank only."""
     made_by: Callable[[Any], str] = _model
     """Phrase that names the model or program that made the numbers."""
-    how: Callable[[Any], str] = _model_and_search
+    made_by_search: Callable[[Any], str] = _model_and_search
     """The same, capitalised, with the search that found the target."""
     terms: Callable[[Any], tuple[TermCard, ...]] = lambda _: ()
     """Terms that the sentences at the level *Idea* explain."""
@@ -72,7 +72,7 @@ class Architecture:
 
     name: str
     """Name in `bounds.ARCHITECTURES`; "attention" for attention that another program computed."""
-    result: type[Saved]
+    result: type[SavedResult]
     """Type of its results."""
     verifier: Callable[[Any, Weights], Verifier] | None = None
     """Returns the verifier of a result, given weights; raises MisfitError for weights of another model.
@@ -174,7 +174,7 @@ IMPORTED_ATTENTION = Architecture(
         heads_text=imported_attention.shown_heads,
         step_sentence=imported_attention.attention_step_sentence,
         made_by=imported_attention.made_by,
-        how=lambda trace: stages.capitalised(imported_attention.made_by(trace)),
+        made_by_search=lambda trace: stages.capitalised(imported_attention.made_by(trace)),
     ),
     payloads=frozenset(["facts", "look", "energy", "softmax"]),
 )
@@ -244,12 +244,12 @@ ARCHITECTURES: Mapping[str, Architecture] = {
 _BY_RESULT = {architecture.result: architecture for architecture in ARCHITECTURES.values()}
 
 
-def architecture_of(result: Saved) -> Architecture:
+def architecture_of(result: SavedResult) -> Architecture:
     """Return the declaration of the architecture that made `result`."""
     return _BY_RESULT[type(result)]
 
 
-def step_texts(result: Saved) -> StepTexts:
+def step_texts(result: SavedResult) -> StepTexts:
     """Return the sentences and equations of the steps of `result`; raise ValueError where there are no steps."""
     texts = architecture_of(result).step_texts
     if texts is None:
@@ -257,7 +257,7 @@ def step_texts(result: Saved) -> StepTexts:
     return texts
 
 
-def verifier_of(result: Saved, weights: Weights) -> Verifier:
+def verifier_of(result: SavedResult, weights: Weights) -> Verifier:
     """Return the verifier of `result`, given the weights of the model that made it.
 
     Raise MisfitError where they are of another kind or size, ValueError where nothing can be recomputed.
@@ -268,7 +268,7 @@ def verifier_of(result: Saved, weights: Weights) -> Verifier:
     return make(result, weights)
 
 
-def could_be_of(result: Saved, weights: Weights) -> bool:
+def could_be_of(result: SavedResult, weights: Weights) -> bool:
     """Return whether `weights` have the kind and the sizes of the model that made `result`."""
     check = architecture_of(result).check_model
     if check is None:

@@ -14,13 +14,13 @@ from attnviz.languages import gettext
 def check_text(what: str, value: object) -> None:
     """Raise AttnvizError, naming `what`, unless `value` is text."""
     if not isinstance(value, str):
-        raise AttnvizError(gettext("The {what} must be text, not {found}.", what=what, found=bounds.shown(value)))
+        raise AttnvizError(gettext("The {what} must be text, not {found}.", what=what, found=bounds.abbreviated(value)))
 
 
 def check_texts(value: object) -> None:
     """Raise AttnvizError unless `value` is an iterable of texts; a single text would be read as its characters."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise AttnvizError(gettext("Give a list of sentences, not {found}.", found=bounds.shown(value)))
+        raise AttnvizError(gettext("Give a list of sentences, not {found}.", found=bounds.abbreviated(value)))
 
 
 def check_whole(what: str, value: object, least: int, most: int) -> None:
@@ -32,7 +32,7 @@ def check_whole(what: str, value: object, least: int, most: int) -> None:
                 what=what,
                 least=least,
                 most=most,
-                found=bounds.shown(value),
+                found=bounds.abbreviated(value),
             )
         )
 
@@ -40,7 +40,7 @@ def check_whole(what: str, value: object, least: int, most: int) -> None:
 def check_number(what: str, value: object, least: float, most: float) -> None:
     """Raise AttnvizError, naming `what`, unless `value` is a number within these bounds."""
     try:
-        bounds.real(what, value, least, most)
+        bounds.check_real(what, value, least, most)
     except ValueError as error:
         raise AttnvizError(
             gettext(
@@ -48,7 +48,7 @@ def check_number(what: str, value: object, least: float, most: float) -> None:
                 what=what,
                 least=least,
                 most=most,
-                found=bounds.shown(value),
+                found=bounds.abbreviated(value),
             )
         ) from error
 
@@ -60,7 +60,7 @@ def check_each(what: str, values: Any, kinds: tuple[type, ...]) -> None:
             raise AttnvizError(
                 gettext(
                     "{found} is not one of the {what}: {kinds}.",
-                    found=bounds.shown(value),
+                    found=bounds.abbreviated(value),
                     what=what,
                     kinds=", ".join(kind.__name__ for kind in kinds),
                 )
@@ -69,7 +69,7 @@ def check_each(what: str, values: Any, kinds: tuple[type, ...]) -> None:
 
 def check_version(what: str, version: object, latest: int) -> None:
     """Raise AttnvizError, naming `what`, unless `version` is a format version from 1 to `latest`."""
-    found = {"what": what, "version": bounds.shown(version), "latest": latest}
+    found = {"what": what, "version": bounds.abbreviated(version), "latest": latest}
     if type(version) is not int or version < 1:
         raise AttnvizError(
             gettext("{what} has format version {version}, which does not exist: the latest is {latest}.", **found)

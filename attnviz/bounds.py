@@ -29,26 +29,26 @@ ARCHITECTURES = (*TRANSLATORS, "decomposable")
 PRECISIONS = ("auto", "bf16", "fp32")
 
 
-def whole(name: str, value: object, least: int, most: int) -> None:
+def check_whole(name: str, value: object, least: int, most: int) -> None:
     """Raise ValueError, naming the setting, unless `value` is an integer (not a bool) from `least` to `most`."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise ValueError(f"{name} must be a whole number from {least:,} to {most:,}, not {shown(value)}")
+        raise ValueError(f"{name} must be a whole number from {least:,} to {most:,}, not {abbreviated(value)}")
 
 
-def real(name: str, value: object, least: float, most: float, *, without: float | None = None) -> None:
+def check_real(name: str, value: object, least: float, most: float, *, without: float | None = None) -> None:
     """Raise ValueError, naming the setting, unless `value` is a finite number (not a bool) from `least` to `most`.
 
     `without` excludes one of the two bounds.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most or value == without:
         rule = f"from {least:g} to {most:g}" + ("" if without is None else f", {without:g} left out")
-        raise ValueError(f"{name} must be a number {rule}, not {shown(value)}")
+        raise ValueError(f"{name} must be a number {rule}, not {abbreviated(value)}")
 
 
-def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
+def check_one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise ValueError, naming the setting, unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}")
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {abbreviated(value)}")
 
 
 def check_model(settings: Mapping[str, object]) -> None:
@@ -56,16 +56,18 @@ def check_model(settings: Mapping[str, object]) -> None:
 
     The network's config class checks the settings that are words.
     """
-    whole("vocabulary_size", settings["vocabulary_size"], 5, LARGEST_VOCABULARY)  # four special pieces and one other
-    whole("source_vocabulary_size", settings.get("source_vocabulary_size", 5), 5, LARGEST_VOCABULARY)
+    check_whole(
+        "vocabulary_size", settings["vocabulary_size"], 5, LARGEST_VOCABULARY
+    )  # four special pieces and one other
+    check_whole("source_vocabulary_size", settings.get("source_vocabulary_size", 5), 5, LARGEST_VOCABULARY)
     for name in SIZES:
-        whole(name, settings.get(name, 1), 1, LARGEST_SIZE)
+        check_whole(name, settings.get(name, 1), 1, LARGEST_SIZE)
     for name in COUNTS:
-        whole(name, settings.get(name, 1), 1, MOST_LAYERS)
-    real("dropout", settings.get("dropout", 0.0), 0, 1, without=1)
+        check_whole(name, settings.get(name, 1), 1, MOST_LAYERS)
+    check_real("dropout", settings.get("dropout", 0.0), 0, 1, without=1)
 
 
-def shown(value: object) -> str:
+def abbreviated(value: object) -> str:
     """Return `value` as text, shortened to 60 characters."""
     if isinstance(value, int) and abs(value) >= 10**15:
         return "a number of more than 15 digits"

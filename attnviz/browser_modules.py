@@ -11,13 +11,13 @@ _LATER_IMPORT = re.compile(r'\bimport\("(\.[^"]+)"\)')
 _EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.MULTILINE)
 
 
-def imported(module: Path) -> list[Path]:
+def static_imports(module: Path) -> list[Path]:
     """Return the modules that `module` imports by relative path, in order."""
     text = module.read_text(encoding="utf-8")
     return [(module.parent / match[1]).resolve() for match in _IMPORT.finditer(text)]
 
 
-def imported_later(module: Path) -> list[Path]:
+def dynamic_imports(module: Path) -> list[Path]:
     """Return the modules that `module` imports by relative path only once it needs them."""
     text = module.read_text(encoding="utf-8")
     return [(module.parent / match[1]).resolve() for match in _LATER_IMPORT.finditer(text)]
@@ -29,7 +29,7 @@ def with_imports(modules: Iterable[Path]) -> list[Path]:
 
     def add(module: Path) -> None:
         if module not in ordered:
-            for dependency in imported(module):
+            for dependency in static_imports(module):
                 add(dependency)
             ordered[module] = None
 
@@ -38,7 +38,7 @@ def with_imports(modules: Iterable[Path]) -> list[Path]:
     return list(ordered)
 
 
-def as_one_script(module: Path) -> str:
+def bundle(module: Path) -> str:
     """Return `module` and everything that it imports as one script, for a page that is a single file.
 
     The modules share one scope, so no two of them may define the same name.

@@ -122,7 +122,7 @@ def _built(folder: Path, config: DecomposableConfig) -> tuple[Decomposable, Toke
 def _built(folder: Path, config: AnyConfig) -> tuple[AnyNetwork, Tokenizer]:
     """Load the network of this config from `folder`, ready for use, and its tokenizer."""
     tokenizer = _read_tokenizer(folder, config)
-    with torch.device("meta"), _Undrawn():
+    with torch.device("meta"), _SkipInitialisation():
         network = build(config)
     network.load_state_dict(_read_weights(folder, network.state_dict()), assign=True)
     network.requires_grad_(False).eval()
@@ -180,7 +180,7 @@ def _read_vocabularies(folder: Path, config: Seq2SeqConfig) -> Tokenizer:
     return tokenizer
 
 
-class _Undrawn(TorchFunctionMode):
+class _SkipInitialisation(TorchFunctionMode):
     """Skip the random initialisation of weights that loaded ones replace.
 
     Drawing from a normal distribution on the device "meta" imports torch's compiler, which takes as long as torch

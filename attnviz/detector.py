@@ -15,7 +15,7 @@ from attnviz.decoding import batches, padded, sentence_ids, target_ids
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.model_folder import weights_digest
-from attnviz.network.decomposable import Decomposable, Judged
+from attnviz.network.decomposable import Decomposable, DecomposableOutput
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
 
@@ -103,7 +103,7 @@ class Detector:
         return sentence_ids(self.tokenizer, source), target_ids(self.tokenizer, target)
 
     @torch.inference_mode()
-    def _judge(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Judged:
+    def _judge(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> DecomposableOutput:
         """Run the network on unpadded ids, EOS last."""
-        judged: Judged = self.network(*(padded(side).to(self.device) for side in zip(*pairs, strict=True)))
+        judged: DecomposableOutput = self.network(*(padded(side).to(self.device) for side in zip(*pairs, strict=True)))
         return judged

@@ -1,4 +1,4 @@
-"""Functions that let former names of version 0.2 work until version 0.4, with a DeprecationWarning."""
+"""Let former names of version 0.2 work until version 0.4, with a DeprecationWarning."""
 
 from __future__ import annotations
 
@@ -26,3 +26,19 @@ def current_name(name: str, names: Mapping[str, str], what: str) -> str:
         return name
     warnings.warn(f"{what} {name!r} is now {names[name]!r}", DeprecationWarning, stacklevel=3)
     return names[name]
+
+
+class FormerAttribute:
+    """A class attribute that returns the attribute `current` under its former name."""
+
+    def __init__(self, current: str) -> None:
+        self._current = current
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Store class and former name for the warning."""
+        self._names = f"{owner.__name__}.{name} is now {owner.__name__}.{self._current}"
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        """Return the attribute of the instance, or of the class."""
+        warnings.warn(self._names, DeprecationWarning, stacklevel=2)
+        return getattr(owner if instance is None else instance, self._current)

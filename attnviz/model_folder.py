@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from attnviz import bounds
 from attnviz.arguments import check_version
-from attnviz.attention_kinds import renamed
+from attnviz.attention_kinds import with_current_attention
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 
@@ -142,7 +142,7 @@ def read_config(folder: str | Path) -> dict[str, Any]:
         check_version(str(path), version, VERSION)
         settings = fields["model"]
         bounds.check_model(settings)
-        settings = renamed(settings) if version == 1 else dict(settings)
+        settings = with_current_attention(settings) if version == 1 else dict(settings)
     except OSError as error:
         raise AttnvizError(_unreadable(path, error)) from error
     except KeyError as error:

@@ -46,7 +46,7 @@ ROW_FRAME, CELL_FRAME = "#8662d9", "#2b8a57"
 Of medium lightness, so that a frame has a contrast of 3:1 with all of them.
 """
 
-MARK, MARK_EDGE = "#ffd24a", "#17130a"
+MARKER, MARKER_EDGE = "#ffd24a", "#17130a"
 """Fill and edge of marks on heatmap cells of any colour.
 
 The light fill or the dark edge has a contrast of 3:1 with black, white, cividis and the signed scale.

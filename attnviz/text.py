@@ -84,7 +84,7 @@ class _Letters(dict[int, int]):
 _LETTERS = _Letters()
 
 
-def is_mark(character: str) -> bool:
+def is_combining(character: str) -> bool:
     """Return whether a character is a combining mark or a joiner, which belongs to the letter before it."""
     return character.translate(_LETTERS) != character
 
@@ -302,7 +302,7 @@ def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:
 def _apart(surface: str, start: int) -> bool:
     """Return whether a word begins inside a run of letters: a neighbouring letter is of a script without spaces."""
     around = surface[start - 1 : start + 1]
-    if start < 1 or len(around) < 2 or around[0] == " " or is_mark(around[1]):
+    if start < 1 or len(around) < 2 or around[0] == " " or is_combining(around[1]):
         return False
     return _UNSPACED.search(around) is not None
 

@@ -36,7 +36,7 @@ _PUNCTUATION = re.compile(r'^[^"]*([,;]\s[^"]*|\d[,;]\d[^"]*)$')
 """A line without quotation marks whose comma or semicolon belongs to a sentence or a number."""
 _PACKED = {".gz": gzip.open, ".xz": lzma.open}
 _UTF_8_MARK = b"\xef\xbb\xbf"
-_MARKS = {
+_BYTE_ORDER_MARKS = {
     b"\xff\xfe\0\0": "UTF-32LE",
     b"\0\0\xfe\xff": "UTF-32BE",
     b"\xff\xfe": "UTF-16LE",
@@ -104,7 +104,7 @@ def pairs_in(lines: Iterable[str], path: Path, *, skip_malformed: bool = False) 
         columns = line.split("\t")
         if number == 1 and is_header(columns):
             skipped.append(header())
-        elif reason := malformed(columns):
+        elif reason := malformed_reason(columns):
             skipped.append(Skipped(number, reason))
             if len(samples) < _SAMPLE_LINES:
                 samples.append(line)
@@ -118,7 +118,7 @@ def pairs_in(lines: Iterable[str], path: Path, *, skip_malformed: bool = False) 
     return Pairs(pairs, skipped)
 
 
-def malformed(columns: Sequence[str]) -> str:
+def malformed_reason(columns: Sequence[str]) -> str:
     """Return why the `columns` of a line are no pair; "" where they are one."""
     if any("\ufffd" in column for column in columns):
         return gettext("it is not valid UTF-8")
@@ -141,16 +141,16 @@ def header() -> Skipped:
     return Skipped(1, gettext("it names the columns"), malformed=False)
 
 
-def other_division(line: str) -> str:
+def other_separator_text(line: str) -> str:
     """Return which other separator than a tab divides a line into two sides; "" where it seems to be one sentence."""
     if "|||" in line:
         return gettext("its two sentences are separated by ||| instead of a tab")
     if line.startswith('"') and line.endswith('"') and line.count('","') == 1:
-        return csv_division()
+        return csv_reason()
     return ""
 
 
-def csv_division() -> str:
+def csv_reason() -> str:
     """Return the reason why a line of CSV is malformed."""
     return gettext("its two sentences are separated by a comma or semicolon (CSV) instead of a tab")
 
@@ -235,7 +235,7 @@ def _is_csv(line: str) -> bool:
 
 def read_text_lines(path: Path, longest: int = _LONGEST) -> Iterator[str]:
     """Yield the lines of a file, compressed or not, as `strict_lines` does; raise AttnvizError on read errors."""
-    with reading(path), open_packed(path) as file:
+    with reading_errors(path), open_compressed(path) as file:
         yield from strict_lines(file, str(path), longest)
 
 
@@ -292,7 +292,7 @@ def _without_partial_character(line: bytes) -> bytes:
 
 
 def _check_start(line: bytes, name: str) -> None:
-    for start, encoding in _MARKS.items():
+    for start, encoding in _BYTE_ORDER_MARKS.items():
         if line.startswith(start):
             raise AttnvizError(_convert(name, encoding, 1, ""))
     for start, kind in KINDS_OF_FILES.items():
@@ -359,14 +359,14 @@ def _convert(name: str, encoding: str, number: int, reads: str) -> str:
     )
 
 
-def open_packed(path: Path) -> IO[bytes]:
+def open_compressed(path: Path) -> IO[bytes]:
     """Open a file, decompressed if its name ends in .gz or .xz."""
     openers: dict[str, Any] = _PACKED
     file: IO[bytes] = openers.get(path.suffix, open)(path, "rb")
     return file
 
 
-def unpacked(content: bytes, name: str, most: int) -> tuple[bytes, str]:
+def decompressed(content: bytes, name: str, most: int) -> tuple[bytes, str]:
     """Return the decompressed `content` of a file, and its name without .gz or .xz.
 
     Raise AttnvizError where it is damaged or unpacks to more than `most` bytes; no more is unpacked.
@@ -375,7 +375,7 @@ def unpacked(content: bytes, name: str, most: int) -> tuple[bytes, str]:
     if path.suffix not in _PACKED:
         return content, name
     openers: dict[str, Any] = _PACKED
-    with reading(path), openers[path.suffix](io.BytesIO(content), "rb") as file:
+    with reading_errors(path), openers[path.suffix](io.BytesIO(content), "rb") as file:
         data: bytes = file.read(most + 1)
     if len(data) > most:
         raise AttnvizError(gettext("{name} unpacks to more than {most} MB.", name=name, most=most // 10**6))
@@ -383,7 +383,7 @@ def unpacked(content: bytes, name: str, most: int) -> tuple[bytes, str]:
 
 
 @contextlib.contextmanager
-def reading(path: Path) -> Iterator[None]:
+def reading_errors(path: Path) -> Iterator[None]:
     """Turn errors of reading a file into an AttnvizError that names it."""
     try:
         yield

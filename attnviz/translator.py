@@ -14,34 +14,35 @@ from attnviz.arguments import check_number
 from attnviz.checkpoint import load_model
 from attnviz.decoding import (
     Candidate,
-    Course,
-    Finished,
+    DecodingPath,
+    FinishedHypothesis,
     SearchStep,
     all_sentence_ids,
     all_target_ids,
     attributions_of,
     batches,
+    beam_nodes,
     check_beam,
     forced_target,
+    gradient_norms_of,
     greedy,
     longest_target,
-    nodes_of,
     padded,
     search,
     sentence_ids,
-    signals_of,
     target_ids,
 )
-from attnviz.decoding.prepared import Prepared, RecordT, prepared
+from attnviz.decoding.prepared import PreparedNetwork, RecordT, prepare
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
+from attnviz.former_names import FormerAttribute
 from attnviz.languages import gettext
 from attnviz.model_folder import model_folders, weights_digest
 from attnviz.network import Network
 from attnviz.text import UNK, Tokenizer
 from attnviz.trace import BeamTree, Hypothesis, Search, Trace
 from attnviz.trace.interventions import Intervention
-from attnviz.trace.parts import Attributions, Signals
+from attnviz.trace.parts import Attributions, GradientNorms
 
 __all__ = ["Translator", "available_devices", "available_models"]
 
@@ -57,7 +58,7 @@ MOST_PENALTY = 10.0
 class _Translation(NamedTuple):
     """A translation that was found or forced."""
 
-    course: Course
+    path: DecodingPath
     translation: str
     search: Search
     hypotheses: tuple[Hypothesis, ...]
@@ -81,7 +82,7 @@ class Translator(Generic[RecordT]):
         """
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device
-        self.prepared: Prepared[RecordT] = prepared(network)  # public for callers that run the decoder themselves
+        self.prepared: PreparedNetwork[RecordT] = prepare(network)  # public for callers that run the decoder themselves
         self.unk = network.writes_unk
         """Whether a search may write `<unk>`, by default as the model's own program; set it before translating."""
         self._decoder: Any = self.prepared.decoder
@@ -163,11 +164,10 @@ class Translator(Generic[RecordT]):
                 if targets is None or forced is None:
                     translations = self._search(memory, [limits[place] for place in places], beam, length_penalty)
                 else:
-                    courses = self.prepared.forced_together(memory, [forced[place] for place in places])
+                    paths = self.prepared.forced_paths(memory, [forced[place] for place in places])
                     typed = [self._typed(targets[place], forced[place]) for place in places]
                     translations = [
-                        _Translation(course, text, Search("forced"), ())
-                        for course, text in zip(courses, typed, strict=True)
+                        _Translation(path, text, Search("forced"), ()) for path, text in zip(paths, typed, strict=True)
                     ]
                 for row, place in enumerate(places):
                     sentence_memory = memory.without_padding(row, len(sources[place]))
@@ -194,7 +194,7 @@ class Translator(Generic[RecordT]):
             )[0]
         return BeamTree(
             source_text=text,
-            nodes=nodes_of(growth, self._pieces),
+            nodes=beam_nodes(growth, self._pieces),
             hypotheses=self._decoded(finished),
             beam=beam,
             length_penalty=length_penalty,
@@ -210,9 +210,11 @@ class Translator(Generic[RecordT]):
         """
         return attributions_of(self.network, self._decoder, self.weights_digest, trace)
 
-    def signals(self, trace: Trace) -> Signals:
+    def gradient_norms(self, trace: Trace) -> GradientNorms:
         """Return the norms of the gradient of each target piece by each source piece; raise as `attributions`."""
-        return signals_of(self.network, self._decoder, self.weights_digest, trace)
+        return gradient_norms_of(self.network, self._decoder, self.weights_digest, trace)
+
+    signals = FormerAttribute("gradient_norms")
 
     def check(
         self,
@@ -250,10 +252,10 @@ class Translator(Generic[RecordT]):
         interventions: tuple[Intervention, ...] = (),
     ) -> list[_Translation]:
         """Return the best translation of each sentence in `memory`, of at most `limits` pieces."""
-        how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
+        search_settings = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
         if beam == 1:
-            courses = self._greedy(memory, limits, interventions)
-            return [_Translation(course, self.tokenizer.decode(course.ids), how, ()) for course in courses]
+            paths = self._greedy(memory, limits, interventions)
+            return [_Translation(path, self.tokenizer.decode(path.ids), search_settings, ()) for path in paths]
         # A history stores the numbers of all hypotheses. Where that is too large, a second pass forces the winner.
         fits = beam * len(limits) * max(limits) <= _LONGEST_HISTORY
         history: list[SearchStep[Any]] | None = [] if fits and self.prepared.stores_steps else None
@@ -262,20 +264,20 @@ class Translator(Generic[RecordT]):
         for sentence, finished in enumerate(hypotheses):
             best = finished[0]
             if history is None:
-                course = self.prepared.forced(memory, best.ids, interventions)
+                path = self.prepared.forced_path(memory, best.ids, interventions)
             else:
-                course = self.prepared.course(history, sentence, best.ids, best.parent)
+                path = self.prepared.path(history, sentence, best.ids, best.parent)
             decoded = self._decoded(finished)
-            translations.append(_Translation(course, decoded[0].translation, how, decoded))
+            translations.append(_Translation(path, decoded[0].translation, search_settings, decoded))
         return translations
 
-    def _decoded(self, finished: Sequence[Finished]) -> tuple[Hypothesis, ...]:
+    def _decoded(self, finished: Sequence[FinishedHypothesis]) -> tuple[Hypothesis, ...]:
         return tuple(Hypothesis(self.tokenizer.decode(hypothesis.ids), hypothesis.score) for hypothesis in finished)
 
-    def _greedy(self, memory: Any, limits: list[int], interventions: tuple[Intervention, ...]) -> list[Course]:
+    def _greedy(self, memory: Any, limits: list[int], interventions: tuple[Intervention, ...]) -> list[DecodingPath]:
         history: list[SearchStep[Any]] | None = [] if self.prepared.stores_steps else None
         targets = greedy(self._decoder, memory, limits, history, interventions, self.unk)
-        return [self.prepared.course(history or [], sentence, ids, 0) for sentence, ids in enumerate(targets)]
+        return [self.prepared.path(history or [], sentence, ids, 0) for sentence, ids in enumerate(targets)]
 
     def _typed(self, target: str | Sequence[int] | None, ids: Sequence[int]) -> str:
         """Return the text of a given translation with these ids."""
@@ -288,7 +290,7 @@ class Translator(Generic[RecordT]):
         ids = forced_target(forced_ids, interventions)
         if ids != forced_ids:
             translation = self.tokenizer.decode(ids)
-        return _Translation(self.prepared.forced(memory, ids, interventions), translation, Search("forced"), ())
+        return _Translation(self.prepared.forced_path(memory, ids, interventions), translation, Search("forced"), ())
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
         """Return the translations of many sentences, computed in batches of similar length.
@@ -305,13 +307,15 @@ class Translator(Generic[RecordT]):
                 translations[place] = self.tokenizer.decode(ids)
         return translations
 
-    def search_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[list[Finished]]:
+    def search_batch(
+        self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0
+    ) -> list[list[FinishedHypothesis]]:
         """Return the finished hypotheses of many sentences, best first; raise as `translate_batch`.
 
         The length penalty only orders them: the width of the beam alone decides which are found.
         """
         sources = self._encode_all(texts, beam)
-        hypotheses: list[list[Finished]] = [[] for _ in sources]
+        hypotheses: list[list[FinishedHypothesis]] = [[] for _ in sources]
         for places, memory, limits in self._batches(sources, _BATCH_PIECES // beam):
             found_hypotheses = search(self._decoder, memory, limits, beam, length_penalty, unk=self.unk)
             for place, finished in zip(places, found_hypotheses, strict=True):
@@ -345,10 +349,10 @@ class Translator(Generic[RecordT]):
         interventions: tuple[Intervention, ...] = (),
     ) -> RecordT:
         """Return the trace of one translation; `memory` holds its sentence alone."""
-        ids, how = result.course.ids, result.search
-        arrays = self.prepared.recorded(source, memory, result.course)
+        ids, search_settings = result.path.ids, result.search
+        arrays = self.prepared.recorded_arrays(source, memory, result.path)
         numbers = {name: tensor.cpu().numpy() for name, tensor in arrays.items()}
-        score = float(numbers["log_probabilities"].sum()) / len(ids) ** how.length_penalty
+        score = float(numbers["log_probabilities"].sum()) / len(ids) ** search_settings.length_penalty
         record: RecordT = self.prepared.record(
             source_text=text,
             translation=result.translation,
@@ -360,7 +364,7 @@ class Translator(Generic[RecordT]):
             unknown_characters=self.tokenizer.source.unknown_characters(text) if UNK in source else (),
             **numbers,
             top_pieces=tuple(tuple(map(self._pieces.__getitem__, row)) for row in numbers["top_ids"].tolist()),
-            search=how,
+            search=search_settings,
             score=score,
             hypotheses=result.hypotheses or (Hypothesis(result.translation, score),),
             config=self.network.config.to_dict(),
@@ -373,7 +377,7 @@ class Translator(Generic[RecordT]):
         return record
 
 
-def _memory_of(prepared: Prepared[Any], device: torch.device, sources: Sequence[Sequence[int]]) -> Any:
+def _memory_of(prepared: PreparedNetwork[Any], device: torch.device, sources: Sequence[Sequence[int]]) -> Any:
     """Return the encoder's output of sentences, given as ids of their pieces."""
     lengths = torch.tensor([len(source) for source in sources])
     return prepared.memory(padded(sources).to(device), lengths.to(device))

@@ -33,7 +33,7 @@ class WordTokenizer(Tokenizer):
         if not isinstance(closed, bool):
             raise ValueError("closed must be true or false")
         filled = fields.get("filled", 0)
-        bounds.whole("filled", filled, 0, bounds.LONGEST_PADDING)
+        bounds.check_whole("filled", filled, 0, bounds.LONGEST_PADDING)
         self._take(model, target, opened=False, closed=True)
         self.source = WordTokenizer.__new__(WordTokenizer)
         self.source._take(model, source, opened=fields["opened"], closed=closed, filled=filled)

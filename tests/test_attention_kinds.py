@@ -57,10 +57,10 @@ def test_registered_kind_is_traced_drawn_and_verified(
     for figure in step_figures(subject).values():
         figure.draw(subject)
     assert len(narrate(trace, 1)) == len(equations(trace, 1)) == 5
-    verification = RNNsearchVerifier(trace, load_weights(tmp_path)).verify(1, reading=True)
+    verification = RNNsearchVerifier(trace, load_weights(tmp_path)).verify(1, with_heatmap_posterior=True)
     assert verification.holds
     checked = {check.quantity for check in verification.checks}
-    assert {"alignment", "contexts", "states", "top_probabilities", "posterior", "reading"} <= checked
+    assert {"alignment", "contexts", "states", "top_probabilities", "posterior", "heatmap_posterior"} <= checked
     assert ({"keys", "queries", "energies", "energy sums"} <= checked) == (place == COSINE)
     assert (
         bool(verification.missing) == bool(STEP_FIGURES["energy-decomposition"].missing(subject)) == (place == FORWARD)

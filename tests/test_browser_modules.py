@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.browser_modules import as_one_script, imported, with_imports
+from attnviz.browser_modules import bundle, static_imports, with_imports
 from tests.deno_program import made_by
 
 MODULES = {
@@ -41,12 +41,12 @@ def page(tmp_path: Path) -> Path:
 
 def test_module_comes_after_its_imports(page: Path) -> None:
     ten, half = (page.parent / "numbers" / name for name in ("ten.js", "half.js"))
-    assert imported(page) == [half, ten, ten]
+    assert static_imports(page) == [half, ten, ten]
     assert with_imports([page, half]) == [ten, half, page]
 
 
 def test_bundled_script_behaves_like_modules(page: Path, tmp_path: Path) -> None:
     answer = "JSON.stringify(await page())"
     as_modules = made_by(f'import {{ page }} from "{page.as_uri()}";', answer, None, tmp_path)
-    assert made_by(as_one_script(page), answer, None, tmp_path) == as_modules
+    assert made_by(bundle(page), answer, None, tmp_path) == as_modules
     assert as_modules[:2] == [5, 20]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz.architectures import verifier_of
-from attnviz.attention_kinds import renamed
+from attnviz.attention_kinds import with_current_attention
 from attnviz.errors import AttnvizError
 from attnviz.model_folder import load_weights, read_config
 from attnviz.trace import Seq2SeqTrace, Trace
@@ -56,9 +56,9 @@ def test_old_run_resumes_with_new_name(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_renaming_changes_only_the_old_name() -> None:
-    assert renamed({"attention": "dot", "heads": 2}) == {"attention": "general", "heads": 2}
-    assert renamed({"attention": "additive"}) == {"attention": "additive"}
-    assert renamed({"heads": 2}) == {"heads": 2}
+    assert with_current_attention({"attention": "dot", "heads": 2}) == {"attention": "general", "heads": 2}
+    assert with_current_attention({"attention": "additive"}) == {"attention": "additive"}
+    assert with_current_attention({"heads": 2}) == {"heads": 2}
 
 
 def test_settings_of_later_version_are_refused() -> None:

@@ -21,6 +21,7 @@ NAMES = {
         "AfterWord": "PosteriorAttention",
         "Answers": "AttributionMethods",
         "Firmness": "MinimalChange",
+        "Shuffled": "PermutationEffects",
         "Trial": "PerturbedStep",
         "Trials": "PerturbationTests",
         "after_word": "posterior_attention",
@@ -91,6 +92,7 @@ def test_attribution_is_found_by_its_former_name(translator: Translator, model_f
         ("/", "page=lab&section=trials", {"page": "lab", "section": "perturbation-tests"}),
         ("/lab", "section=answers&page=why", {"page": "lab", "section": "attributions"}),
         ("/", "page=lab&compare=branch&rival-other=4", {"page": "lab", "compare": "what-if", "foil-other": "4"}),
+        ("/", "page=transformer&rung=heads", {"page": "transformer", "exhibit": "heads"}),
         ("/base/why", "", {"page": "why"}),
     ],
 )
@@ -109,10 +111,39 @@ def test_other_addresses_are_not_redirected() -> None:
 
 
 def test_redirected_parameters_exist() -> None:
+    from attnviz.ui.pages.transformer import EXHIBIT_PARAMETER
     from attnviz.ui.server import PARAMETERS
 
-    assert set(PARAMETERS.values()) - {"other_what_if"} <= {one.name for one in VIEW_PARAMETERS}
+    assert set(PARAMETERS.values()) - {"other_what_if", EXHIBIT_PARAMETER} <= {one.name for one in VIEW_PARAMETERS}
     assert not set(PARAMETERS) & {one.name for one in VIEW_PARAMETERS}
+
+
+@pytest.mark.parametrize(
+    ("owner", "former", "new"),
+    [
+        (analysis.Comparison, "looks", "both_attend"),
+        (analysis.PosteriorAttention, "reading", "heatmap_posterior"),
+    ],
+)
+def test_attribute_is_found_by_its_former_name(owner: type, former: str, new: str) -> None:
+    instance = object.__new__(owner)
+    object.__setattr__(instance, new, value := object())
+    with pytest.warns(DeprecationWarning, match=rf"{owner.__name__}\.{new}$"):
+        assert getattr(instance, former) is value
+
+
+@pytest.mark.parametrize(
+    ("owner", "former", "new"),
+    [
+        (analysis.Agreement, "apart", "least_agreeing"),
+        (analysis.Agreement, "together", "most_agreeing"),
+        (analysis.Comparison, "moved", "total_variation"),
+        (Translator, "signals", "gradient_norms"),
+    ],
+)
+def test_method_is_found_by_its_former_name(owner: type, former: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=rf"{owner.__name__}\.{new}$"):
+        assert getattr(owner, former) is getattr(owner, new)
 
 
 def test_figures_offer_no_former_name() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
-from attnviz.text_files import Pairs, is_csv_sample, read_pairs, strict_lines, unpacked
+from attnviz.text_files import Pairs, decompressed, is_csv_sample, read_pairs, strict_lines
 from tests.snapshots import plain
 
 TEXT = "A summer.\tUn été chaud.\nA dog.\tUn chien, là.\n"
@@ -131,12 +131,12 @@ def test_any_utf_8_text_is_read_unchanged(lines: list[str]) -> None:
 
 @pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress), ("", bytes)])
 def test_compressed_file_is_unpacked_up_to_a_limit(ending: str, pack: Callable[[bytes], bytes]) -> None:
-    assert unpacked(pack(TEXT.encode()), f"pairs.tsv{ending}", 1 << 20) == (TEXT.encode(), "pairs.tsv")
+    assert decompressed(pack(TEXT.encode()), f"pairs.tsv{ending}", 1 << 20) == (TEXT.encode(), "pairs.tsv")
     if ending:
         with pytest.raises(AttnvizError):
-            unpacked(pack(bytes(1 << 20)), f"pairs.tsv{ending}", (1 << 20) - 1)
+            decompressed(pack(bytes(1 << 20)), f"pairs.tsv{ending}", (1 << 20) - 1)
         with pytest.raises(AttnvizError):
-            unpacked(b"damaged", f"pairs.tsv{ending}", 1 << 20)
+            decompressed(b"damaged", f"pairs.tsv{ending}", 1 << 20)
 
 
 @pytest.mark.parametrize(

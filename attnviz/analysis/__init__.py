@@ -10,7 +10,13 @@ from attnviz.analysis.attribution_methods import (
 )
 from attnviz.analysis.comparison import Comparison, compare
 from attnviz.analysis.minimal_change import MinimalChange, minimal_change
-from attnviz.analysis.perturbation_tests import PerturbationTests, Shuffled, adversary, perturbation_tests, shuffled
+from attnviz.analysis.perturbation_tests import (
+    PermutationEffects,
+    PerturbationTests,
+    adversary,
+    perturbation_tests,
+    shuffled,
+)
 from attnviz.analysis.posterior import PosteriorAttention, likelihood, posterior, posterior_attention
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
 from attnviz.former_names import former_names
@@ -22,10 +28,10 @@ __all__ = [
     "AttributionMethods",
     "Comparison",
     "MinimalChange",
+    "PermutationEffects",
     "PerturbationTests",
     "PerturbedStep",
     "PosteriorAttention",
-    "Shuffled",
     "added_logits",
     "adversary",
     "agreement",
@@ -48,6 +54,7 @@ __getattr__ = former_names(
         "AfterWord": "PosteriorAttention",
         "Answers": "AttributionMethods",
         "Firmness": "MinimalChange",
+        "Shuffled": "PermutationEffects",
         "Trial": "PerturbedStep",
         "Trials": "PerturbationTests",
         "after_word": "posterior_attention",

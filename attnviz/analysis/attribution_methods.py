@@ -20,7 +20,7 @@ from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import total_variation
-from attnviz.former_names import current_name
+from attnviz.former_names import FormerAttribute, current_name
 from attnviz.trace import Attention, Trace
 from attnviz.trace.parts import Attributions
 
@@ -140,13 +140,16 @@ class Agreement:
     variation: Array
     """Total variation of their positive parts, (A, A), from 0 (the same) to 1 (disjoint)."""
 
-    def apart(self) -> tuple[AttributionMethod, AttributionMethod]:
+    def least_agreeing(self) -> tuple[AttributionMethod, AttributionMethod]:
         """Return the two methods that agree on the top piece at the fewest steps; the first of equals."""
         return self._pair(self.top.argmin())
 
-    def together(self) -> tuple[AttributionMethod, AttributionMethod]:
+    def most_agreeing(self) -> tuple[AttributionMethod, AttributionMethod]:
         """Return the two different methods that agree on the top piece at the most steps; the first of equals."""
         return self._pair(np.where(np.triu(np.ones(self.top.shape), 1) > 0, self.top, -1).argmax())
+
+    apart = FormerAttribute("least_agreeing")
+    together = FormerAttribute("most_agreeing")
 
     def _pair(self, place: np.intp) -> tuple[AttributionMethod, AttributionMethod]:
         first, second = np.unravel_index(place, self.top.shape)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid
+from attnviz.former_names import FormerAttribute
 from attnviz.text import normalise, word_spans
 from attnviz.trace import Attention, Record
 
@@ -47,11 +47,8 @@ class Comparison:
     both_attend: bool
     """Whether both models have attention, so that cells can be compared."""
 
-    @property
-    def looks(self) -> bool:
-        """Former name of `both_attend`, which goes with version 0.4."""
-        warnings.warn("Comparison.looks is now Comparison.both_attend", DeprecationWarning, stacklevel=2)
-        return self.both_attend
+    looks = FormerAttribute("both_attend")
+    moved = FormerAttribute("total_variation")
 
     @property
     def has_probabilities(self) -> bool:
@@ -64,7 +61,7 @@ class Comparison:
         return self.other - self.first
 
     @property
-    def moved(self) -> Array:
+    def total_variation(self) -> Array:
         """For each shared row, half the sum of absolute differences of its cells, (R,); missing cells count as 0.
 
         For shares this is the total variation, from 0 (the same) to 1 (disjoint). nan where the row is not shared.

@@ -80,13 +80,13 @@ class PairLinks:
         return cls("".join(hashlib.sha256(text.encode("utf-8")).hexdigest()[:6] for text in texts), links)
 
     @classmethod
-    def read(cls, text: str, words: Words) -> PairLinks:
+    def parse(cls, text: str, words: Words) -> PairLinks:
         """Return the links in a text of `text`; raise AttnvizError where they are invalid or index missing words."""
         digest, _, remainder = text.partition(".")
         own = cls.of(*linkable_words(words), GoldLinks())
         if not re.fullmatch("[0-9a-f]{12}", digest):
             digest, remainder = own.digest, text
-        sure, possible = read_gold_links(remainder.replace(".", " "))
+        sure, possible = parse_sure_and_possible(remainder.replace(".", " "))
         links = GoldLinks(sure, possible - sure)
         return cls(digest, validated(links, words) if digest == own.digest else links)
 
@@ -103,12 +103,12 @@ class PairLinks:
         return self.digest[:6] == PairLinks.of(*linkable_words(words), self.links).digest[:6]
 
 
-def read_links(text: str, words: Words) -> GoldLinks:
+def parse_gold_links(text: str, words: Words) -> GoldLinks:
     """Return the links in a text between `words`: `i-j` sure, `i?j` or `ipj` only possible.
 
     Raise AttnvizError, naming it, where a link is malformed or out of range, and where there are too many.
     """
-    sure, possible = read_gold_links(text)
+    sure, possible = parse_sure_and_possible(text)
     return validated(GoldLinks(sure, possible - sure), words)
 
 
@@ -141,7 +141,7 @@ def validated(gold: GoldLinks, words: Words) -> GoldLinks:
     return gold
 
 
-def stored_links(trace: Aligned) -> GoldLinks:
+def recorded_gold_links(trace: Aligned) -> GoldLinks:
     """Return the gold links stored in a record, which only an `Attention` has; links of `</s>` are dropped."""
     if not isinstance(trace, Attention):
         return GoldLinks()
@@ -221,7 +221,7 @@ def _strongest_links(words: Words, threshold: float | None) -> list[tuple[int, i
     return [(j, i) for j, i in links(words.alignment[:rows], threshold) if j < last]
 
 
-def read_pharaoh(text: str) -> list[tuple[int, int]]:
+def parse_pharaoh(text: str) -> list[tuple[int, int]]:
     """Return the links (source word, target word), both 0-based, of a text in Pharaoh format.
 
     Raise AttnvizError where a link is malformed or there is none.
@@ -239,7 +239,7 @@ def read_pharaoh(text: str) -> list[tuple[int, int]]:
     return [(int(link[1]), int(link[2])) for link in matches if link]
 
 
-def read_gold_links(text: str) -> tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]:
+def parse_sure_and_possible(text: str) -> tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]:
     """Return the sure and the possible links (source word, target word), 0-based, of a text of gold links.
 
     `i-j` is sure, `i?j` or `ipj` only possible. Raise AttnvizError where a link is malformed or there is none.

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.trace.parts import Signals
+from attnviz.trace.parts import GradientNorms
 
 Array = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ def distances(steps: int, pieces: int) -> NDArray[np.int64]:
     return np.asarray(i + j, dtype=np.int64)
 
 
-def gradient_quartiles(signals: Signals) -> GradientDecay:
+def gradient_quartiles(signals: GradientNorms) -> GradientDecay:
     """Return the quartiles of gradient norms by distance."""
     steps_between = distances(*signals.start.shape)
     end = int(steps_between.max()) + 1
@@ -62,7 +62,7 @@ def gradient_quartiles(signals: Signals) -> GradientDecay:
     return GradientDecay(means, start, contexts, near, far)
 
 
-def gradient_share(signals: Signals, attended: NDArray[np.integer]) -> tuple[float, float]:
+def gradient_share(signals: GradientNorms, attended: NDArray[np.integer]) -> tuple[float, float]:
     """Return the share of the gradient that reaches the most attended piece, mean over words, and its baseline.
 
     `attended` has that piece for each word, (Ty,). The baseline is a gradient that reaches all pieces equally; both are

@@ -50,7 +50,7 @@ class Grid:
     """
 
     @property
-    def after(self) -> NDArray[np.floating]:
+    def posterior_or_weights(self) -> NDArray[np.floating]:
         """The posterior, (rows, columns), where the face needs it; else alpha."""
         return self.alpha + self.shown if self.face == "difference" else self.shown
 

@@ -151,7 +151,7 @@ class JudgementVerifier(Verifier):
         check_judgement_fit(trace, weights)
         self.trace, self.weights = trace, weights
 
-    def pairs(self, step: int = 0, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
+    def pairs(self, step: int = 0, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:  # noqa: ARG002
         """Return every recorded quantity, as recorded and as recomputed from the quantities recorded before it.
 
         These are embeddings, features, energies, both alignments, weighted sums, comparisons, their sums, and the

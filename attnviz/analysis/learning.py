@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.word_classes import is_article, is_content, is_mark, precedes_noun
+from attnviz.analysis.word_classes import is_article, is_content, is_punctuation, precedes_noun
 
 Link = tuple[int, int]
 """A link (source word, target word), 0-based."""
@@ -117,7 +117,7 @@ def link_classes(pair: LinkedPair) -> dict[str, set[Link]]:
     classes: dict[str, set[Link]] = {name: set() for name in CLASSES} | {"exchanged": exchanged}
     for j, i in single_links(pair) - exchanged:
         source, target = pair.source[j], pair.target[i]
-        if is_mark(source) and is_mark(target):
+        if is_punctuation(source) and is_punctuation(target):
             classes["marks"].add((j, i))
         elif is_article(source, "source") and is_article(target, "target"):
             classes["articles"].add((j, i))

@@ -97,7 +97,7 @@ class Readouts:
         result = np.empty((len(chosen), count))
         for block in self.blocks(count, len(chosen)):
             trace_steps = slice(chosen.start + block.start, min(chosen.start + block.stop, chosen.stop))
-            readouts = self.maxout(self.wide(trace_steps, None if mixtures is None else mixtures[block]))
+            readouts = self.maxout(self.maxout_inputs(trace_steps, None if mixtures is None else mixtures[block]))
             pieces = self._target_ids[trace_steps]
             logits = np.einsum("scl,sl->sc", readouts, self._output[pieces]) + self._bias[pieces, None]
             result[block] = logits - self._log_sum(readouts)
@@ -117,12 +117,12 @@ class Readouts:
 
         `mixtures` (S, C, Tx) as for `log_likelihood`.
         """
-        readouts = self.maxout(self.wide(steps, mixtures))
+        readouts = self.maxout(self.maxout_inputs(steps, mixtures))
         return self._float32_logits(readouts).reshape(*readouts.shape[:2], -1)
 
     def logits(self, step: int, mixtures: Array) -> Array:
         """Return the logits of one 0-based step for each of the contexts `mixtures` (C, Tx): (C, K)."""
-        readouts = self.maxout(self.wide(slice(step, step + 1), mixtures[None]))[0]
+        readouts = self.maxout(self.maxout_inputs(slice(step, step + 1), mixtures[None]))[0]
         logits: Array = readouts @ self._output.T + self._bias
         return logits
 
@@ -148,7 +148,7 @@ class Readouts:
         They pass through the maxout's winners and, with `readout_state="current"`, through s_i as well. At a tie, where
         a maxout has no gradient, the first of the pair counts.
         """
-        wide = self.wide(steps, mixtures)
+        wide = self.maxout_inputs(steps, mixtures)
         first_wins = wide[..., 0::2] >= wide[..., 1::2]
         wide_gradients = np.empty(wide.shape)
         wide_gradients[..., 0::2], wide_gradients[..., 1::2] = (
@@ -163,7 +163,7 @@ class Readouts:
             )
         return gradients
 
-    def wide(self, steps: slice, mixtures: Array | None = None) -> Array:
+    def maxout_inputs(self, steps: slice, mixtures: Array | None = None) -> Array:
         """Return t~_i for each context of these steps, (S, C, 2l), `mixtures` (S, C, Tx) as for `log_likelihood`."""
         context = self._mix(self._annotation_terms, mixtures)
         wide: Array = self._fixed_terms[steps, None] + context
@@ -176,7 +176,7 @@ class Readouts:
 
         It passes through the step's maxout winners. If `centred`, the mean over the vocabulary is subtracted.
         """
-        pairs = self.wide(slice(None), self.alignment[:, None])[:, 0]
+        pairs = self.maxout_inputs(slice(None), self.alignment[:, None])[:, 0]
         winners = np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2)
         rows = self._output[self._target_ids] - (self._output.mean(axis=0) if centred else 0)
         fits: Array = np.einsum("il,jil->ij", rows, self._annotation_terms[:, winners], optimize=True)

@@ -237,7 +237,7 @@ def without_strongest(alignment: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Shuffled:
+class PermutationEffects:
     """For each of Ty steps, the effect of shuffling its weights."""
 
     largest: Array
@@ -248,7 +248,7 @@ class Shuffled:
     """Share of permutations that write the same piece as the step's own weights, (Ty,), from 0 to 1."""
 
 
-def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS, seed: int = 0) -> Shuffled:
+def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS, seed: int = 0) -> PermutationEffects:
     """Return the effect of the permutations of `perturbation_tests` on every step, correct to about 1e-6.
 
     The same `seed` gives the same permutations. Raise AttnvizError where the model has no attention or the weights are
@@ -268,4 +268,4 @@ def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS
         logits /= logits.sum(axis=2, keepdims=True)
         change[steps] = total_variation(logits[:, 1:], logits[:, :1])
         unchanged[steps] = written[:, 1:] == written[:, :1]
-    return Shuffled(readouts.alignment.max(axis=1), np.median(change, axis=1), unchanged.mean(axis=1))
+    return PermutationEffects(readouts.alignment.max(axis=1), np.median(change, axis=1), unchanged.mean(axis=1))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.recomputation import Weights
+from attnviz.former_names import FormerAttribute
 from attnviz.trace import Trace, Words
 
 Array = NDArray[np.float64]
@@ -38,7 +39,7 @@ _FAINT = 1e-6
 """Added to every column sum, so that columns near 0 are not scaled up."""
 
 
-class OtherContexts(Protocol):
+class ContextEvaluation(Protocol):
     """A translation evaluated with other contexts: what posterior attention is computed from."""
 
     @property
@@ -81,7 +82,7 @@ def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Array:
     return posterior_of(Readouts(trace, weights), kind)
 
 
-def posterior_of(readouts: OtherContexts, kind: Kind = DEFAULT) -> Array:
+def posterior_of(readouts: ContextEvaluation, kind: Kind = DEFAULT) -> Array:
     """Return `posterior`, (Ty, Tx), of a translation from its `readouts`."""
     return _softmax(_SCORES[kind](readouts))
 
@@ -114,15 +115,15 @@ def posterior_words(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Wor
     return dataclasses.replace(words, alignment=words.merged(posterior(trace, weights, kind)))
 
 
-def _bayes(readouts: OtherContexts) -> Array:
+def _bayes(readouts: ContextEvaluation) -> Array:
     return _log(readouts.alignment) + readouts.alone
 
 
-def _fit(readouts: OtherContexts) -> Array:
+def _fit(readouts: ContextEvaluation) -> Array:
     return _log(readouts.alignment) + readouts.fit()
 
 
-def _balanced(readouts: OtherContexts) -> Array:
+def _balanced(readouts: ContextEvaluation) -> Array:
     scores = 0.75 * _bayes(readouts) + 0.25 * readouts.fit()
     balanced: Array = scores - 0.5 * np.log(_softmax(scores).sum(axis=0) + _FAINT)
     return balanced
@@ -140,7 +141,7 @@ def _softmax(scores: Array) -> Array:
     return shares
 
 
-_SCORES: Mapping[Kind, Callable[[OtherContexts], Array]] = {
+_SCORES: Mapping[Kind, Callable[[ContextEvaluation], Array]] = {
     "balanced": _balanced,
     "posterior": _bayes,
     "fit": _fit,
@@ -158,25 +159,27 @@ class PosteriorAttention:
     """p(y_i | s_{i-1}, y_{i-1}, c = h_j), as `likelihood` returns it."""
     posterior: Array
     """p(j | y_i) by Bayes' rule, from prior and likelihood; rows sum to 1."""
-    reading: Array
+    heatmap_posterior: Array
     """Posterior attention of the heatmap: the default kind of `analysis.posterior`, which normalises over steps too."""
+
+    reading = FormerAttribute("heatmap_posterior")
 
     def change(self, step: int) -> float:
         """Return the total variation between prior and posterior of 0-based `step`, from 0 to 1."""
         return float(0.5 * np.abs(self.posterior[step] - self.prior[step]).sum())
 
 
-def posterior_attention(trace: Trace, weights: Weights, reading: Array | None = None) -> PosteriorAttention:
+def posterior_attention(trace: Trace, weights: Weights, heatmap_posterior: Array | None = None) -> PosteriorAttention:
     """Return prior, likelihood and posterior of every step of `trace`.
 
-    `weights` are those of the model that made the trace (`load_weights`); `reading`, (Ty, Tx), is the posterior of the
-    heatmap where already computed. Raise AttnvizError where the weights are another model's, or where the model has no
-    attention.
+    `weights` are those of the model that made the trace (`load_weights`); `heatmap_posterior`, (Ty, Tx), is the
+    posterior of the heatmap where already computed. Raise AttnvizError where the weights are another model's, or where
+    the model has no attention.
     """
     readouts = Readouts(trace, weights)
     return PosteriorAttention(
         readouts.alignment,
         np.exp(readouts.alone),
         bayes(readouts.alignment, readouts.alone),
-        posterior_of(readouts) if reading is None else reading,
+        posterior_of(readouts) if heatmap_posterior is None else heatmap_posterior,
     )

@@ -87,7 +87,7 @@ class JudgedTranslation:
 
 
 @dataclass(frozen=True, eq=False)
-class Growth:
+class PrefixTranslations:
     """Translations by M models of the N prefixes of a sentence, with the judgement of another model."""
 
     prefixes: tuple[str, ...]

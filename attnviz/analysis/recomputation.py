@@ -314,7 +314,7 @@ def bayes(prior: Array, logarithms: Array) -> Array:
         return softmax(np.log(prior) + logarithms)
 
 
-def reading(
+def heatmap_posterior(
     decoder: Weights,
     config: Mapping[str, Any],
     annotations: Array,

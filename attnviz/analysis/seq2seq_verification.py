@@ -228,13 +228,13 @@ class Seq2SeqVerifier(Verifier):
         check_seq2seq_fit(trace, weights)
         self.trace, self.weights = trace, to_float64(weights)
 
-    def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:  # noqa: ARG002
         """Return all numbers of 0-based `step`, as displayed and as recomputed.
 
         These are annotations, first state, keys, query, energies and their units, alignment with entropy and coverage,
         context, gates, cell states and states of all layers, readout, probabilities and, where logits are linear, the
-        logit attributions of the chosen piece, the likeliest ones and `pieces`. `reading` has no effect: imports have
-        no posterior attention.
+        logit attributions of the chosen piece, the likeliest ones and `pieces`. `with_heatmap_posterior` has no effect:
+        imports have no posterior attention.
         """
         trace, recomputed = self.trace, self._steps[step]
         probabilities = softmax(recomputed["logits"])

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.word_classes import is_article, is_content, is_mark
+from attnviz.analysis.word_classes import is_article, is_content, is_punctuation
 from attnviz.text import SPECIAL_PIECES
 from attnviz.trace import Record
 from attnviz.trace.interventions import interventions_at
@@ -60,7 +60,9 @@ class WordAttention:
             (words.target[word], words.target_groups[word], record.target_pieces),
             (words.source[source], words.source_groups[source], record.source_pieces),
         )
-        return not any(is_mark(text) or {pieces[i] for i in group} & {*SPECIAL_PIECES} for text, group, pieces in sides)
+        return not any(
+            is_punctuation(text) or {pieces[i] for i in group} & {*SPECIAL_PIECES} for text, group, pieces in sides
+        )
 
     def is_clear(self, word: int) -> bool:
         """Return whether the attention of a target word is clear."""
@@ -169,7 +171,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Odds:
+class ChanceScore:
     """Expected number of correct answers without knowledge."""
 
     attended: float
@@ -229,12 +231,12 @@ def questions(
     )
 
 
-def odds(record: Record, asked_questions: tuple[Question, ...]) -> Odds:
+def chance_score(record: Record, asked_questions: tuple[Question, ...]) -> ChanceScore:
     """Return the expected number of correct answers to `asked_questions` without knowledge."""
     words = record.words()
     sources, targets = len(words.source), len(words.target)
     on_diagonal = {question.word: _diagonal_source(question.word, targets, sources) for question in asked_questions}
-    return Odds(
+    return ChanceScore(
         sum(len(question.attended) for question in asked_questions) / sources,
         sum(len(question.meant) for question in asked_questions) / sources,
         sum(on_diagonal[question.word] in question.attended for question in asked_questions),

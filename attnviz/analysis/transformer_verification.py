@@ -199,12 +199,12 @@ class TransformerVerifier(Verifier):
         check_transformer_fit(trace, weights)
         self.trace, self.weights = trace, weights
 
-    def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:  # noqa: ARG002
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:  # noqa: ARG002
         """Return all numbers of the source and of 0-based `step`, as displayed and as recomputed.
 
         These are queries, keys, values, scores and weights of every head, the residual stream after every block,
-        readout and probabilities. `pieces` and `reading` have no effect: there are no logit attributions and no
-        posterior attention.
+        readout and probabilities. `pieces` and `with_heatmap_posterior` have no effect: there are no logit attributions
+        and no posterior attention.
         """
         return {
             name: (_of_step(name, getattr(self.trace, name), step), _of_step(name, values, step))

@@ -118,16 +118,16 @@ class Verifier(ABC):
     """Message that names the quantities that cannot be recomputed, with the reason; empty where all can."""
 
     @abstractmethod
-    def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:
         """Return the quantities of 0-based `step`, as displayed and as recomputed from the displayed operands.
 
-        `pieces` are further pieces whose logit attributions are displayed. `reading` includes the heatmap's posterior
-        attention.
+        `pieces` are further pieces whose logit attributions are displayed. `with_heatmap_posterior` includes the
+        heatmap's posterior attention.
         """
 
-    def verify(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Verification:
+    def verify(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Verification:
         """Return the comparison of every quantity of 0-based `step`; arguments as for `pairs`."""
-        pairs = self.pairs(step, pieces, reading=reading)
+        pairs = self.pairs(step, pieces, with_heatmap_posterior=with_heatmap_posterior)
         checks = tuple(compare_quantity(name, np.asarray(value), expected) for name, (value, expected) in pairs.items())
         return Verification(checks, self.missing)
 
@@ -146,13 +146,13 @@ class RNNsearchVerifier(Verifier):
         decoder = submodule_weights(weights, "decoder.")
         self._decoder = {n: value if n == "embedding.weight" else _float64(value) for n, value in decoder.items()}
 
-    def pairs(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Pairs:
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:
         """Return all numbers of 0-based `step`, as displayed and as recomputed.
 
         These are annotations, keys, query, features, energies and their units, alignment with entropy and coverage,
         context, gates, candidate, state, readout, probabilities, the logit attributions of the chosen piece, the
-        likeliest ones and `pieces`, and likelihood and posterior of each source piece. With `reading`, also the
-        heatmap's posterior attention, which takes all steps to recompute.
+        likeliest ones and `pieces`, and likelihood and posterior of each source piece. With `with_heatmap_posterior`,
+        also the heatmap's posterior attention, which takes all steps to recompute.
         """
         trace, recomputed = self.trace, self._attention_at(step)
         recomputed |= decode_with_alignment(
@@ -178,7 +178,7 @@ class RNNsearchVerifier(Verifier):
             sums = [energy_decomposition(trace, self.weights, step, position).energy for position in unmasked.tolist()]
             pairs["energy sums"] = sums, recomputed["energies"][unmasked]
         if trace.attends:
-            pairs |= self._posterior_pairs(step, recomputed["alignment"], reading=reading)
+            pairs |= self._posterior_pairs(step, recomputed["alignment"], with_heatmap_posterior=with_heatmap_posterior)
         maxout_inputs = readout_pairs(trace, self.weights, step)
         pairs["maxout pairs"] = maxout_inputs.reshape(-1, 2).max(axis=1), recomputed["readouts"]
         shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
@@ -199,7 +199,9 @@ class RNNsearchVerifier(Verifier):
         state, previous_alignment = _float64(trace.previous_states[step]), _float64(trace.previous_alignment[step])
         return attend(self._decoder, trace.config, _float64(trace.keys), state, previous_alignment, interventions)
 
-    def _posterior_pairs(self, step: int, alignment: Array, *, reading: bool) -> dict[str, tuple[Any, Array]]:
+    def _posterior_pairs(
+        self, step: int, alignment: Array, *, with_heatmap_posterior: bool
+    ) -> dict[str, tuple[Any, Array]]:
         """Return likelihood and posterior of 0-based `step`, as displayed and as recomputed from `alignment` (Tx,)."""
         trace, readouts = self.trace, Readouts(self.trace, self.weights)
         logarithms = readouts.log_likelihood(steps=slice(step, step + 1))
@@ -220,15 +222,15 @@ class RNNsearchVerifier(Verifier):
                 recomputation.bayes(alignment, expected),
             ),
         }
-        if reading:
-            pairs["reading"] = posterior_of(readouts)[step], self._balanced_posterior[step]
+        if with_heatmap_posterior:
+            pairs["heatmap_posterior"] = posterior_of(readouts)[step], self._balanced_posterior[step]
         return pairs
 
     @cached_property
     def _balanced_posterior(self) -> Array:
         """The heatmap's posterior attention, recomputed, (Ty, Tx)."""
         trace = self.trace
-        return recomputation.reading(
+        return recomputation.heatmap_posterior(
             self._decoder,
             trace.config,
             _float64(trace.annotations),

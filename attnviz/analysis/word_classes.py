@@ -77,7 +77,7 @@ def is_article(word: str, side: Side) -> bool:
     return word.lower() in ARTICLES[side]
 
 
-def is_mark(word: str) -> bool:
+def is_punctuation(word: str) -> bool:
     """Return whether `word` has neither a letter nor a digit."""
     return not any(character.isalnum() for character in word)
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from attnviz.trace import Words
     from attnviz.translator import Translator
 from attnviz.commands.shared import (
-    about,
     add_head_options,
     add_model_options,
     add_unescape_option,
     input_lines,
     load_translator,
+    locate_errors,
     model_text,
     positive,
     print_skipped,
@@ -164,7 +164,7 @@ def _words(
         encoded, problem = [], None
         for number, source, target in pairs[start : start + options.batch_size]:
             try:
-                with about(f"Line {number}"):
+                with locate_errors(f"Line {number}"):
                     encoded.append(linker.encode(source, target))
             except AttnvizError as error:
                 problem = error
@@ -179,7 +179,7 @@ def _words_of_heads(
 ) -> Iterator[Words]:
     """Yield the words of each numbered pair with the attention of the chosen heads between them."""
     for number, source, target in pairs:
-        with about(f"Line {number}"):
+        with locate_errors(f"Line {number}"):
             yield with_heads(translator.translate(source, target=target), options).words()
 
 

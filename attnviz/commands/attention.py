@@ -125,10 +125,10 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
     With `attributions`, the model in a folder also computes those.
     """
     from attnviz.corpora.lines import local_file, source_files
+    from attnviz.importing.attention_reader import is_part, read_attention
     from attnviz.importing.huggingface_model import is_model_folder
-    from attnviz.importing.reading import is_part, read_attention
 
-    reading = {
+    arguments = {
         "source": options.source_file,
         "target": options.target_file,
         "format": options.format,
@@ -140,7 +140,7 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
         "encoding": options.encoding,
     }
     if len(names) == 1 and is_model_folder(names[0]):
-        return read_attention(names[0], **reading, attributions=attributions)
+        return read_attention(names[0], **arguments, attributions=attributions)
     with tempfile.TemporaryDirectory() as folder:
         files = dict[Path, str]()
         for number, name in enumerate(source_files(names, is_part)):
@@ -148,7 +148,7 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
             own.mkdir()
             files[local_file(name, own)] = name
         try:
-            return read_attention(list(files), **reading)
+            return read_attention(list(files), **arguments)
         except AttnvizError as error:
             message = str(error)
             for path, name in files.items():

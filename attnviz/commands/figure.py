@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
 from attnviz.commands.shared import (
-    about,
     add_head_options,
     add_model_options,
     load_translator,
+    locate_errors,
     positive,
     with_heads,
 )
@@ -178,26 +178,26 @@ def run(options: argparse.Namespace) -> None:
     )
     trace, what_ifs = _drawn_objects(options)
     if options.gold:
-        from attnviz.analysis.gold import read_links
+        from attnviz.analysis.gold import parse_gold_links
 
-        with about("--gold"):
-            figure_options = replace(figure_options, gold=read_links(options.gold, trace.words()))
+        with locate_errors("--gold"):
+            figure_options = replace(figure_options, gold=parse_gold_links(options.gold, trace.words()))
     if trace.imported or not trace.recurrent:
-        split = uses_weights(trace, figure_options.picture)
-        save(trace, options.output, figure_options, _weights(trace, options.model) if split else None)
+        with_weights = uses_weights(trace, figure_options.picture)
+        save(trace, options.output, figure_options, _weights(trace, options.model) if with_weights else None)
         return
     from attnviz.figures.registry import STEP_FIGURES
 
-    drawn = STEP_FIGURES.get(figure_options.picture)
-    by_attention = ending == "pharaoh" and options.face == "before"
-    needed = ending in WITHOUT_THE_MODEL or face != "before" or (drawn and drawn.uses_weights)
-    weights = _weights(trace, options.model) if needed and not by_attention else None
+    step_figure = STEP_FIGURES.get(figure_options.picture)
+    links_of_attention = ending == "pharaoh" and options.face == "before"
+    needs_weights = ending in WITHOUT_THE_MODEL or face != "before" or (step_figure and step_figure.uses_weights)
+    weights = _weights(trace, options.model) if needs_weights and not links_of_attention else None
     if weights is None and face != "before" and trace.attends:
         raise AttnvizError(
             f"The option --face {face} needs the model that made the trace, {trace.model}, but --model is "
             f"{options.model}. Give the folder of {trace.model} with --model."
         )
-    if weights is None and ending in WITHOUT_THE_MODEL and not by_attention:
+    if weights is None and ending in WITHOUT_THE_MODEL and not links_of_attention:
         print(
             f"{WITHOUT_THE_MODEL[ending]}, which needs the model {trace.model} that made the trace; --model is "
             f"{options.model}. Give the folder of {trace.model} with --model.",
@@ -241,7 +241,7 @@ def _drawn_objects(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
 
 def _attention(options: argparse.Namespace) -> Attention:
     """Return the attention in a file of another program, or of a checkpoint; print remarks on how the file was read."""
-    from attnviz.importing.reading import read_attention
+    from attnviz.importing.attention_reader import read_attention
     from attnviz.wording.imported_attention import remark_sentences
 
     if options.face not in (None, "before"):
@@ -254,7 +254,7 @@ def _attention(options: argparse.Namespace) -> Attention:
             print(remark, file=sys.stderr)
         return checkpoint.attention(options.text, options.target)
     records = read_attention(options.attention)
-    with about(f"{options.attention}, sentence {options.sentence}"):
+    with locate_errors(f"{options.attention}, sentence {options.sentence}"):
         pair = records.sentence(options.sentence)
         try:
             trace = records.attention(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import about, add_model_options
+from attnviz.commands.shared import add_model_options, locate_errors
 from attnviz.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> None:
         path = shipped_lessons().get(options.file, path)
     lesson = read_lesson(path)
     set_language(options.language)
-    with about(str(path)):
+    with locate_errors(str(path)):
         page = lesson_html(lesson, _Translators(options).translate)
     replace_bytes(options.output, page.encode("utf-8"))
 
@@ -59,7 +59,7 @@ class _Translators:
 
     def translate(self, sentence: LessonSentence) -> tuple[Any, Weights]:
         """Return the translation of a sentence and the weights of its model."""
-        from attnviz.lessons.reading import folder_of_model
+        from attnviz.lessons.lesson_file import folder_of_model
         from attnviz.model_folder import load_weights
         from attnviz.translator import Translator
 

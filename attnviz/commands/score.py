@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
     """Print the scores of each pair and of all pairs; raise AttnvizError where files cannot be read or compared."""
     from attnviz.evaluation.scoring import score
     from attnviz.evaluation.tables import markdown_table
-    from attnviz.importing.reading import read_attention
+    from attnviz.importing.attention_reader import read_attention
 
     if options.output is not None and options.output.suffix not in (".csv", ".json"):
         raise AttnvizError(f"The name of the file {options.output} must end in .csv or .json.")

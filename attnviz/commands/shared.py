@@ -122,7 +122,7 @@ def load_translator(options: argparse.Namespace) -> Translator:
 
 
 @contextlib.contextmanager
-def about(location: str) -> Iterator[None]:
+def locate_errors(location: str) -> Iterator[None]:
     """Prefix the message of an AttnvizError with `location`."""
     try:
         yield

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     Raise AttnvizError for files that cannot be used.
     """
     from attnviz.evaluation.alignment import read_gold
-    from attnviz.evaluation.snapshots import evaluation_data, measured, saved_moments, was_measured_on
+    from attnviz.evaluation.snapshots import evaluation_data, measure_checkpoints, saved_moments, was_measured_on
     from attnviz.text_files import read_pairs
     from attnviz.trace.snapshots import Snapshots
 
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
         )
     snapshots = known
     with progress("moment", len(saved_moments(options.run_folder))) as bar:
-        for snapshots in measured(options.run_folder, data, known, options.device):
+        for snapshots in measure_checkpoints(options.run_folder, data, known, options.device):
             snapshots.save(options.output)
             bar.update()
     assert snapshots is not None  # a run has at least one saved model

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from attnviz.translator import Translator
 from attnviz.commands.shared import (
     T,
-    about,
     add_model_options,
     add_unescape_option,
     input_lines,
     load_translator,
+    locate_errors,
     model_text,
     numbered,
     positive,
@@ -141,32 +141,32 @@ def _translated(translator: Translator, block: Sequence[tuple[int, str]], option
             yield blank
             continue
         _check_sentence(number, text)
-        with about(f"Line {number}"):
+        with locate_errors(f"Line {number}"):
             trace = translator.translate(model_text(text, options), beam=options.beam)
         yield _as_json(trace) if options.json else _printed(trace.translation, options)
 
 
 def _check_block(block: Sequence[tuple[int, str]]) -> None:
     """Raise AttnvizError for lines of CSV, which would be translated as one sentence each."""
-    from attnviz.text_files import csv_division, is_csv_sample
+    from attnviz.text_files import csv_reason, is_csv_sample
 
     if is_csv_sample([text for _, text in block]):
         raise AttnvizError(
-            f"Line {block[0][0]} is a sentence pair: {csv_division()}. translate reads one sentence per line. "
+            f"Line {block[0][0]} is a sentence pair: {csv_reason()}. translate reads one sentence per line. "
             "Keep only the sentences of the source language."
         )
 
 
 def _check_sentence(number: int, line: str) -> None:
     """Raise AttnvizError for a line of several columns, which would be translated as one sentence."""
-    from attnviz.text_files import other_division
+    from attnviz.text_files import other_separator_text
 
     if "\t" in line:
         raise AttnvizError(
             f"Line {number} has {line.count(chr(9)) + 1} columns, but translate reads one sentence per line. Keep the "
             "column of the sentences: cut -f1 FILE."
         )
-    if division := other_division(line):
+    if division := other_separator_text(line):
         raise AttnvizError(
             f"Line {number} is a sentence pair: {division}. translate reads one sentence per line. "
             "Keep only the sentences of the source language."

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.posterior import DEFAULT
 from attnviz.analysis.prefixes import JudgedTranslation, largest_shares
 from attnviz.corpora.forced_decoding import BatchPosterior, force_decode, pair_batches
-from attnviz.corpora.row import AnalysedPair, merged, pieces_of
+from attnviz.corpora.row import AnalysedPair, merged_by_words, pieces_of
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.text import SPACE, join_pieces
 from attnviz.translator import Translator
@@ -56,7 +56,7 @@ def _judged(text: str, pair: AnalysedPair, shares: NDArray[np.float64]) -> Judge
     """Return the judgement on a pair, given its posterior attention, (Ty, Tx)."""
     words, piece_logs = pair.words(), pair.log_probabilities.astype(np.float64)
     logs = np.array([piece_logs[list(group)].sum() for group in words.target_groups[:-1]])
-    word_shares = merged(shares, words.source_groups, words.target_groups)[:-1, :-1]
+    word_shares = merged_by_words(shares, words.source_groups, words.target_groups)[:-1, :-1]
     return JudgedTranslation(
         text,
         _spaced(pair.target_surfaces, words.target_groups[:-1]),

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from attnviz.analysis.gold import read_gold_links
+from attnviz.analysis.gold import parse_sure_and_possible
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, parse_gold
 from attnviz.languages import gettext, ngettext
@@ -25,14 +25,14 @@ from attnviz.text import LONGEST_TEXT, is_too_long
 from attnviz.text_files import (
     Skipped,
     check_share,
-    csv_division,
+    csv_reason,
     header,
     is_csv_sample,
     is_header,
-    open_packed,
-    other_division,
+    open_compressed,
+    other_separator_text,
     read_text_lines,
-    reading,
+    reading_errors,
 )
 from attnviz.trace.tokens import unescaped_text
 
@@ -164,7 +164,7 @@ def count_lines(path: Path, limit: int | None = None) -> int:
     if _without_compression(path).suffix == ".parquet":
         with _reading(path):
             return int(parquet.ParquetFile(path).metadata.num_rows)
-    with reading(path), open_packed(path) as file:
+    with reading_errors(path), open_compressed(path) as file:
         count, last = 0, b"\n"
         while (limit is None or count < limit) and (block := file.read(1 << 20)):
             count, last = count + block.count(b"\n"), block[-1:]
@@ -192,8 +192,8 @@ def _text_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
         if number == 1 and is_header(columns):
             yield header()
         elif len(columns) == 1 and csv:
-            yield Skipped(number, csv_division())
-        elif len(columns) == 1 and (other := other_division(line)):
+            yield Skipped(number, csv_reason())
+        elif len(columns) == 1 and (other := other_separator_text(line)):
             yield Skipped(number, other)
         elif len(columns) > 2:
             yield Skipped(
@@ -273,7 +273,7 @@ def _with_gold(line: Line | Skipped, gold_line: str) -> Line | Skipped:
         return Skipped(line.number, gettext("links, but no target"))
     source, target = tuple(line.source.split()), tuple(line.target.split())
     try:
-        sure, possible = read_gold_links(gold_line)
+        sure, possible = parse_sure_and_possible(gold_line)
     except AttnvizError as error:
         return Skipped(line.number, str(error))
     gold = GoldAlignment(str(line.number), source, target, sure, possible - sure)
@@ -289,7 +289,7 @@ def _links_in_range(gold: GoldAlignment) -> bool:
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[None]:
     try:
-        with reading(path):
+        with reading_errors(path):
             yield
     except (UnicodeDecodeError, pa.ArrowException) as error:
         raise AttnvizError(gettext("The file {path} cannot be read: {reason}.", path=path, reason=error)) from error

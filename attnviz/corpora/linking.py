@@ -8,7 +8,7 @@ from typing import Any
 
 from attnviz.analysis.posterior import DEFAULT
 from attnviz.corpora.forced_decoding import BatchPosterior, force_decode, pair_batches
-from attnviz.corpora.row import AnalysedPair, merged, pieces_of
+from attnviz.corpora.row import AnalysedPair, merged_by_words, pieces_of
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.evaluation.forced import with_end
 from attnviz.text_files import Pair
@@ -49,7 +49,7 @@ class PairLinker:
                 )
                 words = analysed_pair.words()
                 if shares is not None:
-                    posterior_words = merged(shares, words.source_groups, words.target_groups)
+                    posterior_words = merged_by_words(shares, words.source_groups, words.target_groups)
                     words = dataclasses.replace(words, alignment=posterior_words)
                 words_by_index[index] = words
         return [words_by_index[index] for index in range(len(pairs))]

@@ -58,18 +58,18 @@ class AnalysedPair:
         return Words(
             source=tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
             target=tuple(join_pieces(self.target_surfaces[i] for i in group) or "<unk>" for group in target),
-            alignment=merged(self.alignment, source, target),
+            alignment=merged_by_words(self.alignment, source, target),
             source_groups=source,
             target_groups=target,
         )
 
 
-def merged(
+def merged_by_words(
     shares: NDArray[Any], source: tuple[tuple[int, ...], ...], target: tuple[tuple[int, ...], ...]
 ) -> NDArray[np.float32]:
     """Return shares between pieces, (Ty, Tx), as shares between words, (target words, source words).
 
-    It returns what `Words.merged` does, but needs groups of neighbouring pieces.
+    It returns what `Words.merged_by_words` does, but needs groups of neighbouring pieces.
     """
     columns = np.add.reduceat(shares, [group[0] for group in source], axis=1)
     rows = np.add.reduceat(columns, [group[0] for group in target], axis=0)
@@ -104,7 +104,7 @@ def gold_links_of(gold: GoldAlignment, pair: AnalysedPair, words: Words) -> dict
         (j, i): False
         for source_word, target_word in product(source, target)
         if source_word.words or target_word.words
-        for j, i in product(source_word.marks, target_word.marks)
+        for j, i in product(source_word.punctuation, target_word.punctuation)
         if words.source[j] == words.target[i]
     }
     for links_of_kind, sure in ((gold.possible, False), (gold.sure, True)):
@@ -119,17 +119,17 @@ class _MatchingWords(NamedTuple):
     """Words and punctuation marks of the pair that correspond to one gold word."""
 
     words: list[int]
-    marks: list[int]
+    punctuation: list[int]
 
 
 def _word_and_mark_links(source: _MatchingWords, target: _MatchingWords) -> Iterator[list[Link]]:
-    """Yield the links that correspond to one gold link: those of words and those of marks."""
-    if source.marks and target.marks:
-        yield [(j, i) for j, i in product(source.marks, target.marks)]
+    """Yield the links that correspond to one gold link: those of words and those of punctuation."""
+    if source.punctuation and target.punctuation:
+        yield [(j, i) for j, i in product(source.punctuation, target.punctuation)]
     if source.words and target.words:
         yield [(j, i) for j, i in product(source.words, target.words)]
-    elif not (source.marks and target.marks):
-        yield [(j, i) for j, i in product(source.words + source.marks, target.words + target.marks)]
+    elif not (source.punctuation and target.punctuation):
+        yield [(j, i) for j, i in product(source.words + source.punctuation, target.words + target.punctuation)]
 
 
 def _matching_words(
@@ -140,7 +140,7 @@ def _matching_words(
     for k, group in enumerate(groups[:-1]):
         text = "".join(surfaces[piece] for piece in group)
         for word in np.flatnonzero(shares[:, list(group)].any(axis=1)):
-            (matches[word].words if is_word(text) else matches[word].marks).append(k)
+            (matches[word].words if is_word(text) else matches[word].punctuation).append(k)
     return matches
 
 
@@ -174,7 +174,7 @@ def row_of(
         row |= alignment_counts(words.alignment[:-1, :-1], words.source[:-1], words.target[:-1])
         row["links_before"] = _links(words.alignment, threshold)
     if posterior is not None:
-        row["links_after"] = _links(merged(posterior, words.source_groups, words.target_groups), threshold)
+        row["links_after"] = _links(merged_by_words(posterior, words.source_groups, words.target_groups), threshold)
     if reference is not None:
         row |= {"chrf": sentence_chrf(target, reference), "bleu": sentence_bleu(target, reference)}
     if line.gold is not None:

@@ -1,44 +1,44 @@
 """Decoding in torch: greedy and beam search, forced decoding, recording, attribution, and padded batches of ids."""
 
-from attnviz.decoding.attribution import attributions_of, signals_of
+from attnviz.decoding.attribution import attributions_of, gradient_norms_of
 from attnviz.decoding.interventions import force, forced_target
-from attnviz.decoding.prepared import recorded
+from attnviz.decoding.prepared import rnnsearch_arrays
 from attnviz.decoding.search import (
     Candidate,
-    Course,
-    Finished,
+    DecodingPath,
+    FinishedHypothesis,
     SearchStep,
+    beam_nodes,
     check_beam,
-    course_of,
     greedy,
     largest,
     longest_target,
-    nodes_of,
+    path_of,
     search,
 )
 from attnviz.decoding.sentences import all_sentence_ids, all_target_ids, batches, padded, sentence_ids, target_ids
 
 __all__ = [
     "Candidate",
-    "Course",
-    "Finished",
+    "DecodingPath",
+    "FinishedHypothesis",
     "SearchStep",
     "all_sentence_ids",
     "all_target_ids",
     "attributions_of",
     "batches",
+    "beam_nodes",
     "check_beam",
-    "course_of",
     "force",
     "forced_target",
+    "gradient_norms_of",
     "greedy",
     "largest",
     "longest_target",
-    "nodes_of",
     "padded",
-    "recorded",
+    "path_of",
+    "rnnsearch_arrays",
     "search",
     "sentence_ids",
-    "signals_of",
     "target_ids",
 ]

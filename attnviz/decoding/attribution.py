@@ -27,7 +27,7 @@ from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.text import BOS, PAD
 from attnviz.trace import Trace
 from attnviz.trace.interventions import Intervention
-from attnviz.trace.parts import Attributions, Signals
+from attnviz.trace.parts import Attributions, GradientNorms
 
 
 @torch.no_grad()
@@ -269,7 +269,7 @@ def attributions_of(network: Network, decoder: StepDecoder, weights_digest: str,
     return Attributions(gradient, erased)
 
 
-def signals_of(network: Network, decoder: StepDecoder, weights_digest: str, trace: Trace) -> Signals:
+def gradient_norms_of(network: Network, decoder: StepDecoder, weights_digest: str, trace: Trace) -> GradientNorms:
     """Return the gradient norms of each word of the translation in `trace` by each source piece.
 
     Its interventions are repeated. Raise AttnvizError as `attributions_of`.
@@ -277,7 +277,7 @@ def signals_of(network: Network, decoder: StepDecoder, weights_digest: str, trac
     network = _recurrent(network, weights_digest, trace)
     start, contexts = gradients_by_route(network, decoder, trace.source_ids, trace.target_ids, trace.interventions)
     lengths = (part.norm(dim=-1).cpu().double().numpy() for part in (start + contexts, start, contexts))
-    return Signals(*lengths)
+    return GradientNorms(*lengths)
 
 
 def _recurrent(network: Network, weights_digest: str, trace: Trace) -> RNNsearch:

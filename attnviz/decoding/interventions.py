@@ -132,7 +132,7 @@ def forced_steps(
 
 
 @torch.inference_mode()
-def force_together(
+def force_batch(
     decoder: Stepping[MemoryT, StateT, StepT],
     memory: MemoryT,
     targets: Sequence[Sequence[int]],
@@ -149,4 +149,4 @@ def force(
     interventions: Sequence[Intervention] = (),
 ) -> list[StepT]:
     """Return the steps of the one sentence in `memory` with its `target`, as `forced_steps`."""
-    return force_together(decoder, memory, [target], interventions)
+    return force_batch(decoder, memory, [target], interventions)

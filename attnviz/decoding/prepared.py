@@ -1,4 +1,4 @@
-"""`Prepared`, the interface of networks for decoding (encode, search, record a trace), and each architecture's class.
+"""`PreparedNetwork`: interface of networks for decoding (encode, search, record a trace), and the class of each one.
 
 A transformer's search caches keys and values only. One pass over the whole target recomputes the numbers of its steps:
 the causal mask hides later words, so that the numbers differ by rounding only.
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic
 import torch
 from torch import Tensor
 
-from attnviz.decoding.interventions import force, force_together
-from attnviz.decoding.search import Course, SearchStep, course_of, largest
+from attnviz.decoding.interventions import force, force_batch
+from attnviz.decoding.search import DecodingPath, SearchStep, largest, path_of
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.network import Network, RNNsearch, Seq2Seq, Transformer
@@ -27,16 +27,16 @@ from attnviz.network.output import OutputLayer
 from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.network.searchable import SourceMemory, Stepping
 from attnviz.network.seq2seq import Seq2SeqMemory, Seq2SeqStepDecoder
-from attnviz.network.transformer import Attended, TransformerStepDecoder
+from attnviz.network.transformer import AttentionOutput, TransformerStepDecoder
 from attnviz.text import BOS
 from attnviz.trace import STORED_CANDIDATES, Record, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.interventions import ForceWord, Intervention, check_interventions
 from attnviz.trace.storage import LARGEST
 
 
-def recorded(decoder: StepDecoder, memory: Memory, course: Course) -> dict[str, Tensor]:
+def rnnsearch_arrays(decoder: StepDecoder, memory: Memory, path: DecodingPath) -> dict[str, Tensor]:
     """Return the arrays of the one sentence in `memory`, named and shaped as in `Trace`."""
-    column = partial(_column, course)
+    column = partial(_column, path)
     pieces, units, scorer = memory.annotations.shape[1], memory.keys.shape[-1], decoder.attention
     alignment = column("alignment")[:, :pieces]
     none = memory.keys.new_zeros(0 if scorer.reads_before else (units, 0))
@@ -55,12 +55,12 @@ def recorded(decoder: StepDecoder, memory: Memory, course: Course) -> dict[str, 
         "update_gates": column("update_gate"),
         "reset_gates": column("reset_gate"),
         "candidates": column("candidate"),
-    } | _chosen(decoder.output, course)
+    } | _chosen(decoder.output, path)
 
 
-def recorded_import(decoder: Seq2SeqStepDecoder, memory: Seq2SeqMemory, course: Course) -> dict[str, Tensor]:
+def seq2seq_arrays(decoder: Seq2SeqStepDecoder, memory: Seq2SeqMemory, path: DecodingPath) -> dict[str, Tensor]:
     """Return the arrays of the one sentence in `memory`, named and shaped as in `Seq2SeqTrace`."""
-    column, pieces = partial(_column, course), memory.annotations.shape[1]
+    column, pieces = partial(_column, path), memory.annotations.shape[1]
     return {
         "annotations": memory.annotations[0],
         "initial_state": memory.states[0, -1],
@@ -75,24 +75,24 @@ def recorded_import(decoder: Seq2SeqStepDecoder, memory: Seq2SeqMemory, course: 
         "gates": column("gates"),
         "memories": column("memories"),
         "layer_states": column("states"),
-    } | _chosen(decoder.output, course)
+    } | _chosen(decoder.output, path)
 
 
-def _rows(course: Course, parts: Sequence[Tensor]) -> Tensor:
-    return torch.stack([part[place] for part, place in zip(parts, course.places, strict=True)])
+def _rows(path: DecodingPath, parts: Sequence[Tensor]) -> Tensor:
+    return torch.stack([part[place] for part, place in zip(parts, path.places, strict=True)])
 
 
-def _column(course: Course, name: str) -> Tensor:
-    """Return the values that the steps of a course have under a name, (Ty, ...)."""
-    return _rows(course, [getattr(step, name) for step in course.steps])
+def _column(path: DecodingPath, name: str) -> Tensor:
+    """Return the values that the steps of a path have under a name, (Ty, ...)."""
+    return _rows(path, [getattr(step, name) for step in path.steps])
 
 
-def _chosen(output: OutputLayer, course: Course) -> dict[str, Tensor]:
-    """Return the readouts of a course and the probabilities of the written and the likeliest pieces."""
-    readouts, known = _column(course, "readout"), course.log_probabilities
-    log_probabilities = output.log_probabilities(readouts) if known is None else _rows(course, known)
+def _chosen(output: OutputLayer, path: DecodingPath) -> dict[str, Tensor]:
+    """Return the readouts of a path and the probabilities of the written and the likeliest pieces."""
+    readouts, known = _column(path, "readout"), path.log_probabilities
+    log_probabilities = output.log_probabilities(readouts) if known is None else _rows(path, known)
     top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
-    chosen = log_probabilities.gather(1, torch.tensor(course.ids, device=top.device)[:, None])[:, 0]
+    chosen = log_probabilities.gather(1, torch.tensor(path.ids, device=top.device)[:, None])[:, 0]
     return {
         "readouts": readouts,
         "log_probabilities": chosen,
@@ -102,7 +102,7 @@ def _chosen(output: OutputLayer, course: Course) -> dict[str, Tensor]:
 
 
 @torch.inference_mode()
-def recorded_pass(
+def transformer_arrays(
     network: Transformer, output: OutputLayer, source: Sequence[int], target: Sequence[int]
 ) -> dict[str, Tensor]:
     """Return the numbers of one sentence and its translation, named and shaped as in `TransformerTrace`.
@@ -133,9 +133,9 @@ def recorded_pass(
     }
 
 
-def _of_layers(kind: str, layers: Sequence[Attended]) -> dict[str, Tensor]:
+def _of_layers(kind: str, layers: Sequence[AttentionOutput]) -> dict[str, Tensor]:
     """Return the numbers of one kind of attention, with the layers stacked."""
-    return {f"{kind}_{name}": torch.cat([getattr(one, name) for one in layers]) for name in Attended._fields}
+    return {f"{kind}_{name}": torch.cat([getattr(one, name) for one in layers]) for name in AttentionOutput._fields}
 
 
 def _check_size(config: TransformerConfig, source_pieces: int, target_pieces: int) -> None:
@@ -163,7 +163,7 @@ else:
     RecordT = TypeVar("RecordT", bound=Record)
 
 
-class Prepared(ABC, Generic[RecordT]):
+class PreparedNetwork(ABC, Generic[RecordT]):
     """A network of one architecture, prepared for decoding; its weights must not change afterwards."""
 
     record: type[RecordT]
@@ -181,45 +181,47 @@ class Prepared(ABC, Generic[RecordT]):
         """Raise AttnvizError unless the network can apply these interventions to a sentence of this length."""
 
     @abstractmethod
-    def course(
+    def path(
         self, history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int
-    ) -> Course:
-        """Return the steps that led to `ids`, as `decoding.course_of` does."""
+    ) -> DecodingPath:
+        """Return the steps that led to `ids`, as `decoding.path_of` does."""
 
     @abstractmethod
-    def forced(self, memory: SourceMemory, ids: Sequence[int], interventions: Sequence[Intervention]) -> Course:
-        """Return the course of the one sentence in `memory` with the pieces `ids`, EOS last, as its translation."""
+    def forced_path(
+        self, memory: SourceMemory, ids: Sequence[int], interventions: Sequence[Intervention]
+    ) -> DecodingPath:
+        """Return the path of the one sentence in `memory` with the pieces `ids`, EOS last, as its translation."""
 
     @abstractmethod
-    def forced_together(self, memory: SourceMemory, targets: Sequence[Sequence[int]]) -> list[Course]:
-        """Return the course of each sentence in `memory` with the pieces of its target, EOS last, as translation."""
+    def forced_paths(self, memory: SourceMemory, targets: Sequence[Sequence[int]]) -> list[DecodingPath]:
+        """Return the path of each sentence in `memory` with the pieces of its target, EOS last, as translation."""
 
     @abstractmethod
-    def recorded(self, source: Sequence[int], memory: SourceMemory, course: Course) -> dict[str, Tensor]:
+    def recorded_arrays(self, source: Sequence[int], memory: SourceMemory, path: DecodingPath) -> dict[str, Tensor]:
         """Return the arrays of the trace of the one sentence in `memory`."""
 
 
-class _Stepped(Prepared[RecordT]):
+class _PreparedForSteps(PreparedNetwork[RecordT]):
     """An architecture whose traces are made of the steps of the search."""
 
-    def course(
+    def path(
         self, history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int
-    ) -> Course:
+    ) -> DecodingPath:
         """Return the steps that led to `ids`."""
-        return course_of(history, sentence, ids, hypothesis)
+        return path_of(history, sentence, ids, hypothesis)
 
-    def forced(self, memory: Any, ids: Sequence[int], interventions: Sequence[Intervention]) -> Course:
+    def forced_path(self, memory: Any, ids: Sequence[int], interventions: Sequence[Intervention]) -> DecodingPath:
         """Force the decoder to write `ids`."""
         steps = force(self.decoder, memory, ids, interventions)
-        return Course(tuple(ids), steps, [(0, 0)] * len(steps))
+        return DecodingPath(tuple(ids), steps, [(0, 0)] * len(steps))
 
-    def forced_together(self, memory: Any, targets: Sequence[Sequence[int]]) -> list[Course]:
+    def forced_paths(self, memory: Any, targets: Sequence[Sequence[int]]) -> list[DecodingPath]:
         """Force the decoder to write all targets in one batch."""
-        steps = force_together(self.decoder, memory, targets)
-        return [Course(tuple(ids), steps[: len(ids)], [(row, 0)] * len(ids)) for row, ids in enumerate(targets)]
+        steps = force_batch(self.decoder, memory, targets)
+        return [DecodingPath(tuple(ids), steps[: len(ids)], [(row, 0)] * len(ids)) for row, ids in enumerate(targets)]
 
 
-class PreparedRNNsearch(_Stepped[Trace]):
+class PreparedRNNsearch(_PreparedForSteps[Trace]):
     """RNNsearch, prepared for decoding."""
 
     record = Trace
@@ -242,12 +244,12 @@ class PreparedRNNsearch(_Stepped[Trace]):
             attends=self._network.attends_once,
         )
 
-    def recorded(self, source: Sequence[int], memory: Any, course: Course) -> dict[str, Tensor]:
+    def recorded_arrays(self, source: Sequence[int], memory: Any, path: DecodingPath) -> dict[str, Tensor]:
         """Return the arrays of a `Trace`."""
-        return recorded(self._decoder, memory, course)
+        return rnnsearch_arrays(self._decoder, memory, path)
 
 
-class PreparedSeq2Seq(_Stepped[Seq2SeqTrace]):
+class PreparedSeq2Seq(_PreparedForSteps[Seq2SeqTrace]):
     """An imported recurrent translator, prepared for decoding."""
 
     record = Seq2SeqTrace
@@ -271,9 +273,9 @@ class PreparedSeq2Seq(_Stepped[Seq2SeqTrace]):
             gettext("This model was imported, so its attention cannot be changed. You can force words instead."),
         )
 
-    def recorded(self, source: Sequence[int], memory: Any, course: Course) -> dict[str, Tensor]:
+    def recorded_arrays(self, source: Sequence[int], memory: Any, path: DecodingPath) -> dict[str, Tensor]:
         """Return the arrays of a `Seq2SeqTrace`."""
-        return recorded_import(self._decoder, memory, course)
+        return seq2seq_arrays(self._decoder, memory, path)
 
 
 def _check_only_words(
@@ -287,7 +289,7 @@ def _check_only_words(
     )
 
 
-class PreparedTransformer(Prepared[TransformerTrace]):
+class PreparedTransformer(PreparedNetwork[TransformerTrace]):
     """A transformer, prepared for decoding; once the target is known, one pass over both sides records it."""
 
     record, stores_steps = TransformerTrace, False
@@ -313,35 +315,35 @@ class PreparedTransformer(Prepared[TransformerTrace]):
             ),
         )
 
-    def course(
+    def path(
         self,
         history: Sequence[SearchStep[Any]],
         sentence: int,
         ids: tuple[int, ...],
         hypothesis: int,
-    ) -> Course:
+    ) -> DecodingPath:
         """Return `ids` without steps."""
-        return Course(ids, [], [])
+        return DecodingPath(ids, [], [])
 
-    def forced(
+    def forced_path(
         self,
         memory: SourceMemory,
         ids: Sequence[int],
         interventions: Sequence[Intervention],
-    ) -> Course:
+    ) -> DecodingPath:
         """Return `ids` without steps."""
-        return Course(tuple(ids), [], [])
+        return DecodingPath(tuple(ids), [], [])
 
-    def forced_together(self, memory: SourceMemory, targets: Sequence[Sequence[int]]) -> list[Course]:
+    def forced_paths(self, memory: SourceMemory, targets: Sequence[Sequence[int]]) -> list[DecodingPath]:
         """Return the ids of each target without steps."""
-        return [Course(tuple(ids), [], []) for ids in targets]
+        return [DecodingPath(tuple(ids), [], []) for ids in targets]
 
-    def recorded(self, source: Sequence[int], memory: SourceMemory, course: Course) -> dict[str, Tensor]:
+    def recorded_arrays(self, source: Sequence[int], memory: SourceMemory, path: DecodingPath) -> dict[str, Tensor]:
         """Return the arrays of a `TransformerTrace`; raise AttnvizError where they are too large."""
-        return recorded_pass(self._network, self._decoder.output, source, course.ids)
+        return transformer_arrays(self._network, self._decoder.output, source, path.ids)
 
 
-def prepared(network: Network) -> Prepared[Any]:
+def prepare(network: Network) -> PreparedNetwork[Any]:
     """Return `network`, in evaluation mode, prepared for decoding."""
     if isinstance(network, Seq2Seq):
         return PreparedSeq2Seq(network)

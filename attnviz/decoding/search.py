@@ -37,7 +37,7 @@ class SearchStep(NamedTuple, Generic[StepT]):
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedHypothesis:
     """A finished hypothesis."""
 
     ids: tuple[int, ...]
@@ -91,7 +91,7 @@ class _Sentence:
     """The hypotheses of one sentence during a search."""
 
     limit: int
-    finished: list[Finished] = field(default_factory=list)
+    finished: list[FinishedHypothesis] = field(default_factory=list)
     prefixes: list[tuple[int, ...]] = field(default_factory=lambda: [()])
     """Pieces of the hypotheses in the beam."""
     over: bool = False
@@ -116,7 +116,7 @@ class _Sentence:
                 self.verdicts.append("lives")
             elif rank < beam and len(self.finished) < beam:
                 ids = (*self.prefixes[parent], EOS)
-                self.finished.append(Finished(ids, score / len(ids) ** length_penalty, parent))
+                self.finished.append(FinishedHypothesis(ids, score / len(ids) ** length_penalty, parent))
                 self.verdicts.append("ends")
             else:
                 self.verdicts.append("late" if rank < beam else "falls")
@@ -149,7 +149,7 @@ def search(
     interventions: Sequence[Intervention] = (),
     growth: list[list[Candidate]] | None = None,
     unk: bool = False,
-) -> list[list[Finished]]:
+) -> list[list[FinishedHypothesis]]:
     """Return the finished hypotheses of each sentence of `memory`, best first.
 
     Each step is appended to `history`; for a single sentence, its candidates are appended to `growth`, likeliest first.
@@ -249,7 +249,7 @@ def largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return best, chosen.gather(1, indices % count) + columns * (indices // count)
 
 
-class Course(NamedTuple):
+class DecodingPath(NamedTuple):
     """Target and steps of one sentence."""
 
     ids: tuple[int, ...]
@@ -262,7 +262,7 @@ class Course(NamedTuple):
     """log p(y_i) of each step, (S, k, K), where the search computed them."""
 
 
-def course_of(history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int) -> Course:
+def path_of(history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int) -> DecodingPath:
     """Return the steps of a search that led to `ids`, the target of the 0-based `sentence`.
 
     `hypothesis` is its index among those of its last step.
@@ -273,13 +273,13 @@ def course_of(history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int,
             hypothesis = history[length].parents[places[-1][0]][hypothesis]
         places.append((history[length].sentences.index(sentence), hypothesis))
     steps = history[: len(ids)]
-    return Course(ids, [step.step for step in steps], places[::-1], [step.log_probabilities for step in steps])
+    return DecodingPath(ids, [step.step for step in steps], places[::-1], [step.log_probabilities for step in steps])
 
 
 _FATES: dict[str, Fate] = {"ends": "finished", "falls": "outside", "late": "late"}
 
 
-def nodes_of(growth: Sequence[Sequence[Candidate]], pieces: Sequence[str]) -> tuple[BeamNode, ...]:
+def beam_nodes(growth: Sequence[Sequence[Candidate]], pieces: Sequence[str]) -> tuple[BeamNode, ...]:
     """Return the nodes of a `BeamTree`.
 
     `growth` has the candidates of each step of one sentence, likeliest first; `pieces` are those of the vocabulary.

@@ -66,7 +66,10 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
         return _ids(tokenizer, target, what)
     if not isinstance(target, Sequence) or not all(hasattr(piece, "__index__") for piece in target):
         raise AttnvizError(
-            gettext("A translation must be a text or a sequence of piece ids, not {found}.", found=bounds.shown(target))
+            gettext(
+                "A translation must be a text or a sequence of piece ids, not {found}.",
+                found=bounds.abbreviated(target),
+            )
         )
     ids = [int(piece) for piece in target]
     if len(ids) > _LONGEST_PIECES + 1:

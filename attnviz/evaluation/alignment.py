@@ -141,7 +141,7 @@ def detected_alignments(detector: Detector, gold: Sequence[GoldAlignment], both:
     return alignments
 
 
-def word_alignments_after(
+def posterior_alignments(
     translator: Translator, gold: Sequence[GoldAlignment], progress: Advance | None = None
 ) -> list[NDArray[np.float64]]:
     """Return the posterior attention between the words of each pair, (target words, source words) each.

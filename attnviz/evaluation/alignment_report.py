@@ -18,8 +18,8 @@ from attnviz.evaluation.alignment import (
     best_threshold,
     detected_alignments,
     head_alignments,
+    posterior_alignments,
     word_alignments,
-    word_alignments_after,
 )
 from attnviz.evaluation.forced import Advance
 from attnviz.evaluation.models import Model
@@ -148,7 +148,7 @@ def _model_rows(
 ) -> list[TableRow]:
     if when == WHEN[0]:
         return _error_rates(model.name, when, partial(word_alignments, model.translator), gold, choosing)
-    find = partial(word_alignments_after, model.translator, progress=progress)
+    find = partial(posterior_alignments, model.translator, progress=progress)
     return _error_rates(model.name, when, find, gold, choosing)
 
 

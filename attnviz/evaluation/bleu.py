@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from attnviz.evaluation.forced import Likelihood, together
+from attnviz.evaluation.forced import Likelihood, total_likelihood
 
 Counts = NDArray[np.int64]
 """Statistics of BLEU, one row for each sentence, (N, 10); rows can be summed.
@@ -184,7 +184,7 @@ def scores_by_length(
         first: tuple[float, NDArray[np.float64]] | None = None
         for model, rows in counts.items():
             total, resampled = rows[inside].sum(axis=0), resampled_bleu(rows[inside])
-            likely = together(
+            likely = total_likelihood(
                 likelihood for likelihood, included in zip(likelihoods[model], inside, strict=True) if included
             )
             bleu = bleu_of(total)

@@ -22,7 +22,7 @@ Advance = Callable[[int], object]
 
 
 @dataclass(frozen=True)
-class Forced:
+class ForcedPair:
     """A sentence pair under forced decoding."""
 
     source_pieces: tuple[str, ...]
@@ -70,19 +70,19 @@ def with_end(alignment: NDArray[np.float32], source: Sequence[int]) -> NDArray[n
 @torch.inference_mode()
 def force_pairs(
     translator: Translator, pairs: Sequence[tuple[str, str]], progress: Advance | None = None
-) -> list[Forced]:
+) -> list[ForcedPair]:
     """Force the decoder to write the target of each (source, target), in batches of similar length."""
     tokenizer = translator.tokenizer
     sides = [
         [vocabulary.sentence(ids) for ids in vocabulary.encode_batch(list(side))]
         for vocabulary, side in zip((tokenizer.source, tokenizer), zip(*pairs, strict=True), strict=False)
     ]
-    forced: list[Forced | None] = [None] * len(pairs)
+    forced: list[ForcedPair | None] = [None] * len(pairs)
     for places in batches([len(target) for target in sides[1]] if pairs else [], _BATCH_PIECES):
         sources, targets = ([side[place] for place in places] for side in sides)
         likelihoods, alignments = _force(translator, sources, targets)
         for row, place in enumerate(places):
-            forced[place] = Forced(
+            forced[place] = ForcedPair(
                 tokenizer.source.surfaces(pairs[place][0]),
                 tokenizer.surfaces(pairs[place][1]),
                 likelihoods[row],
@@ -93,7 +93,7 @@ def force_pairs(
     return [pair for pair in forced if pair is not None]
 
 
-def likelihoods(forced: Iterable[Forced], targets: Iterable[str]) -> list[Likelihood]:
+def likelihoods(forced: Iterable[ForcedPair], targets: Iterable[str]) -> list[Likelihood]:
     """Return the likelihood of each pair, given its target text."""
     return [
         Likelihood(-pair.log_likelihood, len(pair.alignment), len(normalise(target)) + 1)
@@ -101,7 +101,7 @@ def likelihoods(forced: Iterable[Forced], targets: Iterable[str]) -> list[Likeli
     ]
 
 
-def together(parts: Iterable[Likelihood]) -> Likelihood:
+def total_likelihood(parts: Iterable[Likelihood]) -> Likelihood:
     """Return the likelihood of all of these together."""
     nats, pieces, characters = zip(*((part.nats, part.pieces, part.characters) for part in parts), strict=True)
     return Likelihood(math.fsum(nats), sum(pieces), sum(characters))

@@ -20,9 +20,9 @@ from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.scoring import GoldScorer, linkable_size
 from attnviz.files import replace_text
-from attnviz.importing.reading import read_attention
+from attnviz.importing.attention_reader import read_attention
 from attnviz.languages import gettext
-from attnviz.text_files import reading
+from attnviz.text_files import reading_errors
 from attnviz.trace import Aligned
 
 Criterion = Literal["aer", "mutual", "erased"]
@@ -61,7 +61,7 @@ class FoundHeads:
         """
         path = Path(path)
         try:
-            with reading(path):
+            with reading_errors(path):
                 fields = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         except ValueError as error:
             raise AttnvizError(gettext("The file {path} is not a JSON object.", path=path)) from error

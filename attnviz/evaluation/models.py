@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attnviz.decoding import Finished
+from attnviz.decoding import FinishedHypothesis
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.bleu import bleu_of, sentence_counts
 from attnviz.evaluation.forced import Advance, Likelihood, force_pairs, likelihoods
@@ -31,7 +31,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Translated:
+class TranslatedCorpus:
     """A test file as one model translated it."""
 
     model: Model
@@ -52,7 +52,7 @@ def translate_all(
     beams: Sequence[int],
     length_penalty: float,
     progress: Advance,
-) -> list[Translated]:
+) -> list[TranslatedCorpus]:
     """Translate every file with every model at every beam width; raise AttnvizError, naming the place, on errors."""
     results = []
     for model in models:
@@ -68,7 +68,7 @@ def translate_all(
                         raise AttnvizError(f"Translating {corpus} failed after {start} pairs: {error}") from error
                     translations += translated
                     progress(len(block))
-                results.append(Translated(model, corpus, beam, translations, time.perf_counter() - started))
+                results.append(TranslatedCorpus(model, corpus, beam, translations, time.perf_counter() - started))
     return results
 
 
@@ -130,15 +130,15 @@ def best_trial(trials: Sequence[Trial]) -> Trial:
     return max(trials, key=lambda trial: (trial.bleu, -trial.beam))
 
 
-def choose(finished: Sequence[Finished], length_penalty: float) -> Finished:
+def choose(finished: Sequence[FinishedHypothesis], length_penalty: float) -> FinishedHypothesis:
     """Return the best hypothesis under a penalty; scores are plain log probabilities (penalty 0)."""
     return max(finished, key=lambda hypothesis: hypothesis.score / len(hypothesis.ids) ** length_penalty)
 
 
 def _search(
     translator: Translator, pairs: Sequence[tuple[str, str]], beam: int, progress: Advance | None
-) -> list[list[Finished]]:
-    hypotheses: list[list[Finished]] = []
+) -> list[list[FinishedHypothesis]]:
+    hypotheses: list[list[FinishedHypothesis]] = []
     for start in range(0, len(pairs), _BLOCK):
         block = [source for source, _ in pairs[start : start + _BLOCK]]
         hypotheses += translator.search_batch(block, beam=beam, length_penalty=0.0)
@@ -149,7 +149,7 @@ def _search(
 
 def _rescored(
     translator: Translator,
-    hypotheses: Sequence[Sequence[Finished]],
+    hypotheses: Sequence[Sequence[FinishedHypothesis]],
     references: Sequence[str],
     penalties: Sequence[float],
 ) -> list[float]:

@@ -23,8 +23,8 @@ from attnviz.evaluation.bleu import (
     scores_by_length,
     sentence_counts,
 )
-from attnviz.evaluation.forced import Advance, together
-from attnviz.evaluation.models import Model, Pairs, Predicted, Translated, best_trial, search_name, tune
+from attnviz.evaluation.forced import Advance, total_likelihood
+from attnviz.evaluation.models import Model, Pairs, Predicted, TranslatedCorpus, best_trial, search_name, tune
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, number, speed_note
 from attnviz.model_folder import WEIGHTS
@@ -117,7 +117,7 @@ def _kind_and_sizes(config: ModelConfig | TransformerConfig | Seq2SeqConfig) -> 
 
 
 def score_section(
-    models: Sequence[Model], corpora: Mapping[str, Pairs], translated: Sequence[Translated], predicted: Predicted
+    models: Sequence[Model], corpora: Mapping[str, Pairs], translated: Sequence[TranslatedCorpus], predicted: Predicted
 ) -> Section:
     """Return BLEU, chrF2, speed and likelihood, a row for each file and model, with the searches side by side."""
     records, rows = [], []
@@ -126,7 +126,7 @@ def score_section(
     for corpus, pairs in corpora.items():
         targets = [target for _, target in pairs]
         for model in models:
-            likelihood = together(predicted[model.name, corpus])
+            likelihood = total_likelihood(predicted[model.name, corpus])
             record: TableRow = {
                 "file": corpus,
                 "pairs": len(pairs),
@@ -140,13 +140,13 @@ def score_section(
                     continue
                 bleu, chrf = corpus_scores(result.translations, targets)
                 signatures |= {score.metric: score.signature for score in (bleu, chrf)}
-                spread = interval(resampled_bleu(sentence_counts(result.translations, targets)))
+                bleu_interval = interval(resampled_bleu(sentence_counts(result.translations, targets)))
                 record["searches"].append(
                     {
                         "beam": result.beam,
                         "bleu": bleu.value,
-                        "bleu_low": spread.low,
-                        "bleu_high": spread.high,
+                        "bleu_low": bleu_interval.low,
+                        "bleu_high": bleu_interval.high,
                         "chrf2": chrf.value,
                         "sentences_per_second": len(pairs) / result.seconds,
                     }
@@ -172,7 +172,7 @@ def score_section(
 
 
 def length_section(
-    corpora: Mapping[str, Pairs], translated: Sequence[Translated], predicted: Predicted
+    corpora: Mapping[str, Pairs], translated: Sequence[TranslatedCorpus], predicted: Predicted
 ) -> tuple[Section, list[LengthScore]]:
     """Return BLEU by source length, over all files together, of each model with its widest beam."""
     beam = max(result.beam for result in translated)

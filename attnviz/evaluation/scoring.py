@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.alignment_error import CONFIDENCE, SAMPLES, AlignmentError, Link, score_links
-from attnviz.analysis.gold import GoldLinks, read_gold_links
+from attnviz.analysis.gold import GoldLinks, parse_sure_and_possible
 from attnviz.analysis.measures import links as largest_links
 from attnviz.errors import AttnvizError
+from attnviz.importing.attention_reader import read_attention
 from attnviz.importing.link_text import CountingError, Links
-from attnviz.importing.reading import read_attention
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned, Attention
@@ -26,7 +26,7 @@ _CLEARLY = 0.1
 """Smallest drop in AER at which another base or direction of the links than the usual one is chosen."""
 
 
-class Turn(NamedTuple):
+class LinkConvention(NamedTuple):
     """Base of links and of gold links, and direction of the links."""
 
     links_base: int
@@ -35,16 +35,16 @@ class Turn(NamedTuple):
     """Whether the links have the target word first."""
 
 
-class BestTurn(NamedTuple):
-    """The chosen `Turn`, its AER, and that of the usual one."""
+class ChosenConvention(NamedTuple):
+    """The chosen `LinkConvention`, its AER, and that of the usual one."""
 
-    turn: Turn
+    convention: LinkConvention
     aer: float
     usual_aer: float
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredLinks:
     """Scores, and remarks on how both files were read."""
 
     error: AlignmentError
@@ -66,7 +66,7 @@ class GoldScorer:
         if not any(pair.all for pair in self._reference.pairs):
             raise AttnvizError(gettext("The gold file has no links."))
         predicted = self._predicted(usual)
-        self._turn = best_turn(predicted, self._reference).turn
+        self._convention = choose_convention(predicted, self._reference).convention
 
     def score(self, matrices: Sequence[NDArray[np.float64]]) -> AlignmentError:
         """Return the scores of the largest weight of each row of the matrices, without a bootstrap interval.
@@ -74,17 +74,19 @@ class GoldScorer:
         Those are (Ty, Tx) between words, one for each record.
         """
         predicted = self._predicted(matrices)
-        return score_links(moved_links(predicted, self._turn), _gold(self._reference, self._turn), samples=0)
+        return score_links(
+            moved_links(predicted, self._convention), _gold(self._reference, self._convention), samples=0
+        )
 
-    def _predicted(self, matrices: Sequence[NDArray[np.float64]]) -> Side:
+    def _predicted(self, matrices: Sequence[NDArray[np.float64]]) -> FileLinks:
         pairs = [Links(frozenset(largest_links(matrix)) if matrix.size else frozenset()) for matrix in matrices]
         words = [tuple(map(_without_end, (one.source, one.target))) for one in (rec.words() for rec in self._records)]
-        predicted = Side(pairs, (0,), words, grows=False)  # type: ignore[arg-type]
+        predicted = FileLinks(pairs, (0,), words, grows=False)  # type: ignore[arg-type]
         predicted, self._reference = _same_length(predicted, self._reference, [])
         return _in_gold_words(predicted, self._reference)
 
 
-class Side(NamedTuple):
+class FileLinks(NamedTuple):
     """The links of every pair of one file."""
 
     pairs: list[Links]
@@ -116,14 +118,16 @@ def alignment_error(
     return score(links, gold, samples=samples, confidence=confidence, seed=seed).error
 
 
-def score(links: Any, gold: Any, *, samples: int = SAMPLES, confidence: float = CONFIDENCE, seed: int = 1) -> Scored:
+def score(
+    links: Any, gold: Any, *, samples: int = SAMPLES, confidence: float = CONFIDENCE, seed: int = 1
+) -> ScoredLinks:
     """Return `alignment_error` with remarks on the base and direction of the links."""
     remarks = list[str]()
     predicted, reference = matched_sides(links, gold, remarks)
     if not any(pair.all for pair in reference.pairs):
         raise AttnvizError(gettext("The gold file has no links."))
-    best = best_turn(predicted, reference)
-    if best.turn.swapped:
+    best = choose_convention(predicted, reference)
+    if best.convention.swapped:
         remarks.append(
             gettext(
                 "Your links seem to name the target word first, so source and target were swapped. The alignment "
@@ -135,18 +139,18 @@ def score(links: Any, gold: Any, *, samples: int = SAMPLES, confidence: float = 
     remarks.append(
         gettext(
             "Your links count words from {links}; the gold links count words from {gold}.",
-            links=best.turn.links_base if predicted.counted is None else predicted.counted,
-            gold=best.turn.gold_base if reference.counted is None else reference.counted,
+            links=best.convention.links_base if predicted.counted is None else predicted.counted,
+            gold=best.convention.gold_base if reference.counted is None else reference.counted,
         )
     )
-    gold_links = _gold(reference, best.turn)
+    gold_links = _gold(reference, best.convention)
     error = score_links(
-        moved_links(predicted, best.turn), gold_links, samples=samples, confidence=confidence, seed=seed
+        moved_links(predicted, best.convention), gold_links, samples=samples, confidence=confidence, seed=seed
     )
-    return Scored(error, tuple(remarks), tuple(gold_links))
+    return ScoredLinks(error, tuple(remarks), tuple(gold_links))
 
 
-def matched_sides(links: Any, gold: Any, remarks: list[str]) -> tuple[Side, Side]:
+def matched_sides(links: Any, gold: Any, remarks: list[str]) -> tuple[FileLinks, FileLinks]:
     """Return the links of both files, pair by pair, between the words of the second; append to `remarks`.
 
     Raise AttnvizError where the files have different numbers of pairs, or their words differ.
@@ -156,7 +160,7 @@ def matched_sides(links: Any, gold: Any, remarks: list[str]) -> tuple[Side, Side
     return _in_gold_words(predicted, reference), reference
 
 
-def _side(links: Any) -> Side:
+def _side(links: Any) -> FileLinks:
     """Return the links of a file, of records, or of a list."""
     if isinstance(links, (str, os.PathLike)):
         links = read_attention(links)
@@ -171,13 +175,13 @@ def _side(links: Any) -> Side:
         else:
             pairs.append(_item_links(item))
             words.append((None, None))
-    return Side(pairs, (0,), words, grows=False)
+    return FileLinks(pairs, (0,), words, grows=False)
 
 
 def _item_links(item: Any) -> Links:
     """Return the links of one sentence in a list."""
     if isinstance(item, str):
-        sure, possible = read_gold_links(item) if item.strip() else (frozenset[Link](), frozenset[Link]())
+        sure, possible = parse_sure_and_possible(item) if item.strip() else (frozenset[Link](), frozenset[Link]())
         return Links(sure | possible, possible - sure)
     if hasattr(item, "sure") and hasattr(item, "possible"):
         return Links(frozenset(item.sure) | frozenset(item.possible), frozenset(item.possible) - frozenset(item.sure))
@@ -212,14 +216,14 @@ def _without_end(words: Sequence[str]) -> list[str]:
     return list(words[:-1] if words and words[-1] == "</s>" else words)
 
 
-def _records_side(records: AttentionRecords) -> Side:
+def _records_side(records: AttentionRecords) -> FileLinks:
     """Return the links of a file, between words where its tokens are known, else between tokens."""
     file_pairs = list(records.pairs)
     grows = records.format == "naacl"
     if not any(pair.links is not None for pair in file_pairs):
         loaded = list(records)
         words = [record.words() for record in loaded]
-        return Side(
+        return FileLinks(
             [_record_links(record) for record in loaded],
             (0,),
             [(_without_end(one.source), _without_end(one.target)) for one in words],
@@ -237,7 +241,7 @@ def _records_side(records: AttentionRecords) -> Side:
         pairs = [_between_words(links, bases[0], side) for links, side in zip(pairs, sides, strict=True)]
         sides = [(joined_words(source), joined_words(target)) for source, target in sides]
         bases, counted = (0,), bases[0]
-    return Side(pairs, bases, sides, grows, counted)
+    return FileLinks(pairs, bases, sides, grows, counted)
 
 
 def _bases(records: AttentionRecords, pairs: Sequence[Links]) -> tuple[int, ...]:
@@ -278,7 +282,7 @@ def _between_words(links: Links, base: int, tokens: tuple[Sequence[str] | None, 
     return Links(moved[0], moved[1] - frozenset(word(link) for link in links.all - links.possible))
 
 
-def _same_length(predicted: Side, reference: Side, remarks: list[str]) -> tuple[Side, Side]:
+def _same_length(predicted: FileLinks, reference: FileLinks, remarks: list[str]) -> tuple[FileLinks, FileLinks]:
     """Return both sides with the same number of pairs."""
     extra = len(predicted.pairs) - len(reference.pairs)
     if extra < 0 and predicted.grows:
@@ -324,7 +328,7 @@ def different_words(number: int, own: Sequence[str], others: Sequence[str]) -> A
     )
 
 
-def _in_gold_words(predicted: Side, reference: Side) -> Side:
+def _in_gold_words(predicted: FileLinks, reference: FileLinks) -> FileLinks:
     """Return links between the words of the gold file; where words are split differently, map them by characters."""
     pairs = list(predicted.pairs)
     for index, (own, others) in enumerate(zip(predicted.words, reference.words, strict=True)):
@@ -356,31 +360,33 @@ def _owners(mine: list[str] | None, theirs: list[str] | None, number: int) -> li
     return [int(word) for word in memberships(mine, theirs).argmax(axis=0)]
 
 
-def best_turn(predicted: Side, reference: Side, directions: Sequence[bool] = (False, True)) -> BestTurn:
+def choose_convention(
+    predicted: FileLinks, reference: FileLinks, directions: Sequence[bool] = (False, True)
+) -> ChosenConvention:
     """Return the base and direction with the lowest AER; the usual ones, unless others are clearly better.
 
-    `directions` are the possible values of `Turn.swapped`. At least one side must have links.
+    `directions` are the possible values of `LinkConvention.swapped`. At least one side must have links.
     """
-    rates = dict[Turn, float]()
+    rates = dict[LinkConvention, float]()
     for gold_base, links_base, swapped in product(reference.bases, predicted.bases, directions):
-        turn = Turn(links_base, gold_base, swapped)
-        gold = _gold(reference, turn)
+        convention = LinkConvention(links_base, gold_base, swapped)
+        gold = _gold(reference, convention)
         if all(j >= 0 and i >= 0 for pair in (*gold,) for j, i in pair.sure | pair.possible):
-            rates[turn] = score_links(moved_links(predicted, turn), gold, samples=0).aer or 0.0
+            rates[convention] = score_links(moved_links(predicted, convention), gold, samples=0).aer or 0.0
     usual = next(iter(rates))
-    best = min(rates, key=lambda turn: (rates[turn], turn != usual))
+    best = min(rates, key=lambda convention: (rates[convention], convention != usual))
     if rates[best] > rates[usual] - _CLEARLY:
         best = usual
-    return BestTurn(best, rates[best], rates[usual])
+    return ChosenConvention(best, rates[best], rates[usual])
 
 
-def moved_links(predicted: Side, turn: Turn) -> list[frozenset[Link]]:
+def moved_links(predicted: FileLinks, convention: LinkConvention) -> list[frozenset[Link]]:
     """Return the links of each pair as (source word, target word) from 0."""
-    sides = (pair.swapped() if turn.swapped else pair for pair in predicted.pairs)
-    return [pair.moved(-turn.links_base, -turn.links_base).all for pair in sides]
+    sides = (pair.swapped() if convention.swapped else pair for pair in predicted.pairs)
+    return [pair.moved(-convention.links_base, -convention.links_base).all for pair in sides]
 
 
-def _gold(reference: Side, turn: Turn) -> list[GoldLinks]:
+def _gold(reference: FileLinks, convention: LinkConvention) -> list[GoldLinks]:
     """Return the gold links of each pair from 0."""
-    moved = [pair.moved(-turn.gold_base, -turn.gold_base) for pair in reference.pairs]
+    moved = [pair.moved(-convention.gold_base, -convention.gold_base) for pair in reference.pairs]
     return [GoldLinks(pair.all - pair.possible, pair.possible) for pair in moved]

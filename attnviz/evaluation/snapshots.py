@@ -17,7 +17,7 @@ from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, word_alignments
 from attnviz.evaluation.bleu import corpus_scores
-from attnviz.evaluation.forced import force_pairs, likelihoods, together
+from attnviz.evaluation.forced import force_pairs, likelihoods, total_likelihood
 from attnviz.model_folder import CONFIG
 from attnviz.text_files import Pair
 from attnviz.trace.snapshots import Curve, Snapshots, joined
@@ -25,7 +25,7 @@ from attnviz.training.config import TrainingConfig
 from attnviz.training.log import read_curves
 from attnviz.training.loop import MOMENTS
 from attnviz.training.preparation import SETTINGS
-from attnviz.training.validation import fixed_pairs, moment, validation_pairs
+from attnviz.training.validation import fixed_pairs, take_snapshot, validation_pairs
 from attnviz.translator import Translator
 
 
@@ -87,7 +87,7 @@ def saved_moments(run: Path) -> dict[int, Path]:
     return dict(sorted(folders.items()))
 
 
-def measured(run: Path, data: EvaluationData, known: Snapshots | None, device: str) -> Iterator[Snapshots]:
+def measure_checkpoints(run: Path, data: EvaluationData, known: Snapshots | None, device: str) -> Iterator[Snapshots]:
     """Yield the snapshots of all moments so far after each measurement, in order.
 
     Moments in `known`, an earlier result, are not measured again.
@@ -109,9 +109,9 @@ def was_measured_on(known: Snapshots, data: EvaluationData) -> bool:
 
 def _measure(translator: Translator, data: EvaluationData, update: int) -> Snapshots:
     """Return one moment with all its measurements."""
-    snapshots = moment(translator, data.fixed, update, data.name, data.guidance)
+    snapshots = take_snapshot(translator, data.fixed, update, data.name, data.guidance)
     targets = [target for _, target in data.pairs]
-    likely = together(likelihoods(force_pairs(translator, data.pairs), targets))
+    likely = total_likelihood(likelihoods(force_pairs(translator, data.pairs), targets))
     values = {"loss": likely.nats / likely.pieces}
     values["bleu"] = corpus_scores(translator.translate_batch([source for source, _ in data.pairs]), targets)[0].value
     counts = data.counts

@@ -12,8 +12,8 @@ from attnviz.analysis.alignment_error import PairAgreement, error_between
 from attnviz.analysis.gold import GoldLinks, linkable_words, validated
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.scoring import (
-    Side,
-    best_turn,
+    FileLinks,
+    choose_convention,
     different_pairs,
     different_words,
     joined_words,
@@ -53,26 +53,26 @@ def link_agreement(first: Any, other: Any) -> LinkAgreement:
         raise AttnvizError(gettext("Neither file has links."))
     remarks += _remarks_on_words(*sides)
     words_known = all(None not in pair for side in sides for pair in side.words)
-    turn = best_turn(*sides, directions=(False,) if words_known else (False, True)).turn
-    if turn.swapped:
+    convention = choose_convention(*sides, directions=(False,) if words_known else (False, True)).convention
+    if convention.swapped:
         remarks.append(
             gettext("One file seems to name the target word first, so its source and target words were swapped.")
         )
     bases = [
         base if side.counted is None else side.counted
-        for side, base in zip(sides, (turn.links_base, turn.gold_base), strict=True)
+        for side, base in zip(sides, (convention.links_base, convention.gold_base), strict=True)
     ]
     if bases != [0, 0]:
         remarks.append(
             gettext("The first file counts words from {first}; the other from {other}.", first=bases[0], other=bases[1])
         )
-    first_links = moved_links(sides[0], turn)
-    other_links = moved_links(sides[1], turn._replace(links_base=turn.gold_base, swapped=False))
+    first_links = moved_links(sides[0], convention)
+    other_links = moved_links(sides[1], convention._replace(links_base=convention.gold_base, swapped=False))
     pairs = tuple(PairAgreement(one, two) for one, two in zip(first_links, other_links, strict=True))
     return LinkAgreement(pairs, tuple(remarks))
 
 
-def _remarks_on_words(first: Side, other: Side) -> list[str]:
+def _remarks_on_words(first: FileLinks, other: FileLinks) -> list[str]:
     """Return a sentence about words that differ; raise AttnvizError where no word is the same at the same place."""
     differing = dict[int, tuple[str, str]]()
     for number, pairs in enumerate(zip(first.words, other.words, strict=True), 1):

@@ -99,7 +99,7 @@ def _arrays(record: Attention) -> bytes:
     """Return all parts of a record as NumPy arrays, the weights of all its heads as (L, H, Ty, Tx) or (Ty, Tx)."""
     sink = io.BytesIO()
     parts = {
-        "format": np.array(record.saved_as.mark),
+        "format": np.array(record.saved_as.name),
         "source": np.array(record.source_pieces),
         "target": np.array(record.target_pieces),
         "matrix": record.head_weights if record.head_weights.size else record.alignment,

@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.gold import GoldLinks, links_text, pharaoh, stored_links
+from attnviz.analysis.gold import GoldLinks, links_text, pharaoh, recorded_gold_links
 from attnviz.analysis.grid import By, Face
 from attnviz.analysis.posterior import posterior, posterior_words
 from attnviz.analysis.recomputation import Weights
@@ -197,7 +197,7 @@ def picture(trace: Aligned, options: FigureOptions, weights: Weights | None = No
 
 def _gold_links(trace: Aligned, options: FigureOptions) -> GoldLinks | None:
     """Return the gold links to mark."""
-    return stored_links(trace) if options.gold is None else options.gold
+    return recorded_gold_links(trace) if options.gold is None else options.gold
 
 
 def table(trace: Aligned, options: FigureOptions | None = None, weights: Weights | None = None) -> pd.DataFrame:

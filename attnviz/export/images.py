@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 
 from attnviz.architectures import step_texts
 from attnviz.errors import AttnvizError, MissingFontWarning
-from attnviz.figures.build import for_print, literal, width
+from attnviz.figures.build import escape, for_print, width
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Aligned
@@ -204,12 +204,12 @@ def _titled(
     origin = "  " + gettext("attnviz, {made_by}", made_by=made_by)
     size = next((size for size in _HEADINGS if _BOLD * width(heading, size) <= space), _HEADINGS[-1])
     heading_text = shortened_to_fit(heading, space / _BOLD, size)
-    lines = [f'<span style="font-size:{size}px"><b>{literal(heading_text)}</b></span>']
+    lines = [f'<span style="font-size:{size}px"><b>{escape(heading_text)}</b></span>']
     if _BOLD * width(heading_text, size) + width(origin, _SENTENCE) <= space:
-        lines[0] += f'<span style="color:{ink.quiet}">{literal(origin)}</span>'
+        lines[0] += f'<span style="color:{ink.quiet}">{escape(origin)}</span>'
     for sentence, colour in zip(sentences, (ink.encoder, ink.decoder), strict=False):
         line = shortened_to_fit(" ".join(sentence.split()), space, _SENTENCE)
-        lines.append(f'<span style="color:{colour}">{literal(line)}</span>')
+        lines.append(f'<span style="color:{colour}">{escape(line)}</span>')
     title = {
         "text": "<br>".join(lines),
         "font": {"size": _SENTENCE, "color": ink.ink},

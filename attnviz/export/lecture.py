@@ -60,13 +60,13 @@ def lecture_footer(
     root: bool,
     margins: bool,
     logit_attributions: bool,
-    whose: str,
-    how: str,
+    heads_text: str,
+    origin: str,
     faces: bool = False,
 ) -> str:
     """Return how to read the figures of `trace`, by words or by pieces, and how it was made.
 
-    `whose` and `how`: the architecture's clauses on which attention is displayed and how it was made. `root`:
+    `heads_text` and `origin`: the architecture's clauses on which attention is displayed and how it was made. `root`:
     brightness is the square root of the weight. `margins`: sums and entropies are displayed.
     `logit_attributions`: there are logit attributions. `faces`: the heatmap has several faces, and `face` is displayed.
     """
@@ -101,12 +101,12 @@ def lecture_footer(
                 shade=shade,
             )
         ]
-    if whose:
+    if heads_text:
         sentences.append(
             gettext(
                 "A transformer has many attention distributions at each step. The heatmap shows one head, or the "
                 "mean of several: {heads}.",
-                heads=whose,
+                heads=heads_text,
             )
         )
     if margins and trace.attends:
@@ -121,9 +121,9 @@ def lecture_footer(
         sentences.append(posterior_caption())
     if isinstance(trace, Attention):
         sentences += [*remark_sentences(trace), missing_values_reason()]
-    elif not logit_attributions and not whose:
+    elif not logit_attributions and not heads_text:
         sentences.append(gettext("Without the model's weights, this page has no logit attribution."))
-    sentences.append(gettext("← and → change the step. {how}; made with attnviz.", how=how))
+    sentences.append(gettext("← and → change the step. {how}; made with attnviz.", how=origin))
     return " ".join(sentences)
 
 
@@ -226,7 +226,7 @@ class _Lecture:
         }
         if self.posterior is None or face == "before":
             return translation_figure(self.trace, **arguments)
-        return heatmap(self.trace, face=face, posterior=self.posterior.reading, **arguments)
+        return heatmap(self.trace, face=face, posterior=self.posterior.heatmap_posterior, **arguments)
 
     def words(self) -> dict[str, Any]:
         """Return all texts of the page in the current language."""
@@ -262,8 +262,8 @@ class _Lecture:
             "margins": self.margins,
             "logit_attributions": bool(self.attributions),
             "faces": len(self.faces) > 1,
-            "whose": kind.heads_text(self.trace),
-            "how": kind.how(self.trace),
+            "heads_text": kind.heads_text(self.trace),
+            "origin": kind.made_by_search(self.trace),
         }
         return {face: lecture_footer(self.trace, self.by, face=face, **arguments) for face in self.faces}
 

@@ -16,11 +16,11 @@ from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figure
 from attnviz.figures.translation import translation_figure
 from attnviz.languages import LANGUAGES, format_number, format_share, gettext, language, ngettext, set_language
-from attnviz.lessons import Asked, Lesson, LessonSentence, asked_questions
-from attnviz.lessons.reading import HEATMAP, Next, Number
+from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questions
+from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE
-from attnviz.trace.aligned import Beginning
+from attnviz.trace.aligned import FirstRows
 from attnviz.wording.numbers import NO_BREAK, decimal
 
 
@@ -73,7 +73,7 @@ def duration(lesson: Lesson, count: int) -> str:
     return gettext("{questions}, about {minutes}", questions=questions, minutes=minutes)
 
 
-def number_hint(prediction: Number) -> str:
+def number_hint(prediction: NumberPrediction) -> str:
     """Return in which unit a number is asked for, and how near is near enough."""
     tolerance = format_number(prediction.tolerance, "g")
     if prediction.quantity == "energy":
@@ -81,16 +81,16 @@ def number_hint(prediction: Number) -> str:
     return gettext("In percent, from 0 to 100. An answer within {tolerance} points is right.", tolerance=tolerance)
 
 
-def number_unit(prediction: Number) -> str:
+def number_unit(prediction: NumberPrediction) -> str:
     """Return the form of a number with its unit; the script fills `{n}`."""
     return "{n}" if prediction.quantity == "energy" else f"{{n}}{NO_BREAK}%"
 
 
-def right_answer(asked: Asked) -> str:
+def right_answer(asked: AskedQuestion) -> str:
     """Return the right answer in the current language."""
     question, answer = asked.question, asked.answer
     assert answer is not None
-    if isinstance(question.prediction, Number):
+    if isinstance(question.prediction, NumberPrediction):
         if question.prediction.quantity == "energy":
             return decimal(answer.value)
         return format_share(answer.value / 100, 0 if question.prediction.tolerance >= 1 else 1)
@@ -147,7 +147,7 @@ def _page(lesson: Lesson, translate: Translate) -> str:
 class _Item:
     """A question of the page, with what appears with it and with its answer."""
 
-    asked: Asked
+    asked: AskedQuestion
 
     def payload(self) -> dict[str, Any]:
         """Return the question as JSON; what only the answer may show is compressed."""
@@ -159,8 +159,8 @@ class _Item:
         if asked.answer is not None:
             answer |= {"right": asked.answer.right, "value": asked.answer.value}
         return {
-            "kind": "number" if isinstance(prediction, Number) else asked.question.kind,
-            "tolerance": prediction.tolerance if isinstance(prediction, Number) else 0,
+            "kind": "number" if isinstance(prediction, NumberPrediction) else asked.question.kind,
+            "tolerance": prediction.tolerance if isinstance(prediction, NumberPrediction) else 0,
             "source": _words(asked.subject.trace, "source", None),
             "target": self._target(self._known_words()),
             "word": -1 if asked.word is None else asked.word,
@@ -172,7 +172,7 @@ class _Item:
         """Return how many target words the page shows with the question: those that the decoder has written."""
         if self.asked.word is None:
             return 0 if self.asked.answer is not None else len(self.asked.subject.trace.words().target)
-        return self.asked.word + (0 if isinstance(self.asked.question.prediction, Next) else 1)
+        return self.asked.word + (0 if isinstance(self.asked.question.prediction, NextWordPrediction) else 1)
 
     def _target(self, count: int | None) -> list[dict[str, Any]]:
         return _words(self.asked.subject.trace, "target", count)
@@ -183,8 +183,8 @@ class _Item:
         return {
             "question": str(question.question),
             "options": [str(option) for option in answer.options] if answer else [],
-            "hint": number_hint(prediction) if isinstance(prediction, Number) else "",
-            "unit": number_unit(prediction) if isinstance(prediction, Number) else "",
+            "hint": number_hint(prediction) if isinstance(prediction, NumberPrediction) else "",
+            "unit": number_unit(prediction) if isinstance(prediction, NumberPrediction) else "",
             "pictures": self._picture_texts(question.show),
         }
 
@@ -218,7 +218,7 @@ class _Item:
     def _figure(self, name: str, theme: ThemeName) -> go.Figure:
         subject = self.asked.subject
         if name == HEATMAP and subject.trace.attends and self.asked.word is not None:
-            return heatmap(Beginning(subject.trace, self.asked.word + 1), step=self.asked.step, theme=theme)
+            return heatmap(FirstRows(subject.trace, self.asked.word + 1), step=self.asked.step, theme=theme)
         if name == HEATMAP:
             return translation_figure(subject.trace, step=self.asked.step, theme=theme)
         return step_figure(subject, name).draw(subject, theme=theme)

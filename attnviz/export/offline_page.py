@@ -14,7 +14,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attnviz.browser_modules import as_one_script
+from attnviz.browser_modules import bundle
 from attnviz.browser_programs import PLOTLY
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import FONT, PALE_TEXT, ThemeName, palette
@@ -36,7 +36,7 @@ def offline_page(body: str, title: str, payload: dict[str, Any], module: str, ex
         # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
         "payload": json.dumps(payload, separators=(",", ":")).replace("<", "\\u003c"),
         "plotly": PLOTLY.text + extra_scripts,
-        "program": as_one_script(_ASSETS / module),
+        "program": bundle(_ASSETS / module),
     }
     return _fill(_asset(body), parts)
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.posterior import PosteriorAttention
-from attnviz.figures.build import Spec, axis_labels, base_axis, base_layout, build, label_stride, literal
+from attnviz.figures.build import Spec, axis_labels, base_axis, base_layout, build, escape, label_stride
 from attnviz.figures.source_rows import (
     MOST_ROWS,
     bar_numbers,
@@ -24,7 +24,7 @@ from attnviz.figures.source_rows import (
     source_values,
     value_axis,
 )
-from attnviz.figures.template import Slot, Values, filled, number_values, numbers
+from attnviz.figures.template import Slot, Values, figure_of, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import PALE, Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -41,7 +41,7 @@ def attention_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -
     ink, count = palette(theme), len(trace.source_pieces)
     energies = np.where(np.isfinite(trace.energies[step]), trace.energies[step], np.nan)
     names = [piece_name(piece) for piece in trace.source_pieces]
-    hover = [literal(shorten(name, 60)) for name in names]
+    hover = [escape(shorten(name, 60)) for name in names]
     signs = [ink.minus if energy < 0 else ink.plus for energy in energies]
     bar = {"type": "bar", "x": np.arange(count, dtype=np.int32), "customdata": hover}
     traces = [
@@ -150,7 +150,7 @@ def energy_values(trace: Recurrent, step: int) -> Values:
 
 def energy_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw e_ij of 0-based `step`, a signed bar for each source piece; the axis is the same at every step."""
-    return filled(energy_template(trace, theme), energy_values(trace, step))
+    return figure_of(energy_template(trace, theme), energy_values(trace, step))
 
 
 def energy_table(trace: Recurrent, step: int) -> pd.DataFrame:
@@ -198,7 +198,7 @@ def softmax_values(trace: Trace, step: int) -> Values:
 
 def softmax_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw e_ij of 0-based `step` and, beside it on the same rows, alpha_ij in [0, 1]."""
-    return filled(softmax_template(trace, theme), softmax_values(trace, step))
+    return figure_of(softmax_template(trace, theme), softmax_values(trace, step))
 
 
 def softmax_table(trace: Trace, step: int) -> pd.DataFrame:
@@ -296,10 +296,10 @@ def posterior_template(trace: Trace, theme: ThemeName) -> Spec:
 
 def posterior_values(trace: Trace, attention: PosteriorAttention, step: int) -> Values:
     """Return the values of `posterior_bars`."""
-    rows = {name: getattr(attention, name)[step] for name in (*_SPANS, "reading")}
+    rows = {name: getattr(attention, name)[step] for name in (*_SPANS, "heatmap_posterior")}
     largest = _axis_end(float(rows["likelihood"].max()))
     # Marks at 0 would carry no information.
-    marks = np.where(rows["reading"] >= _VISIBLE, rows.pop("reading"), np.nan)
+    marks = np.where(rows["heatmap_posterior"] >= _VISIBLE, rows.pop("heatmap_posterior"), np.nan)
     values = rows | {
         "seen": marks,
         "likelihoods": [0, _AXIS_LENGTH * 1.2 * largest],
@@ -325,7 +325,7 @@ def posterior_bars(trace: Trace, attention: PosteriorAttention, step: int, *, th
     Only ratios of likelihoods matter: their axis ends at the step's largest. A diamond is the heatmap's posterior
     attention, which normalises over steps too.
     """
-    return filled(posterior_template(trace, theme), posterior_values(trace, attention, step))
+    return figure_of(posterior_template(trace, theme), posterior_values(trace, attention, step))
 
 
 def posterior_table(trace: Trace, attention: PosteriorAttention, step: int) -> pd.DataFrame:
@@ -339,7 +339,7 @@ def posterior_table(trace: Trace, attention: PosteriorAttention, step: int) -> p
             gettext("likelihood p(y | h)"): attention.likelihood[step],
             gettext("product"): attention.prior[step] * attention.likelihood[step],
             gettext("posterior p(j | y)"): attention.posterior[step],
-            gettext("α′ of the heatmap"): attention.reading[step],
+            gettext("α′ of the heatmap"): attention.heatmap_posterior[step],
         }
     )
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import AttentionForm, Multiplications
-from attnviz.figures.build import APART, base_axis, base_layout, build, literal
+from attnviz.figures.build import APART, base_axis, base_layout, build, escape
 from attnviz.languages import format_share, gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
@@ -34,7 +34,7 @@ def attention_row_figure(
     """
     ink, rows = palette(theme), _rows(form, step)
     weights = list(rows.values())
-    names = [literal(shorten(piece_name(piece), _LONGEST)) for piece in pieces]
+    names = [escape(shorten(piece_name(piece), _LONGEST)) for piece in pieces]
     top = _EDGE + _LINE
     if form.scores is not None:
         top += _LINE

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.attribution_methods import Agreement, AttributionMethod, AttributionMethods
 from attnviz.analysis.grid import By, Grid, grid, places_of_pieces, rows_of_steps
-from attnviz.figures.build import PRINT_WIDTH, Spec, axis_labels, base_axis, base_layout, build, literal, rectangle
+from attnviz.figures.build import (
+    PRINT_WIDTH,
+    Spec,
+    axis_labels,
+    base_axis,
+    base_layout,
+    build,
+    escape,
+    rectangle,
+)
 from attnviz.figures.heatmap import MOST_TEXTS
 from attnviz.languages import gettext
 from attnviz.palette import CELL_FRAME, ROW_FRAME, Palette, ThemeName, palette
@@ -70,7 +79,7 @@ def attributions_figure(
         "sources": [pieces[0] for pieces in cells.pieces],
         "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)),
         "frame": ROW_FRAME,
-        "mark": CELL_FRAME,
+        "selection_colour": CELL_FRAME,
         "panels": {name: axes[index] for index, name in enumerate(attributions.names)},
     }
     return build(panels, layout)
@@ -153,11 +162,11 @@ def _panel(
         "xgap": 1 if max(shares.shape) <= 24 else 0,
         "ygap": 1 if max(shares.shape) <= 24 else 0,
     }
-    number = f"{literal(label.name)}: %{{customdata:.3f}} {label.unit}<extra></extra>"
+    number = f"{escape(label.name)}: %{{customdata:.3f}} {label.unit}<extra></extra>"
     if shares.size * len(attributions.names) > MOST_TEXTS:
         return panel | {"customdata": amounts, "hovertemplate": number}
-    columns = [literal(shorten(column, 40)) for column in cells.source]
-    hover_texts = [[f"{literal(shorten(row, 40))} ← {column}" for column in columns] for row in cells.target]
+    columns = [escape(shorten(column, 40)) for column in cells.source]
+    hover_texts = [[f"{escape(shorten(row, 40))} ← {column}" for column in columns] for row in cells.target]
     return panel | {"customdata": amounts, "text": hover_texts, "hovertemplate": f"%{{text}}<br>{number}"}
 
 

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.figures.build import Spec, base_axis, base_layout, build, literal, width
+from attnviz.figures.build import Spec, base_axis, base_layout, build, escape, width
 from attnviz.languages import gettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.text import EOS, SPACE, piece_name
@@ -80,11 +80,11 @@ def beam_tree_figure(
     The winner's path is on top; rank and score follow each finished hypothesis. `step` (0-based) has a band. The
     `customdata` of a label is the index of its node in `tree.nodes`. `layout.meta` has `alt`, the fixed width
     (`narrowest`, `widest`), the edges of each step's column on the x axis (`spans`), and the colour of their band
-    (`mark`). Its `tree` has, for each node, its parent (-1: none), the id of its piece and whether it was continued
-    (`inner`), with the `winner`, the id of EOS (`end`) and the ids of the displayed translation (`shown`).
+    (`selection_colour`). Its `tree` has, for each node, its parent (-1: none), the id of its piece and whether it was
+    continued (`inner`), with the `winner`, the id of EOS (`end`) and the ids of the displayed translation (`shown`).
     """
     ink, places = palette(theme), places_of(tree)
-    names = [literal(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
+    names = [escape(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
     half_widths = [_half_width(node.piece, _STYLES[part]) for node, part in zip(tree.nodes, places.parts, strict=True)]
     columns = _columns(tree, half_widths)
     traces = [_links(tree, places, columns, half_widths, part, ink) for part in _STYLES]
@@ -208,7 +208,7 @@ def _hover(tree: BeamTree, index: int, name: str) -> str:
     return "<br>".join(
         [
             f"<b>{name}</b>",
-            literal(tail),
+            escape(tail),
             f"log p({name}) = {decimal(node.log_probability, 3)}  (p = {p})",
             f"log p = {decimal(node.total, 3)}, {gettext('all pieces so far')}",
             fate_sentence(tree, index),
@@ -289,7 +289,7 @@ def _meta(tree: BeamTree, columns: _Columns, shown: Sequence[int], ink: Palette)
         "narrowest": width_with_margins,
         "widest": width_with_margins,
         "spans": spans.tolist(),
-        "mark": ink.decoder,
+        "selection_colour": ink.decoder,
         "tree": {
             "parents": [-1 if node.parent is None else node.parent for node in tree.nodes],
             "pieces": [node.piece_id for node in tree.nodes],

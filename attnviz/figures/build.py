@@ -78,7 +78,7 @@ def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: fl
 
 
 def emphasise(label: str, colour: str) -> str:
-    """Return an already literal label in bold and in `colour`, in Plotly's markup."""
+    """Return an already escaped label in bold and in `colour`, in Plotly's markup."""
     return f'<span style="color:{colour}"><b>{label}</b></span>'
 
 
@@ -117,7 +117,7 @@ def line_style(attention: str, ink: Palette) -> LineStyle:
     }[attention]
 
 
-def literal(text: str) -> str:
+def escape(text: str) -> str:
     """Return `text` escaped so that Plotly draws these characters.
 
     In labels and hover texts Plotly interprets some HTML (`<b>`, `<br>`, `<a href>`), character entities, and `$...$`
@@ -129,7 +129,7 @@ def literal(text: str) -> str:
 
 def axis_labels(names: Iterable[str], longest: int = LONGEST) -> list[str]:
     """Return tick labels for `names`: shortened, then escaped."""
-    return [literal(shorten(name, longest)) for name in names]
+    return [escape(shorten(name, longest)) for name in names]
 
 
 def label_stride(count: int, most_labels: int = 260) -> int:

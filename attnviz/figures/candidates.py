@@ -18,11 +18,11 @@ from attnviz.figures.build import (
     base_axis,
     base_layout,
     emphasise,
-    literal,
+    escape,
     rectangle,
     strip_separators,
 )
-from attnviz.figures.template import Slot, Values, filled, number_values, numbers
+from attnviz.figures.template import Slot, Values, figure_of, number_values, numbers
 from attnviz.languages import format_share, gettext
 from attnviz.palette import LOSER_OPACITY, PALE, STRONGEST, ThemeName, palette
 from attnviz.text import piece_name
@@ -128,7 +128,7 @@ def candidates_values(trace: Record, step: int, theme: ThemeName) -> Values:
         "probabilities": probabilities,
         "rows": list(range(len(names))),
         "chosen": [int(one.chosen) for one in ranked],
-        "pieces": [literal(shorten(name, 60)) for name in names],
+        "pieces": [escape(shorten(name, 60)) for name in names],
         "height": _ROW * len(names) + 12,
         "lowest": len(names) - 0.4,
         "labels": labels,
@@ -139,7 +139,7 @@ def candidates_values(trace: Record, step: int, theme: ThemeName) -> Values:
 
 def candidates(trace: Record, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the ten likeliest pieces of 0-based `step` as bars; the chosen one has the decoder's colour."""
-    return filled(candidates_template(theme), candidates_values(trace, step, theme))
+    return figure_of(candidates_template(theme), candidates_values(trace, step, theme))
 
 
 def _candidates_alt(ranked: Sequence[_Candidate]) -> str:
@@ -222,7 +222,7 @@ def maxout_strips(
     Colours saturate at the 98th percentile of |t_i|.
     """
     template = maxout_template(trace, theme, paired=pairs is not None)
-    return filled(template, maxout_values(trace, step, pairs))
+    return figure_of(template, maxout_values(trace, step, pairs))
 
 
 def maxout_table(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import Comparison, SharedAxis, Side
 from attnviz.analysis.grid import scale_end
-from attnviz.figures.build import PRINT_WIDTH, Spec, build, literal, rectangle
+from attnviz.figures.build import PRINT_WIDTH, Spec, build, escape, rectangle
 from attnviz.figures.comparison_layout import LOG_PROBABILITIES, PanelSizes, colour_axis, hatching, panels_layout
 from attnviz.figures.heatmap import MOST_TEXTS
 from attnviz.languages import gettext
@@ -53,9 +53,9 @@ def comparison(
 
     `names` label the two translations. `root` colours by the square root, `end=False` leaves out `</s>`, `step`
     (0-based, of the side that `leads`) frames its row. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`,
-    `widest`, `rows`, `columns`, `frame` and `mark`, for steps and source pieces of the leading side; `steps` and
-    `sources` are None where it lacks a word. `panels` are the axes of the heatmaps by kind, `beside` those of the
-    others, `stacked` whether all are in one column. Raise ValueError unless `across` is at least 1.
+    `widest`, `rows`, `columns`, `frame` and `selection_colour`, for steps and source pieces of the leading side;
+    `steps` and `sources` are None where it lacks a word. `panels` are the axes of the heatmaps by kind, `beside` those
+    of the others, `stacked` whether all are in one column. Raise ValueError unless `across` is at least 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
@@ -95,7 +95,7 @@ def _meta(compared: Comparison, sizes: PanelSizes, leads: Side) -> Spec:
         "beside": [axes for kind, axes in sizes.axes.items() if kind == LOG_PROBABILITIES],
         "stacked": sizes.panels_per_line == 1,
         "frame": ROW_FRAME,
-        "mark": CELL_FRAME,
+        "selection_colour": CELL_FRAME,
     }
 
 
@@ -215,7 +215,7 @@ def _word_traces(compared: Comparison, sizes: PanelSizes, names: tuple[str, str]
 
 def _hover_text(lines: list[str]) -> str:
     """Return the lines of a hover text, with markup escaped."""
-    return "<br>".join(literal(line) for line in lines)
+    return "<br>".join(escape(line) for line in lines)
 
 
 def comparison_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
@@ -236,7 +236,7 @@ def comparison_table(compared: Comparison, names: tuple[str, str] | None = None)
 
 
 def compared_words_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
-    """Return for each target word on the common axis log p in both, the difference, and `Comparison.moved`.
+    """Return for each target word on the common axis log p in both, the difference, and `Comparison.total_variation`.
 
     Words are counted from 1; values are nan where one translation lacks the word.
     """
@@ -250,7 +250,7 @@ def compared_words_table(compared: Comparison, names: tuple[str, str] | None = N
             gettext("difference"): logs[1] - logs[0],
         }
     if compared.both_attend and compared.face != "difference":
-        frame[gettext("total variation of attention")] = compared.moved
+        frame[gettext("total variation of attention")] = compared.total_variation
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(logs[0]) + 1, name=gettext("row")))
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.comparison import Comparison, SharedAxis
 from attnviz.analysis.grid import Face
-from attnviz.figures.build import Spec, base_axis, base_layout, label_stride, literal
+from attnviz.figures.build import Spec, base_axis, base_layout, escape, label_stride
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
 from attnviz.languages import format_number
 from attnviz.palette import ColourScale, Palette
@@ -132,7 +132,7 @@ def panels_layout(compared: Comparison, sizes: PanelSizes, names: tuple[str, str
         name, caption = captions[kind]
         layout["annotations"].append(
             {
-                "text": f'<b>{literal(name)}</b><br><span style="color:{ink.quiet}">{literal(caption)}</span>',
+                "text": f'<b>{escape(name)}</b><br><span style="color:{ink.quiet}">{escape(caption)}</span>',
                 "showarrow": False,
                 "align": "left",
                 "xref": "paper",
@@ -275,7 +275,7 @@ def _labels(axis: SharedAxis, count: int, ink: Palette) -> list[str]:
     """Return the labels of positions; a word of one side only has a sign and a colour."""
     labels = []
     for name, first, other in list(zip(axis.names, axis.first, axis.other, strict=True))[:count]:
-        label = literal(shorten(name, _LABEL))
+        label = escape(shorten(name, _LABEL))
         if first is None or other is None:
             sign, colour = ("+", ink.plus) if first is None else ("−", ink.minus)
             label = f'<span style="color:{colour}">{sign} {label}</span>'

@@ -228,7 +228,7 @@ def growth_frame(
         "meta": {
             "alt": alt,
             "narrowest": 320,
-            "mark": ink.encoder,
+            "selection_colour": ink.encoder,
             "paper": ink.paper,
             "context": ink.context,
             "hidden": part_size,

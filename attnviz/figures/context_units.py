@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import UNITS, WORDS, ContextUnits, context_units
-from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, literal
-from attnviz.figures.template import Slot, Values, filled
+from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, escape
+from attnviz.figures.template import Slot, Values, figure_of
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
@@ -85,7 +85,7 @@ def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
                 "line": {"color": ink.context, "width": 2},
             }
         ],
-        "meta": {"alt": Slot("alt"), "narrowest": 340, "lines": Slot("lines"), "mark": ink.encoder},
+        "meta": {"alt": Slot("alt"), "narrowest": 340, "lines": Slot("lines"), "selection_colour": ink.encoder},
     }
     return {"data": [*_bars(ink), _cosines(ink), _weight_bar(ink), _weight_bar_names(ink)], "layout": layout}
 
@@ -126,7 +126,7 @@ def context_units_values(trace: Trace, decomposition: ContextUnits, step: int) -
         "weight_bar_lines": [_WEIGHTS_Y] * rows,
         "name_lines": [_NAMES_Y] * rows,
         "share_texts": [
-            literal(f"{percent(w)} {shorten(name, 30)}")
+            escape(f"{percent(w)} {shorten(name, 30)}")
             for name, w in zip(names, decomposition.weights.tolist(), strict=True)
         ],
         "share_names": _weight_bar_labels(names, decomposition),
@@ -143,7 +143,7 @@ def context_units_figure(trace: Trace, step: int, *, theme: ThemeName = "light")
     Raise ValueError without attention.
     """
     values = context_units_values(trace, context_units(trace, step), step)
-    return filled(context_units_template(trace, theme), values)
+    return figure_of(context_units_template(trace, theme), values)
 
 
 def context_units_table(trace: Trace, step: int) -> pd.DataFrame:
@@ -300,7 +300,7 @@ def _hover_texts(
             texts.append(
                 gettext(
                     "{name} adds {value} to unit {unit}, making {total}",
-                    name=literal(shorten(name, 30)),
+                    name=escape(shorten(name, 30)),
                     total=total,
                     **fields,
                 )
@@ -322,6 +322,6 @@ def _word_cosines(trace: Trace, decomposition: ContextUnits) -> list[str]:
 def _weight_bar_labels(names: Sequence[str], decomposition: ContextUnits) -> list[str]:
     """Return the labels in the bar of weights, where there is room."""
     return [
-        literal(f"{percent(share)} {shorten(name, max(3, int(share * 34)))}") if share >= _LEAST_LABELLED else ""
+        escape(f"{percent(share)} {shorten(name, max(3, int(share * 34)))}") if share >= _LEAST_LABELLED else ""
         for name, share in zip(names, decomposition.weights.tolist(), strict=True)
     ]

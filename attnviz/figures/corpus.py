@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.build import Spec, base_axis, base_layout, build, literal
+from attnviz.figures.build import Spec, base_axis, base_layout, build, escape
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 
@@ -40,7 +40,7 @@ def scatter_figure(
         "x": x[indices],
         "y": y[indices],
         "marker": {"size": 6, "color": ink.decoder, "opacity": 0.5},
-        "hovertemplate": f"{literal(names[0])} %{{x:.3~g}}<br>{literal(names[1])} %{{y:.3~g}}<extra></extra>",
+        "hovertemplate": f"{escape(names[0])} %{{x:.3~g}}<br>{escape(names[1])} %{{y:.3~g}}<extra></extra>",
     }
     layout = _layout(ink, names)
     layout |= {"dragmode": "select", "selections": _selection(selected_region)}
@@ -63,7 +63,7 @@ def histogram_figure(
         "width": np.diff(edges),
         "marker": {"color": ink.decoder},
         "customdata": np.stack([np.asarray(edges)[:-1], np.asarray(edges)[1:]], axis=1),
-        "hovertemplate": f"{literal(name)} %{{customdata[0]:.3~g}} – %{{customdata[1]:.3~g}}: %{{y}}<extra></extra>",
+        "hovertemplate": f"{escape(name)} %{{customdata[0]:.3~g}} – %{{customdata[1]:.3~g}}: %{{y}}<extra></extra>",
     }
     layout = _layout(ink, (name, gettext("pairs")))
     region = None if selected_region is None else (selected_region, (0.0, 1.05 * float(np.max(counts))))
@@ -83,7 +83,7 @@ def _layout(ink: Palette, names: tuple[str, str]) -> Spec:
     axes = {
         f"{side}axis": base_axis(ink)
         | {
-            "title": {"text": literal(name), "font": {"size": 13, "color": ink.quiet}},
+            "title": {"text": escape(name), "font": {"size": 13, "color": ink.quiet}},
             "automargin": True,
         }
         for side, name in zip("xy", names, strict=True)

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.energy_decomposition import SATURATED, EnergyDecomposition, saturated
 from attnviz.figures.build import Spec, base_axis, emphasise
-from attnviz.figures.template import filled, panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
+from attnviz.figures.template import figure_of, panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import PALE, Palette, ThemeName, palette
 from attnviz.wording.numbers import decimal, signed
@@ -97,7 +97,7 @@ def energy_decomposition_figure(
     layout["margin"] |= {"b": 30}
     template = {"data": [*waterfall(ink), *panels, *strip], "layout": layout | strip_axes}
     height = rows["height"] + STRIP_GAP + STRIP + 22  # the margin below
-    return filled(template, rows | waterfall_values(values, hover) | {"height": height})
+    return figure_of(template, rows | waterfall_values(values, hover) | {"height": height})
 
 
 def _strip(decomposition: EnergyDecomposition, height: int, ink: Palette) -> tuple[list[Spec], Spec]:

@@ -23,7 +23,7 @@ from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.wording.imported_attention import missing_energies_reason, missing_values_reason
-from attnviz.wording.seq2seq_steps import no_logit_attribution
+from attnviz.wording.seq2seq_steps import no_logit_attribution_reason
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ LINEAR_READOUT = Requirement(
             "normalisations come between its heads and the logit, so the logit does not split into one part per "
             "word."
         ),
-        no_logit_attribution,
+        no_logit_attribution_reason,
     ),
 )
 SINGLE_ATTENTION = Requirement(

@@ -13,16 +13,25 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
-from attnviz.figures.build import Spec, axis_labels, base_axis, base_layout, build, label_stride, literal, rectangle
+from attnviz.figures.build import (
+    Spec,
+    axis_labels,
+    base_axis,
+    base_layout,
+    build,
+    escape,
+    label_stride,
+    rectangle,
+)
 from attnviz.figures.heatmap_parts import (
     COLOUR_BAR_LENGTH,
     HeatmapSizes,
-    LinkMarks,
+    LinkMarkers,
     add_margin_axes,
     cell_gap_colour,
     cell_sizes,
     font_size,
-    link_marks,
+    link_markers,
     margin_bars,
 )
 from attnviz.languages import format_number, gettext
@@ -42,7 +51,7 @@ from attnviz.trace import FloatArray, Words
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.wording.attention_forms import SYMBOLS, face_names
 from attnviz.wording.gold import link_count_texts
-from attnviz.wording.labels import merged, shorten, size_text
+from attnviz.wording.labels import merged_cell_text, shorten, size_text
 from attnviz.wording.numbers import decimal, signed, significant
 
 MOST_TEXTS = 10_000
@@ -77,8 +86,8 @@ def heatmap(
     an unknown choice, AttnvizError for a face without its posterior.
     """
     cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)
-    marks = link_marks(cells, _linked_words(trace, face, posterior, weights), gold) if gold else None
-    image = _image(cells, colours, root, ink, marks)
+    markers = link_markers(cells, _linked_words(trace, face, posterior, weights), gold) if gold else None
+    image = _image(cells, colours, root, ink, markers)
     sizes = cell_sizes(cells)
     alt = heatmap_alt(trace, by=by, face=face, posterior=posterior, end=end, weights=weights, gold=gold)
     layout = cells_layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, alt)}
@@ -93,11 +102,11 @@ def heatmap(
     if row is not None:
         frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
         layout["shapes"] = [*layout.get("shapes", []), frame]
-    if marks:
-        layout["annotations"], legend_height = marks.legend(sizes, ink)
+    if markers:
+        layout["annotations"], legend_height = markers.legend(sizes, ink)
         layout["margin"]["b"] += legend_height
         layout["height"] += legend_height
-        bars += marks.traces(sizes, len(cells.source))
+        bars += markers.traces(sizes, len(cells.source))
     return build([image, *bars], layout)
 
 
@@ -125,7 +134,7 @@ def _linked_words(
     return words if shares is None else replace(words, alignment=words.merged(shares))
 
 
-def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, marks: LinkMarks | None) -> Spec:
+def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, markers: LinkMarkers | None) -> Spec:
     """Return the cells; for the difference the square root is in the scale, not in the numbers."""
     is_difference, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
     low, high = cells.range
@@ -139,7 +148,7 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, marks: LinkM
         "colorbar": _colour_bar(cells, root, ink),
         "xgap": gap,
         "ygap": gap,
-    } | _hover(cells, root, marks.hover_lines() if marks else {})
+    } | _hover(cells, root, markers.hover_lines() if markers else {})
 
 
 def _meta(trace: AttentionMatrix, cells: Grid, sizes: HeatmapSizes, alt: str) -> Spec:
@@ -148,7 +157,7 @@ def _meta(trace: AttentionMatrix, cells: Grid, sizes: HeatmapSizes, alt: str) ->
     These are the text alternative (`alt`), the width below which the figure should scroll (`narrowest`), and the width
     above which its cells are too wide (`widest`). For clicks and frames: the first step of each row (`steps`), the row
     of each step or None (`rows`), the same for source pieces and columns (`sources`, `columns`), and the colours of the
-    frames of a row and a cell (`frame`, `mark`).
+    frames of a row and a cell (`frame`, `selection_colour`).
     """
     return {
         "alt": alt,
@@ -159,24 +168,32 @@ def _meta(trace: AttentionMatrix, cells: Grid, sizes: HeatmapSizes, alt: str) ->
         "rows": rows_of_steps(cells, len(trace.target_pieces)),
         "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)),
         "frame": ROW_FRAME,
-        "mark": CELL_FRAME,
+        "selection_colour": CELL_FRAME,
     }
 
 
-def _hover(cells: Grid, root: bool, mark_lines: Mapping[tuple[int, int], str]) -> Spec:
-    """Return the hover texts: both words, the exact alpha, and the line of `mark_lines` for the cell (row, column).
+def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str]) -> Spec:
+    """Return the hover texts: both words, the exact alpha, and the line of `marker_lines` for the cell (row, column).
 
     In a very large grid, only the number.
     """
     if cells.alpha.size > MOST_TEXTS:
         root = root and cells.face != "difference"
         return {"hovertemplate": ("√" if root else "") + SYMBOLS[cells.face] + " = %{z:.4f}<extra></extra>"}
-    source = [literal(shorten(name, 60)) for name in cells.source]
-    target = [literal(shorten(name, 60)) for name in cells.target]
+    source = [escape(shorten(name, 60)) for name in cells.source]
+    target = [escape(shorten(name, 60)) for name in cells.target]
     text = [
         [
             "<br>".join(
-                filter(None, (f"{row} ← {column}", number, merged(len(steps), len(pieces)), mark_lines.get((r, c), "")))
+                filter(
+                    None,
+                    (
+                        f"{row} ← {column}",
+                        number,
+                        merged_cell_text(len(steps), len(pieces)),
+                        marker_lines.get((r, c), ""),
+                    ),
+                )
             )
             for c, (column, number, pieces) in enumerate(zip(source, numbers, cells.pieces, strict=True))
         ]
@@ -196,7 +213,7 @@ def _cell_numbers(cells: Grid) -> list[list[str]]:
             f"<br>α′ − α = {signed(after - alpha, 4)}"
             for alpha, after in zip(*rows, strict=True)
         ]
-        for rows in zip(cells.alpha.tolist(), cells.after.tolist(), strict=True)
+        for rows in zip(cells.alpha.tolist(), cells.posterior_or_weights.tolist(), strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Parts of the heatmap: sizes of its cells in pixels, bars in its margins, and marks of word links with legend."""
+"""Parts of the heatmap: sizes of its cells in pixels, bars in its margins, and markers of word links with legend."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from attnviz.analysis.alignment_error import Link
 from attnviz.analysis.gold import GoldLinks, link_errors
 from attnviz.analysis.grid import Face, Grid, places_of_pieces
-from attnviz.figures.build import Spec, base_axis, literal, rectangle, width
+from attnviz.figures.build import Spec, base_axis, escape, rectangle, width
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import MARK, MARK_EDGE, Palette
+from attnviz.palette import MARKER, MARKER_EDGE, Palette
 from attnviz.trace import Words
 from attnviz.wording.attention_forms import SYMBOLS
-from attnviz.wording.gold import mark_names
+from attnviz.wording.gold import marker_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed
 
@@ -96,11 +96,11 @@ def cell_gap_colour(cells: Grid, ink: Palette) -> str:
 def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Spec]:
     """Return the bars of the margins: on `y2` below the columns, on `x2` right of the rows."""
     sum_texts = [
-        _sum_text(cells.face, literal(shorten(name, 60)), amount)
+        _sum_text(cells.face, escape(shorten(name, 60)), amount)
         for name, amount in zip(cells.source, cells.covered.tolist(), strict=True)
     ]
     entropy_texts = [
-        _entropy_text(cells.face, literal(shorten(name, 60)), bits, positions)
+        _entropy_text(cells.face, escape(shorten(name, 60)), bits, positions)
         + (gettext("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
         for name, bits, steps in zip(cells.target, cells.entropies.tolist(), cells.steps, strict=True)
     ]
@@ -271,15 +271,15 @@ _COLOUR_BAR_HEIGHT = 40
 
 
 @dataclass(frozen=True)
-class LinkMarks:
-    """The marks of the links on one heatmap."""
+class LinkMarkers:
+    """The markers of the links on one heatmap."""
 
     positions: dict[Kind, tuple[Link, ...]]
-    """The (row, column) of each mark, by kind; only kinds that occur."""
+    """The (row, column) of each marker, by kind; only kinds that occur."""
 
     def hover_lines(self) -> dict[Link, str]:
-        """Return a line for the hover text of each marked cell (row, column), which names its mark."""
-        names = mark_names()
+        """Return a line for the hover text of each marked cell (row, column), which names its marker."""
+        names = marker_names()
         return {
             position: f"{LINK_SYMBOLS[kind]} {names[kind]}"
             for kind, positions in self.positions.items()
@@ -287,7 +287,7 @@ class LinkMarks:
         }
 
     def traces(self, sizes: HeatmapSizes, columns: int) -> list[Spec]:
-        """Return the marks as Plotly traces, with dark edges and light fill, which are visible on any colour.
+        """Return the markers as Plotly traces, with dark edges and light fill, which are visible on any colour.
 
         They ignore the pointer, so that hovering reaches the cell.
         """
@@ -296,8 +296,8 @@ class LinkMarks:
         return [trace for kind, positions in self.positions.items() for trace in _mark_traces(kind, positions, size)]
 
     def legend(self, sizes: HeatmapSizes, ink: Palette) -> tuple[list[Spec], int]:
-        """Return the legend of the marks below the heatmap, and its height in pixels."""
-        lines, names = [""], mark_names()
+        """Return the legend of the markers below the heatmap, and its height in pixels."""
+        lines, names = [""], marker_names()
         for kind in self.positions:
             text = f"{LINK_SYMBOLS[kind]}\u00a0{names[kind]}"
             longer = f"{lines[-1]}   {text}" if lines[-1] else text
@@ -322,8 +322,8 @@ class LinkMarks:
         return [annotation], _LINE_HEIGHT * len(lines) + 4
 
 
-def link_marks(grid: Grid, words: Words, gold: GoldLinks) -> LinkMarks:
-    """Return the marks of the links of `gold` and `words` on the cells of `grid`, which are words or pieces.
+def link_markers(grid: Grid, words: Words, gold: GoldLinks) -> LinkMarkers:
+    """Return the markers of the links of `gold` and `words` on the cells of `grid`, which are words or pieces.
 
     A false link is one of the alignment in `words` that is neither a sure nor a possible link of `gold`.
     """
@@ -347,22 +347,22 @@ def link_marks(grid: Grid, words: Words, gold: GoldLinks) -> LinkMarks:
         "possible": positions_of(gold.possible),
         "false": positions_of(errors.false),
     }
-    return LinkMarks({kind: positions for kind, positions in kinds.items() if positions})
+    return LinkMarkers({kind: positions for kind, positions in kinds.items() if positions})
 
 
 def _mark_traces(kind: Kind, positions: tuple[Link, ...], size: float) -> list[Spec]:
-    """Return the marks of a kind: edge, line, and for sure links a dot inside."""
+    """Return the markers of a kind: edge, line, and for sure links a dot inside."""
     rows, columns = map(list, zip(*positions, strict=True))
     points = {"type": "scatter", "mode": "markers", "x": columns, "y": rows, "hoverinfo": "skip", "showlegend": False}
     line = max(1.2, 0.14 * size)
     # The line of an open symbol is its colour; the edge is a wider symbol below it.
     layers: list[tuple[str, Spec]] = [
-        (f"{kind} edge", {"size": size, "color": MARK_EDGE, "line": {"width": line + 2.5}}),
-        (kind, {"size": size, "color": MARK, "line": {"width": line}}),
+        (f"{kind} edge", {"size": size, "color": MARKER_EDGE, "line": {"width": line + 2.5}}),
+        (kind, {"size": size, "color": MARKER, "line": {"width": line}}),
     ]
     shape = {"symbol": "x-thin-open" if kind == "false" else "circle-open"}
     traces = [points | {"name": name, "marker": shape | marker} for name, marker in layers]
     if kind == "sure":  # a dot with a dark edge, which is visible on light cells too
-        core = {"symbol": "circle", "size": 0.44 * size, "color": MARK, "line": {"width": 1, "color": MARK_EDGE}}
+        core = {"symbol": "circle", "size": 0.44 * size, "color": MARKER, "line": {"width": 1, "color": MARKER_EDGE}}
         traces.append(points | {"name": "sure core", "marker": core})
     return traces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.analysis.measures import weight_order
 from attnviz.figures.attention import energy_template, energy_values
-from attnviz.figures.build import Spec, base_axis, base_layout, literal, rectangle
+from attnviz.figures.build import Spec, base_axis, base_layout, escape, rectangle
 from attnviz.figures.source_rows import (
     LABEL_LENGTH,
     LEFT,
@@ -147,7 +147,7 @@ def mixtures_values(trace: Recurrent, step: int) -> Values:
     descriptions = []
     for other in (step - 1, step, step + 1):
         exists = 0 <= other < len(trace.target_pieces)
-        name = literal(shorten(piece_name(trace.target_pieces[other]), LABEL_LENGTH)) if exists else ""
+        name = escape(shorten(piece_name(trace.target_pieces[other]), LABEL_LENGTH)) if exists else ""
         values["names"].append(f"<b>{name}</b>" if other == step else name)
         parts = _mixture_parts(trace, other) if exists else [(0.0, "")] * len(columns)
         for column, (share, piece) in zip(columns, parts, strict=True):
@@ -181,7 +181,7 @@ _LETTER, _BAR = 7, 400
 """Width of a letter and of a whole bar in pixels, about."""
 
 
-def kept_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces
+def state_shares_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces
     """Return the template of one bar: the shares of the state that a step keeps and that are new."""
     ink = palette(theme)
     bar = {
@@ -209,8 +209,8 @@ def kept_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  
     return {"data": [bar | kept, bar | new], "layout": layout}
 
 
-def kept_values(trace: Recurrent, step: int) -> Values:
-    """Return the values of `kept_template` at 0-based `step`: the mean of the update gate, and the rest."""
+def state_shares_values(trace: Recurrent, step: int) -> Values:
+    """Return the values of `state_shares_template` at 0-based `step`: the mean of the update gate, and the rest."""
     kept = float(trace.kept_shares[step].mean())
     shares = {"kept": percent(kept), "new": percent(1 - kept)}
     return {

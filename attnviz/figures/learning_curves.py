@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.grid import Grid
 from attnviz.analysis.measures import coverage, entropy
-from attnviz.figures.build import Spec, base_axis, base_layout, build, literal
+from attnviz.figures.build import Spec, base_axis, base_layout, build, escape
 from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes
-from attnviz.figures.template import Slot, Values, filled
+from attnviz.figures.template import Slot, Values, figure_of
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import ColourScale, Palette, ThemeName, palette
 from attnviz.trace.snapshots import Curve, Snapshots
@@ -79,7 +79,7 @@ def panels_figure(
         "hovermode": "closest",
         "showlegend": has_legend,
         "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / inner, "yanchor": "top", "font": {"size": 12}},
-        "meta": {"alt": alt, "narrowest": 320, "spans": spans, "mark": ink.context},
+        "meta": {"alt": alt, "narrowest": 320, "spans": spans, "selection_colour": ink.context},
         "xaxis": _update_axis(last, ink) | {"anchor": "y" if count == 1 else f"y{count}"},
         "annotations": [],
     }
@@ -98,7 +98,7 @@ def panels_figure(
         )
         layout["annotations"].append(
             {
-                "text": literal(title[:1].upper() + title[1:]),
+                "text": escape(title[:1].upper() + title[1:]),
                 "showarrow": False,
                 "font": {"size": 13, "color": ink.ink},
                 "xref": "paper",
@@ -175,7 +175,7 @@ def quality_figure(
     )
 
 
-def learnt_figure(
+def attention_measures_figure(
     run: Snapshots,
     moments: Sequence[int],
     *,
@@ -222,7 +222,7 @@ def learning_table(runs: Sequence[Snapshots]) -> pd.DataFrame:
     return table.set_index(pd.RangeIndex(1, len(table) + 1, name=gettext("row")))
 
 
-def levels_table(run: Snapshots) -> pd.DataFrame:
+def baselines_table(run: Snapshots) -> pd.DataFrame:
     """Return the baselines of each measure of `run`: untrained attention, and gold links."""
     names = measure_names()
     columns = {
@@ -361,14 +361,14 @@ def _line(curve: Curve, title: str, place: int) -> Spec:
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": literal(title),
+        "name": escape(title),
         "x": update_positions(updates),
         "y": values,
         "customdata": updates,
         "cliponaxis": False,
         "showlegend": False,
         "hovertemplate": gettext(
-            "{run}, update {update}: {value}", run=literal(title), update="%{customdata}", value="%{y:.3f}"
+            "{run}, update {update}: {value}", run=escape(title), update="%{customdata}", value="%{y:.3f}"
         )
         + "<extra></extra>",
         **axes_of(place),
@@ -439,7 +439,7 @@ def learning_template(run: Snapshots, sentence: int, theme: ThemeName = "light")
     """Return `data` and `layout` of the heatmap of `sentence`, with a Slot for what differs between moments."""
     cells, ink = learning_cells(run, sentence, 0), palette(theme)
     sizes = cell_sizes(cells)
-    rows, columns = ([literal(shorten(name, 40)) for name in names] for names in (cells.target, cells.source))
+    rows, columns = ([escape(shorten(name, 40)) for name in names] for names in (cells.target, cells.source))
     image = {
         "type": "heatmap",
         "z": Slot("weights"),
@@ -483,7 +483,7 @@ def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: Theme
 
     The decoder is forced to write the sentence's fixed translation.
     """
-    return filled(learning_template(run, sentence, theme), learning_values(run, sentence, moment))
+    return figure_of(learning_template(run, sentence, theme), learning_values(run, sentence, moment))
 
 
 def learning_heatmap_table(run: Snapshots, sentence: int, moment: int) -> pd.DataFrame:

@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.figures.build import Spec, axis_labels, emphasise, literal
+from attnviz.figures.build import Spec, axis_labels, emphasise, escape
 from attnviz.figures.template import (
     Slot,
     Values,
-    filled,
+    figure_of,
     panel,
     rows_layout,
     rows_values,
@@ -74,7 +74,7 @@ def logit_attribution_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) ->
         | {
             "xaxis": panel(ink, [0.19 if trace.attends else 0, 1], gettext("running sum"))
             | {"range": Slot("limits"), "nticks": 5},
-            "meta": {"alt": Slot("alt"), "narrowest": 320, "mark": ink.encoder, "entries": Slot("entries")},
+            "meta": {"alt": Slot("alt"), "narrowest": 320, "selection_colour": ink.encoder, "entries": Slot("entries")},
         }
     )
     return {"data": [*waterfall(ink), *attention_bars], "layout": layout}
@@ -102,7 +102,7 @@ def logit_attribution_values(
         for row, (label, colour) in enumerate(zip(axis_labels(names, _LABEL), colours, strict=True))
     ]
     hover = [
-        gettext("{name}: {amount}", name=literal(shorten(name, 60)), amount=signed(amount, 4))
+        gettext("{name}: {amount}", name=escape(shorten(name, 60)), amount=signed(amount, 4))
         for name, amount in zip(names, [*values, attribution.logit], strict=True)
     ]
     for row, weight in enumerate(sources.alpha, 3):
@@ -134,9 +134,9 @@ def logit_attribution_waterfall(
     `title` labels the sum. `rows` are the source pieces with a row each, rising; default are those of
     `logit_attribution_rows`, in sentence order. On the left of each is its alpha_ij as a bar, which shows attention
     without effect. Without attention, one row is the whole sentence. For marks and clicks, `layout.meta` has the row of
-    each piece, None where it shares one (`entries`), and the mark's colour (`mark`).
+    each piece, None where it shares one (`entries`), and the mark's colour (`selection_colour`).
     """
-    return filled(
+    return figure_of(
         logit_attribution_template(trace, theme),
         logit_attribution_values(trace, attribution, title, rows=rows, theme=theme),
     )

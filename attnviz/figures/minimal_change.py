@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.minimal_change import MinimalChange
-from attnviz.figures.build import APART, base_axis, base_layout, build, literal, rectangle
+from attnviz.figures.build import APART, base_axis, base_layout, build, escape, rectangle
 from attnviz.figures.source_rows import TOP, label_size, row_height
 from attnviz.figures.template import fill, number_values, numbers
 from attnviz.languages import gettext
@@ -38,7 +38,7 @@ def minimal_change_figure(
     unreachable = np.isinf(changes.distances)
     ends = np.where(unreachable, 2.0, changes.distances)
     texts = [_bar_label(trace, changes, i, spelling) for i in range(count)]
-    names = [literal(shorten(piece_name(piece), _LABEL)) for piece in trace.target_pieces]
+    names = [escape(shorten(piece_name(piece), _LABEL)) for piece in trace.target_pieces]
     bars = {
         "type": "bar",
         "orientation": "h",
@@ -112,8 +112,7 @@ def _bar_label(trace: Trace, changes: MinimalChange, step: int, spelling: Spelli
     if np.isinf(changes.distances[step]):
         return " ∞ "
     first, second = (
-        literal(shorten(piece_name(spelling(int(ids[step]))), _OTHER))
-        for ids in (changes.first_ids, changes.second_ids)
+        escape(shorten(piece_name(spelling(int(ids[step]))), _OTHER)) for ids in (changes.first_ids, changes.second_ids)
     )
     first_label = "" if changes.first_ids[step] == trace.target_ids[step] else f"{first} "
     return f" {decimal(float(changes.distances[step]))} {first_label}→ {second} "

@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.perturbation_tests import PerturbationTests, Shuffled
+from attnviz.analysis.perturbation_tests import PermutationEffects, PerturbationTests
 from attnviz.analysis.step_evaluation import PerturbedStep
-from attnviz.figures.build import Spec, base_axis, base_layout, build, literal
+from attnviz.figures.build import Spec, base_axis, base_layout, build, escape
 from attnviz.languages import format_share, gettext
 from attnviz.palette import ROW_FRAME, Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -124,7 +124,7 @@ def _test_of_rows(tests: PerturbationTests, best: PerturbedStep | None) -> dict[
 def _weight_bars(trace: Trace, tests: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Spec]:
     """Return the weights of each row as bars on its base line, and the step's own as dashes."""
     count = len(trace.source_pieces)
-    places, names = np.arange(count), [literal(shorten(piece_name(piece), 40)) for piece in trace.source_pieces]
+    places, names = np.arange(count), [escape(shorten(piece_name(piece), 40)) for piece in trace.source_pieces]
     bars = [
         {
             "type": "bar",
@@ -183,7 +183,7 @@ def _probability(tests: PerturbationTests, test: PerturbedStep) -> float:
 
 def _likeliest(test: PerturbedStep, spelling: Spelling) -> str:
     return "<br>".join(
-        f"{literal(shorten(piece_name(spelling(piece)), 20))} {percent(p)}" for piece, p in test.top(_LIKELIEST)
+        f"{escape(shorten(piece_name(spelling(piece)), 20))} {percent(p)}" for piece, p in test.top(_LIKELIEST)
     )
 
 
@@ -219,8 +219,8 @@ def _row_annotations(
     notes: list[Spec] = []
     dash = f'<span style="color:{ink.encoder}">━</span>'
     for row, (name, test) in enumerate(shown.items()):
-        text = literal(_outcome_text(tests, name, test, spelling))
-        title = f"<b>{literal(names[name])}</b>"
+        text = escape(_outcome_text(tests, name, test, spelling))
+        title = f"<b>{escape(names[name])}</b>"
         if name == "real":
             title += ", " + gettext("drawn as {dash} below", dash=dash)
         notes += [
@@ -247,14 +247,14 @@ def _outcome_text(tests: PerturbationTests, name: str, test: PerturbedStep, spel
 def _layout(
     trace: Trace,
     tests: PerturbationTests,
-    shown: dict[str, PerturbedStep],
+    shown_tests: dict[str, PerturbedStep],
     spelling: Spelling,
     width: int,
     ink: Palette,
 ) -> Spec:
-    rows, count = len(shown), len(trace.source_pieces)
-    space = _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT)
-    labelled = _labelled_pieces(np.max([test.weights for test in shown.values()], axis=0), space)
+    rows, count = len(shown_tests), len(trace.source_pieces)
+    panel_width = _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT)
+    labelled_pieces = _labelled_pieces(np.max([test.weights for test in shown_tests.values()], axis=0), panel_width)
     axis = base_axis(ink) | {"zeroline": False, "showgrid": False}
     title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 4}
     return base_layout(ink) | {
@@ -269,8 +269,8 @@ def _layout(
             "range": [-0.6, count - 0.4],
             "side": "bottom",
             "tickangle": -90,
-            "tickvals": labelled,
-            "ticktext": [literal(shorten(piece_name(trace.source_pieces[j]), _LABEL)) for j in labelled],
+            "tickvals": labelled_pieces,
+            "ticktext": [escape(shorten(piece_name(trace.source_pieces[j]), _LABEL)) for j in labelled_pieces],
             "tickfont": {"size": 11, "color": ink.encoder},
         },
         "xaxis2": axis
@@ -283,7 +283,8 @@ def _layout(
             "title": title
             | {
                 "text": gettext(
-                    "probability of {piece}", piece=literal(quoted_name(shorten(spelling(tests.real.piece_id), 12)))
+                    "probability of {piece}",
+                    piece=escape(quoted_name(shorten(spelling(tests.real.piece_id), 12))),
                 )
             },
             "anchor": "y",
@@ -293,15 +294,15 @@ def _layout(
             {
                 "type": "line",
                 "xref": "paper",
-                "x0": ends[0],
-                "x1": ends[1],
+                "x0": span[0],
+                "x1": span[1],
                 "y0": row + height,
                 "y1": row + height,
                 "line": {"color": ink.line, "width": 1},
                 "layer": "below",
             }
             for row in range(rows)
-            for ends, height in ((_WEIGHTS_SPAN, _WEIGHTS_Y), (_BARS_SPAN, _BAR_Y))
+            for span, height in ((_WEIGHTS_SPAN, _WEIGHTS_Y), (_BARS_SPAN, _BAR_Y))
         ]
         + [
             {
@@ -351,7 +352,7 @@ _GAP = 6
 
 
 def shuffled_figure(
-    trace: Trace, shuffled: Shuffled, *, step: int | None = None, theme: ThemeName = "light"
+    trace: Trace, shuffled: PermutationEffects, *, step: int | None = None, theme: ThemeName = "light"
 ) -> go.Figure:
     """Draw a point for each step: max_j alpha_ij on x, the median change of its output on y, both from 0 to 1.
 
@@ -362,7 +363,7 @@ def shuffled_figure(
     ink, keeps_piece = palette(theme), shuffled.kept > 0.5
     names = [shorten(piece_name(piece), 14) for piece in trace.target_pieces]
     hover = [
-        [i, literal(name), percent(float(share))]
+        [i, escape(name), percent(float(share))]
         for i, (name, share) in enumerate(zip(names, shuffled.kept, strict=True))
     ]
     points = {
@@ -425,7 +426,7 @@ def shuffled_figure(
     return build(traces, layout)
 
 
-def shuffled_table(trace: Trace, shuffled: Shuffled) -> pd.DataFrame:
+def shuffled_table(trace: Trace, shuffled: PermutationEffects) -> pd.DataFrame:
     """Return the numbers of the figure, a row for each step (counted from 1)."""
     frame = {
         gettext("target piece"): list(trace.target_pieces),
@@ -436,7 +437,7 @@ def shuffled_table(trace: Trace, shuffled: Shuffled) -> pd.DataFrame:
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(shuffled.change) + 1, name=gettext("step")))
 
 
-def _point_labels(shuffled: Shuffled, names: list[str]) -> list[str]:
+def _point_labels(shuffled: PermutationEffects, names: list[str]) -> list[str]:
     """Return the label of each point that has room for it, and "" for the others; isolated points come first."""
     x, y = shuffled.largest * _PLOT[0], (1 - shuffled.change) * _PLOT[1]
     distances = np.hypot(x[:, None] - x, y[:, None] - y)
@@ -450,12 +451,12 @@ def _point_labels(shuffled: Shuffled, names: list[str]) -> list[str]:
         )
         covers_point = np.any((x > left - 4) & (x < right) & (np.abs(y - y[i]) < 13) & (np.arange(len(x)) != i))
         if right < _PLOT[0] + 60 and not overlaps_label and not covers_point:
-            texts[i] = f"\u2002{literal(names[i])}"
+            texts[i] = f"\u2002{escape(names[i])}"
             label_extents.append((left, right, y[i]))
     return texts
 
 
-def _shuffled_alt(shuffled: Shuffled) -> str:
+def _shuffled_alt(shuffled: PermutationEffects) -> str:
     return gettext(
         "One point for each of {count} steps. The largest weight of a step lies between {least} and {most}. "
         "Shuffling the weights of a step changes the probabilities by {small} to {large}. {told}",

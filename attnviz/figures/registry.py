@@ -96,7 +96,7 @@ from attnviz.figures.state import (
     stream_values,
 )
 from attnviz.figures.step_change import step_change_figure, step_change_table
-from attnviz.figures.template import Picture, Values, redrawn_picture
+from attnviz.figures.template import FigureTemplate, Values, redrawn_picture
 from attnviz.former_names import current_name
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
@@ -110,7 +110,7 @@ class StepFigure:
 
     title: Callable[[Subject], str]
     """Title in the current language."""
-    picture: Picture
+    picture: FigureTemplate
     table: Callable[[Subject], pd.DataFrame]
     """Returns the numbers of the figure."""
     needs: tuple[Requirement, ...] = ()
@@ -136,14 +136,14 @@ class StepFigure:
         return step_heading(subject.trace, subject.step, self.title(subject))
 
 
-def _step_picture(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> Picture:
+def _step_picture(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> FigureTemplate:
     """Return a picture that depends on the trace and the step only."""
-    return Picture(
+    return FigureTemplate(
         lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
     )
 
 
-def _redrawn_step(draw: Callable[..., go.Figure]) -> Picture:
+def _redrawn_step(draw: Callable[..., go.Figure]) -> FigureTemplate:
     """Return a picture that is redrawn at each step, from the trace only."""
     return redrawn_picture(lambda subject, theme: draw(subject.trace, subject.step, theme=theme))
 
@@ -164,24 +164,24 @@ PRODUCTS = redrawn_picture(
 )
 SCORES, WEIGHTS_OF_HEAD = _step_picture(scores_template, scores_values), _step_picture(weights_template, weights_values)
 STREAM = _step_picture(stream_template, stream_values)
-CONTEXT_UNITS = Picture(
+CONTEXT_UNITS = FigureTemplate(
     lambda subject, theme: context_units_template(subject.trace, theme),
     lambda subject, _: context_units_values(subject.trace, context_units(subject.trace, subject.step), subject.step),
 )
-STATE = Picture(
+STATE = FigureTemplate(
     lambda subject, theme: state_template(subject.trace, theme),
     lambda subject, theme: state_values(subject.trace, subject.step, theme),
 )
-MAXOUT = Picture(
+MAXOUT = FigureTemplate(
     lambda subject, theme: maxout_template(subject.trace, theme, paired=subject.weights is not None),
     lambda subject, _: maxout_values(subject.trace, subject.step, subject.maxout_pairs),
 )
-CANDIDATES = Picture(
+CANDIDATES = FigureTemplate(
     lambda _, theme: candidates_template(theme),
     lambda subject, theme: candidates_values(subject.trace, subject.step, theme),
 )
 
-POSTERIOR_BARS = Picture(
+POSTERIOR_BARS = FigureTemplate(
     lambda subject, theme: posterior_template(subject.trace, theme),
     lambda subject, _: posterior_values(subject.trace, subject.posterior_attention, subject.step),
 )
@@ -241,10 +241,10 @@ CHANGE = redrawn_picture(lambda subject, theme: step_change_figure(subject.chang
 ENERGY_DECOMPOSITION = redrawn_picture(
     lambda subject, theme: energy_decomposition_figure(subject.energy_decomposition, theme=theme)
 )
-LOGIT_ATTRIBUTION = Picture(
+LOGIT_ATTRIBUTION = FigureTemplate(
     lambda subject, theme: logit_attribution_template(subject.trace, theme), _logit_attribution_values
 )
-CONTRAST = Picture(lambda subject, theme: logit_attribution_template(subject.trace, theme), _contrast_values)
+CONTRAST = FigureTemplate(lambda subject, theme: logit_attribution_template(subject.trace, theme), _contrast_values)
 
 STEP_FIGURES: dict[str, StepFigure] = {
     "attention": StepFigure(

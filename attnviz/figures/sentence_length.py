@@ -8,8 +8,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.prefixes import Growth
-from attnviz.figures.build import Spec, base_axis, base_layout, build, line_style, literal
+from attnviz.analysis.prefixes import PrefixTranslations
+from attnviz.figures.build import Spec, base_axis, base_layout, build, escape, line_style
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.wording.numbers import NO_BREAK, decimal, thousands
@@ -44,7 +44,7 @@ def bleu_by_length(
             "showgrid": False,
             "title": axis["title"] | {"text": gettext("words in the source sentence (below: number of sentences)")},
             "tickvals": list(buckets),
-            "ticktext": [f"{literal(words)}<br>{thousands(pairs)}" for words, pairs in buckets.items()],
+            "ticktext": [f"{escape(words)}<br>{thousands(pairs)}" for words, pairs in buckets.items()],
         },
         "yaxis": axis | {"rangemode": "tozero", "title": axis["title"] | {"text": "BLEU"}},
         "meta": {"alt": _alt(rows, list(buckets), models), "narrowest": 320},
@@ -149,7 +149,7 @@ def _line(model: str, index: int, rows: Sequence[Mapping[str, Any]], ink: Palett
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": literal(model),
+        "name": escape(model),
         "x": [str(row["words"]) for row in model_rows],
         "y": bleu,
         "line": {"color": colour, "width": 2, "dash": _DASHES[index % len(_DASHES)]},
@@ -169,18 +169,18 @@ def _line(model: str, index: int, rows: Sequence[Mapping[str, Any]], ink: Palett
     }
 
 
-def sentence_growth_figure(growth: Growth, *, theme: ThemeName = "light") -> go.Figure:
+def sentence_growth_figure(growth: PrefixTranslations, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the share of English content words that each model leaves out, in per cent, by number of English words.
 
     `layout.meta` has `alt`, `narrowest`, the 0-based numbers of the prefixes (`steps`), which are clickable, and the
-    edges and colour of the mark at each (`spans`, `mark`).
+    edges and colour of the mark at each (`spans`, `selection_colour`).
     """
     ink, words = palette(theme), growth.counts
     traces = [
         {
             "type": "scatter",
             "mode": "lines+markers",
-            "name": literal(short_name(kind)),
+            "name": escape(short_name(kind)),
             "x": list(words),
             "y": [100 * len(judged.omitted) / max(len(judged.content), 1) for judged in row],
             "hovertemplate": f"%{{y:.0f}}{NO_BREAK}%",
@@ -214,7 +214,7 @@ def sentence_growth_figure(growth: Growth, *, theme: ThemeName = "light") -> go.
         "meta": {
             "alt": _growth_alt(growth),
             "narrowest": 320,
-            "mark": ink.decoder,
+            "selection_colour": ink.decoder,
             "steps": list(range(len(words))),
             "spans": spans,
         },
@@ -222,7 +222,7 @@ def sentence_growth_figure(growth: Growth, *, theme: ThemeName = "light") -> go.
     return build(traces, layout)
 
 
-def sentence_growth_table(growth: Growth) -> pd.DataFrame:
+def sentence_growth_table(growth: PrefixTranslations) -> pd.DataFrame:
     """Return each model's translation of each prefix with its measures, a row for each number of English words."""
     frame: dict[str, object] = {}
     for model, row in zip(growth.models, growth.translations, strict=True):
@@ -237,7 +237,7 @@ def sentence_growth_table(growth: Growth) -> pd.DataFrame:
     return pd.DataFrame(frame, index=pd.Index(growth.counts, name=gettext("English words")))
 
 
-def _growth_alt(growth: Growth) -> str:
+def _growth_alt(growth: PrefixTranslations) -> str:
     return gettext(
         "One line for each model: the share of English content words that it leaves out of the first words of a "
         "sentence. {told}",

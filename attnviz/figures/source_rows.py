@@ -1,8 +1,8 @@
 """Common parts of figures with a row for each source piece: energies, softmax, growing context vector.
 
 Rows line up across the figures. `layout.meta` has `order`, the 0-based source pieces by weight, largest first, and
-`mark`, the colour of the selected row. For a long sentence it also has `thinned`: rows and height when ordered by
-weight, and the name of the row for the rest (`more`).
+`selection_colour`, the colour of the selected row. For a long sentence it also has `thinned`: rows and height when
+ordered by weight, and the name of the row for the rest (`more`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.measures import weight_order
-from attnviz.figures.build import APART, Spec, base_axis, base_layout, literal
+from attnviz.figures.build import APART, Spec, base_axis, base_layout, escape
 from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import Palette
@@ -49,7 +49,7 @@ def row_height(count: int) -> int:
 def row_names(trace: AttentionMatrix) -> list[str]:
     """Return a label for each source piece, with its number where a label occurs twice."""
     names = [shorten(piece_name(piece), LABEL_LENGTH) for piece in trace.source_pieces]
-    return [literal(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
+    return [escape(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
 
 
 def finite_energies(trace: Recurrent) -> NDArray[np.float32]:
@@ -74,7 +74,7 @@ def piece_bars(trace: AttentionMatrix, lengths: Slot, symbol: str, form: str = "
         "orientation": "h",
         "x": lengths,
         "y": list(range(len(trace.source_pieces))),
-        "customdata": [literal(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
+        "customdata": [escape(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
         "hovertemplate": f"%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>",
     }
 
@@ -136,7 +136,7 @@ def source_layout(trace: AttentionMatrix, ink: Palette) -> Spec:
         "meta": {
             "narrowest": 260,
             "order": Slot("order"),
-            "mark": ink.encoder,
+            "selection_colour": ink.encoder,
             "thinned": _thinned_rows(count),
             "alt": Slot("alt"),
         },

@@ -22,7 +22,7 @@ from attnviz.figures.build import (
     strip_caption,
     strip_separators,
 )
-from attnviz.figures.template import Slot, Values, filled, number_values, numbers
+from attnviz.figures.template import Slot, Values, figure_of, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, ThemeName, palette
 from attnviz.trace import FloatArray, Seq2SeqTrace, Trace, TransformerTrace
@@ -308,7 +308,7 @@ def state_strips(trace: Trace | Seq2SeqTrace, step: int, *, theme: ThemeName = "
     Rewritten units are on the left. Gates run from the background colour (0) to purple (1); the other rows are signed,
     in (-1, 1) except for an LSTM's cell states.
     """
-    return filled(state_template(trace, theme), state_values(trace, step, theme))
+    return figure_of(state_template(trace, theme), state_values(trace, step, theme))
 
 
 def _state_alt(trace: Trace | Seq2SeqTrace, step: int) -> str:

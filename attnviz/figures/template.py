@@ -40,7 +40,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Picture:
+class FigureTemplate:
     """A figure of a step, as template and values."""
 
     template: Callable[[Subject, ThemeName], Spec]
@@ -50,20 +50,20 @@ class Picture:
 
     def draw(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
         """Return the figure, with `alt` and `narrowest` in its `layout.meta`."""
-        return filled(self.template(subject, theme), self.values(subject, theme))
+        return figure_of(self.template(subject, theme), self.values(subject, theme))
 
 
-def redrawn_picture(draw: Callable[[Subject, ThemeName], go.Figure]) -> Picture:
-    """Return a `Picture` that is redrawn at each step."""
+def redrawn_picture(draw: Callable[[Subject, ThemeName], go.Figure]) -> FigureTemplate:
+    """Return a `FigureTemplate` that is redrawn at each step."""
 
     def values(subject: Subject, theme: ThemeName) -> Values:
         figure = draw(subject, theme).to_plotly_json()
         return {"data": list(figure["data"]), "layout": figure["layout"]}
 
-    return Picture(lambda *_: {"data": Slot("data"), "layout": Slot("layout")}, values)
+    return FigureTemplate(lambda *_: {"data": Slot("data"), "layout": Slot("layout")}, values)
 
 
-def filled(template: Spec, values: Values) -> go.Figure:
+def figure_of(template: Spec, values: Values) -> go.Figure:
     """Return the figure of a template with these `values`."""
     spec = fill(template, values)
     return build(spec["data"], spec["layout"])

@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gradient_decay import GradientDecay, distances, gradient_quartiles
 from attnviz.analysis.prefixes import ForcedWords
-from attnviz.figures.build import Spec, base_axis, base_layout, build, line_style, literal
+from attnviz.figures.build import Spec, base_axis, base_layout, build, escape, line_style
 from attnviz.figures.build import width as text_width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
-from attnviz.trace.parts import Signals
+from attnviz.trace.parts import GradientNorms
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import power_name, small
 from attnviz.wording.why import attention_name, short_name, small_length
@@ -48,7 +48,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True, theme: Th
         | {
             "range": [-0.5, count - 0.5],
             "tickvals": list(range(count)),
-            "ticktext": [literal(word) for word in short],
+            "ticktext": [escape(word) for word in short],
             "tickangle": -45 if slanting else 0,
             "showgrid": False,
             "zeroline": False,
@@ -80,7 +80,7 @@ def _line(forced: ForcedWords, model: int, ink: Palette) -> Spec:
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": literal(short_name(forced.attentions[model])),
+        "name": escape(short_name(forced.attentions[model])),
         "x": list(range(len(logs))),
         "y": np.maximum(logs / np.log(10), _LOWEST_POWER),
         "cliponaxis": False,
@@ -112,7 +112,7 @@ _NARROWEST = {1: 300, 3: 760}
 
 
 def signals_figure(
-    attentions: Sequence[str], signals: Sequence[Signals], *, across: int = 3, theme: ThemeName = "light"
+    attentions: Sequence[str], signals: Sequence[GradientNorms], *, across: int = 3, theme: ThemeName = "light"
 ) -> go.Figure:
     """Draw |d log p(y_i) / d E x_j|, E x_j an embedding, on a logarithmic scale against the number of recurrent steps.
 
@@ -130,7 +130,7 @@ def signals_figure(
     return build(traces, layout)
 
 
-def signals_table(trace: Trace, models: Sequence[str], signals: Sequence[Signals]) -> pd.DataFrame:
+def signals_table(trace: Trace, models: Sequence[str], signals: Sequence[GradientNorms]) -> pd.DataFrame:
     """Return the gradient norms, by each path and in total, a row for each target piece i and source piece j.
 
     Both are counted from 1.
@@ -181,7 +181,7 @@ def _panel(decay: GradientDecay, attention: str, place: int, ink: Palette) -> li
             {
                 "type": "scatter",
                 "mode": "lines+markers",
-                "name": literal(name),
+                "name": escape(name),
                 "x": decay.distances,
                 "y": middle,
                 "line": {"color": colour, "width": 2},
@@ -192,7 +192,7 @@ def _panel(decay: GradientDecay, attention: str, place: int, ink: Palette) -> li
                 ],
                 "hovertemplate": gettext(
                     "{name}<br>{length} at {steps}",
-                    name=literal(name),
+                    name=escape(name),
                     length="%{customdata[0]}",
                     steps="%{customdata[1]}",
                 )
@@ -251,7 +251,7 @@ def _layout(attentions: list[str], decays: list[GradientDecay], panels_per_line:
         }
         layout["annotations"].append(
             {
-                "text": literal(attention_name(attention)),
+                "text": escape(attention_name(attention)),
                 "x": left,
                 "xref": "paper",
                 "xanchor": "left",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.heads import OpenHead, open_head, strongest_words, word_weights_of_heads
-from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, emphasise, literal, rectangle
+from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, emphasise, escape, rectangle
 from attnviz.figures.head import scores_template, scores_values
 from attnviz.figures.heatmap_parts import font_size
 from attnviz.figures.idea import fit_alt, share_template, share_values, without_scale
@@ -103,7 +103,7 @@ def all_heads_values(trace: TransformerTrace, step: int) -> Values:
     """Return the values of `all_heads_template` at 0-based `step`."""
     words = trace.words().source
     shares = word_weights_of_heads(trace, step).reshape(-1, len(words))
-    names = [literal(shorten(word, 60)) for word in words]
+    names = [escape(shorten(word, 60)) for word in words]
     texts = [
         [f"{gettext('attention {k}', k=k)}<br>{name} {percent(share)}" for name, share in zip(names, row, strict=True)]
         for k, row in enumerate(shares.tolist(), 1)

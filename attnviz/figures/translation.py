@@ -20,8 +20,8 @@ from attnviz.figures.build import (
     base_axis,
     base_layout,
     build,
+    escape,
     label_stride,
-    literal,
     rectangle,
     strip_caption,
 )
@@ -225,7 +225,7 @@ def _arrow_traces(cells: Grid, ink: Palette) -> list[Spec]:
         "y": list(range(count)),
         "marker": {"symbol": "triangle-right", "size": 9, "color": ink.context},
     }
-    hover = [[gettext("{word}: the same vector", word=literal(shorten(word, 60)))] for word in cells.target]
+    hover = [[gettext("{word}: the same vector", word=escape(shorten(word, 60)))] for word in cells.target]
     surface = {
         "type": "heatmap",
         "name": "rows",

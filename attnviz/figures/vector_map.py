@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.figures.build import Spec, base_axis, base_layout, literal
+from attnviz.figures.build import Spec, base_axis, base_layout, escape
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext
-from attnviz.palette import MARK, MARK_EDGE, ThemeName, palette
+from attnviz.palette import MARKER, MARKER_EDGE, ThemeName, palette
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import percent
 
@@ -42,11 +42,11 @@ def vector_map_template(
         "x": places[:, 0].round(3),
         "y": places[:, 1].round(3),
         "marker": {"size": 6, "color": getattr(ink, colour), "opacity": 0.45},
-        "text": [f"<b>{literal(word)}</b><br>{literal(shorten(sentence, 90))}" for word, sentence in names],
+        "text": [f"<b>{escape(word)}</b><br>{escape(shorten(sentence, 90))}" for word, sentence in names],
         "hoverinfo": "text",
     }
     if url_parts:
-        points["customdata"] = [list(way) for way in url_parts]
+        points["customdata"] = [list(url_part) for url_part in url_parts]
     star: Spec = {
         "type": "scatter",
         "mode": "markers",
@@ -56,7 +56,7 @@ def vector_map_template(
         "text": Slot("name"),
         "hoverinfo": "text",
         "cliponaxis": False,
-        "marker": {"symbol": "star", "size": 18, "color": MARK, "line": {"width": 1.5, "color": MARK_EDGE}},
+        "marker": {"symbol": "star", "size": 18, "color": MARKER, "line": {"width": 1.5, "color": MARKER_EDGE}},
     }
     axes = {}
     for side, share, number in zip("xy", shares, (1, 2), strict=True):
@@ -86,7 +86,7 @@ def vector_map_template(
 
 def vector_map_values(place: NDArray[np.float64], name: str) -> Values:
     """Return the position, (2,), and the label of a step's star."""
-    return {"x": [round(float(place[0]), 3)], "y": [round(float(place[1]), 3)], "name": [literal(name)]}
+    return {"x": [round(float(place[0]), 3)], "y": [round(float(place[1]), 3)], "name": [escape(name)]}
 
 
 def vector_map_table(places: NDArray[np.float64], names: Sequence[tuple[str, str]]) -> pd.DataFrame:

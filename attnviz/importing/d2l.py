@@ -20,7 +20,7 @@ from attnviz.importing.recurrent_run import Checkpoint, assembled, put_behind, r
 from attnviz.importing.unsupported import d2l_way_out
 from attnviz.languages import gettext
 
-MARK = "decoder.attention.W_k.weight"
+IDENTIFYING_TENSOR = "decoder.attention.W_k.weight"
 """Tensor whose presence identifies a checkpoint of this book; its other translators have no such tensor."""
 _NEWER = "encoder.rnn.rnn.weight_ih_l0"
 """Tensor that the edition 1.0 has, but no earlier one."""

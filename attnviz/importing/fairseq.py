@@ -25,7 +25,7 @@ from attnviz.importing.recurrent_run import Checkpoint, assembled, put_behind, r
 from attnviz.importing.unsupported import fairseq_way_out
 from attnviz.languages import gettext
 
-MARK = "encoder.lstm.weight_ih_l0"
+IDENTIFYING_TENSOR = "encoder.lstm.weight_ih_l0"
 """Tensor whose presence identifies a checkpoint of this program."""
 _SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 """Tokens before those of a dictionary's file."""

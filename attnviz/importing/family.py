@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.importing import d2l, fairseq, joey, opennmt, pytorch_2017, pytorch_tutorial, tutorial
+from attnviz.importing import bentrevett, d2l, fairseq, joey, opennmt, pytorch_tutorial, pytorch_tutorial_2017
 from attnviz.importing.checkpoint import Array, Vocabulary, read_checkpoint
 from attnviz.importing.recurrent_run import SPECIAL, Checkpoint, other_structure
 from attnviz.importing.unsupported import known_message
 from attnviz.languages import gettext
 from attnviz.text import SPECIAL_PIECES
 
-_READERS = (pytorch_tutorial, pytorch_2017, joey, d2l, fairseq, opennmt)
-"""Modules with the name `MARK` of a tensor that identifies the program, and a function `load`."""
+_READERS = (pytorch_tutorial, pytorch_tutorial_2017, joey, d2l, fairseq, opennmt)
+"""Modules with the name `IDENTIFYING_TENSOR` of a tensor that identifies the program, and a function `load`."""
 
 
 def load_checkpoint(path: str | Path, padded_length: int | None = None) -> Checkpoint:
@@ -39,7 +39,7 @@ def load_checkpoint(path: str | Path, padded_length: int | None = None) -> Check
     stored = read_checkpoint(path, padded_length)
     if message := known_message(stored.tensors):
         raise AttnvizError(message)
-    reader = next((reader for reader in _READERS if reader.MARK in stored.tensors), tutorial)
+    reader = next((reader for reader in _READERS if reader.IDENTIFYING_TENSOR in stored.tensors), bentrevett)
     checkpoint: Checkpoint = reader.load(stored)
     return dataclasses.replace(checkpoint, remarks=(*stored.remarks, *checkpoint.remarks))
 

@@ -27,12 +27,12 @@ from attnviz.importing.checkpoint import Array, Stored, Vocabulary
 from attnviz.importing.recurrent_run import Checkpoint, check_shapes, other_structure, renamed
 from attnviz.languages import gettext
 
-MARK = "src_embed.lut.weight"
+IDENTIFYING_TENSOR = "src_embed.lut.weight"
 """Tensor whose presence identifies a Joey NMT checkpoint."""
 ACTIVATION = "tanh"
 _STARTS = ("bridge", "last", "zero")
 _NAMES = {
-    MARK: "encoder.embedding.weight",
+    IDENTIFYING_TENSOR: "encoder.embedding.weight",
     "trg_embed.lut.weight": "decoder.embedding.weight",
     "decoder.bridge_layer.weight": "decoder.bridge.weight",
     "decoder.bridge_layer.bias": "decoder.bridge.bias",
@@ -109,7 +109,11 @@ def _check(weights: Mapping[str, Array], activation: object, start: object) -> t
     layers = [
         sum(f"{side}.rnn.weight_hh_l{layer}" in weights for layer in range(64)) for side in ("encoder", "decoder")
     ]
-    shapes = _shapes(weights, layers, str(start)) if MARK in weights and all(layers) else {MARK: ()}
+    shapes = (
+        _shapes(weights, layers, str(start))
+        if IDENTIFYING_TENSOR in weights and all(layers)
+        else {IDENTIFYING_TENSOR: ()}
+    )
     check_shapes(weights, shapes)
     return layers[0], layers[1]
 
@@ -129,7 +133,7 @@ def _shapes(weights: Mapping[str, Array], layers: Sequence[int], start: str) -> 
     gates = {"encoder": size("encoder.rnn.weight_hh_l0", 0), "decoder": size("decoder.rnn.weight_hh_l0", 0)}
     fed = word if size("decoder.rnn.weight_ih_l0", 1) == word else word + state
     shapes: dict[str, tuple[int, ...]] = {
-        MARK: (sources, read),
+        IDENTIFYING_TENSOR: (sources, read),
         "trg_embed.lut.weight": (targets, word),
         "decoder.att_vector_layer.weight": (state, state + 2 * hidden),
         "decoder.att_vector_layer.bias": (state,),

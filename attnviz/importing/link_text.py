@@ -58,7 +58,7 @@ def are_links(text: str) -> bool:
     return bool(groups) and all(map(LINK.fullmatch, groups))
 
 
-def read_links(text: str) -> Links:
+def parse_links(text: str) -> Links:
     """Return the links in `text`, which may be blank; raise AttnvizError, quoting it, for anything that is no link."""
     groups = text.split()
     if len(groups) > MOST_LINKS:

@@ -33,10 +33,10 @@ from attnviz.importing.recurrent_run import (
 from attnviz.importing.unsupported import opennmt_way_out, option_message
 from attnviz.languages import gettext
 
-MARK = "encoder.embeddings.make_embedding.emb_luts.0.weight"
+IDENTIFYING_TENSOR = "encoder.embeddings.make_embedding.emb_luts.0.weight"
 """Tensor whose presence identifies a checkpoint of this program."""
 _NAMES = {
-    MARK: "encoder.embedding.weight",
+    IDENTIFYING_TENSOR: "encoder.embedding.weight",
     "decoder.embeddings.make_embedding.emb_luts.0.weight": "decoder.embedding.weight",
     "decoder.attn.linear_context.weight": "decoder.key.weight",
     "decoder.attn.linear_query.weight": "decoder.query.weight",

@@ -21,16 +21,18 @@ from attnviz.imported_families import completed
 from attnviz.importing.checkpoint import Array, Stored, Vocabulary
 from attnviz.importing.recurrent_run import Checkpoint, check_shapes, unexpected_shape, with_special
 
-MARK = "decoder.attention.Wa.weight"
+IDENTIFYING_TENSOR = "decoder.attention.Wa.weight"
 """Tensor whose presence identifies a checkpoint of this tutorial."""
 
 
 def load(stored: Stored) -> Checkpoint:
-    """Return the translator in a folder with source.txt and target.txt; raise AttnvizError as `pytorch_model`."""
-    return pytorch_model(stored.tensors, *stored.vocabularies(), stored.name)
+    """Return the translator in a folder with source.txt and target.txt; raise as `pytorch_tutorial_model`."""
+    return pytorch_tutorial_model(stored.tensors, *stored.vocabularies(), stored.name)
 
 
-def pytorch_model(tensors: Mapping[str, Array], source: Vocabulary, target: Vocabulary, name: str) -> Checkpoint:
+def pytorch_tutorial_model(
+    tensors: Mapping[str, Array], source: Vocabulary, target: Vocabulary, name: str
+) -> Checkpoint:
     """Return the translator with these tensors, given by name.
 
     The program has no tokens for padding and unknown words; both are added, with embeddings of zeros, and never
@@ -40,7 +42,7 @@ def pytorch_model(tensors: Mapping[str, Array], source: Vocabulary, target: Voca
     weights = {
         "encoder.embedding.weight": tensors["encoder.embedding.weight"],
         "decoder.embedding.weight": tensors["decoder.embedding.weight"],
-        "decoder.query.weight": tensors[MARK],
+        "decoder.query.weight": tensors[IDENTIFYING_TENSOR],
         "decoder.key.weight": tensors["decoder.attention.Ua.weight"],
         "decoder.key.bias": tensors["decoder.attention.Wa.bias"] + tensors["decoder.attention.Ua.bias"],
         "decoder.score": tensors["decoder.attention.Va.weight"].ravel(),

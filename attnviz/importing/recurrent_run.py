@@ -250,7 +250,7 @@ _NEVER_EMPTY = ("joey", "fairseq")
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class RecurrentRun:
     """One translation with the values of every step, in float64.
 
     Ty counts target tokens; Tx counts source tokens, with the start and end tokens that the family adds; n is the
@@ -316,19 +316,19 @@ class Checkpoint:
     def attention(self, text: str, target: str | None = None) -> Attention:
         """Return the attention, energies and states for `text`, which has its tokens separated by blanks.
 
-        With a `target` the decoder is forced through its tokens. Raise AttnvizError as `course`.
+        With a `target` the decoder is forced through its tokens. Raise AttnvizError as `run`.
         """
-        course = self.course(text.split(), None if target is None else target.split())
+        run = self.run(text.split(), None if target is None else target.split())
         return attention(
-            course.source,
-            course.target,
-            course.alignment,
-            energies=course.energies,
-            states=course.states,
+            run.source,
+            run.target,
+            run.alignment,
+            energies=run.energies,
+            states=run.states,
             origin=f"{self.name[:80]}, {self.family}",
         )
 
-    def course(self, source: Sequence[str], target: Sequence[str] | None = None) -> Course:
+    def run(self, source: Sequence[str], target: Sequence[str] | None = None) -> RecurrentRun:
         """Return a translation with all its values, by greedy search or forced through `target`.
 
         Greedy search follows the rules of the model's own program. Raise AttnvizError where there are no tokens, or too
@@ -355,7 +355,7 @@ class Checkpoint:
             if not forced and written_ids[-1] == stop:
                 break
         names = ("energies", "alignment", "contexts", "readouts", "logits")
-        return Course(
+        return RecurrentRun(
             source=tuple(self.source.tokens[i] for i in source_ids),
             target=tuple(self.target.tokens[i] for i in written_ids[1:]),
             target_ids=tuple(written_ids[1:]),

@@ -122,7 +122,7 @@ class SentencePair:
         except (ValueError, TypeError, OverflowError, RecursionError):
             return {}  # `from_fields` raises the error
         found: dict[str, Any] = {}
-        is_record = fields.get("format") == Attention.saved_as.mark and array.ndim == 4  # even one head of one layer
+        is_record = fields.get("format") == Attention.saved_as.name and array.ndim == 4  # even one head of one layer
         if array.ndim > 2 and not (is_record and options.heads == MEAN):
             choice = options.heads if options.heads != MEAN else _stored_choice(fields)
             array, heads, remark = choose_heads(array, choice)

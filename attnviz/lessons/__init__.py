@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attnviz.lessons.answers import Answer, Asked, asked_questions
-from attnviz.lessons.reading import Lesson, LessonSentence, Question, parse_lesson, read_lesson
+from attnviz.lessons.answers import Answer, AskedQuestion, asked_questions
+from attnviz.lessons.lesson_file import Lesson, LessonSentence, Question, parse_lesson, read_lesson
 
 __all__ = [
     "Answer",
-    "Asked",
+    "AskedQuestion",
     "Lesson",
     "LessonSentence",
     "Question",

@@ -13,7 +13,17 @@ from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figure
 from attnviz.languages import gettext
 from attnviz.lessons.fields import fail, nearest, quoted
-from attnviz.lessons.reading import HARMLESS, HEATMAP, Attends, Choice, LessonSentence, Next, Number, Question, Text
+from attnviz.lessons.lesson_file import (
+    HARMLESS,
+    HEATMAP,
+    ChoicePrediction,
+    LessonSentence,
+    NextWordPrediction,
+    NumberPrediction,
+    Question,
+    SourceWordPrediction,
+    Text,
+)
 from attnviz.text import SPACE, join_pieces
 from attnviz.trace.parts import head_choices
 
@@ -40,7 +50,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedQuestion:
     """A question with the translation that it is about."""
 
     question: Question
@@ -57,7 +67,7 @@ class Asked:
         return None if self.word is None else self.subject.step
 
 
-def asked_questions(sentence: LessonSentence, trace: Any, weights: Weights | None) -> tuple[Asked, ...]:
+def asked_questions(sentence: LessonSentence, trace: Any, weights: Weights | None) -> tuple[AskedQuestion, ...]:
     """Return the questions about a `sentence` with their answers in its translation `trace`.
 
     `weights` of the model are for pictures that need them. Raise AttnvizError, with the line of the question, where the
@@ -68,7 +78,7 @@ def asked_questions(sentence: LessonSentence, trace: Any, weights: Weights | Non
     return asked
 
 
-def _check_order(questions: tuple[Asked, ...]) -> None:
+def _check_order(questions: tuple[AskedQuestion, ...]) -> None:
     """Raise AttnvizError where the answer to a question is already shown with an earlier one.
 
     With its answer, a question shows the words and the heatmap's rows up to its step, or all where it has no step.
@@ -97,7 +107,7 @@ def _tells(picture: str, kind: str) -> bool:
     return kind == "next" if picture == WORDS else picture not in HARMLESS[kind]
 
 
-def _asked(question: Question, trace: Any, weights: Weights | None) -> Asked:
+def _asked(question: Question, trace: Any, weights: Weights | None) -> AskedQuestion:
     trace = _with_heads(question, trace)
     step = None if question.step is None else _step(question, trace)
     subject = Subject(trace, step or 0, weights)
@@ -108,7 +118,9 @@ def _asked(question: Question, trace: Any, weights: Weights | None) -> Asked:
             except AttnvizError as error:
                 fail(question.line, str(error))
     word = None if step is None else trace.words().word_at(step)
-    return Asked(question, subject, word, None if question.prediction is None else _answer(question, subject, word))
+    return AskedQuestion(
+        question, subject, word, None if question.prediction is None else _answer(question, subject, word)
+    )
 
 
 def _with_heads(question: Question, trace: Any) -> Any:
@@ -170,17 +182,17 @@ def _word(question: Question, word: int | str, words: tuple[str, ...], text: str
 
 def _answer(question: Question, subject: Subject, word: int | None) -> Answer:
     prediction, trace = question.prediction, subject.trace
-    if isinstance(prediction, Choice):
+    if isinstance(prediction, ChoicePrediction):
         return Answer(prediction.choices, (prediction.answer - 1,))
     assert word is not None  # the reader requires a step
-    if isinstance(prediction, Next):
+    if isinstance(prediction, NextWordPrediction):
         return _next_word(question, prediction, subject, word)
-    assert isinstance(prediction, Attends | Number)
-    if isinstance(prediction, Number) and prediction.quantity == "probability":
+    assert isinstance(prediction, SourceWordPrediction | NumberPrediction)
+    if isinstance(prediction, NumberPrediction) and prediction.quantity == "probability":
         return Answer(value=100 * float(trace.probabilities[subject.step]))
     if not trace.attends:
         fail(question.line, gettext("the model {model} has no attention. Ask something else.", model=trace.model))
-    if isinstance(prediction, Attends):
+    if isinstance(prediction, SourceWordPrediction):
         row = trace.words().alignment[word]
         return Answer(trace.words().source, tuple(np.flatnonzero(row >= row.max() - 1e-6).tolist()))
     source = _word(question, prediction.source or "", trace.words().source, trace.source_text)
@@ -204,7 +216,7 @@ def _answer(question: Question, subject: Subject, word: int | None) -> Answer:
     return Answer(value=float(trace.energies[subject.step, pieces[0]]))
 
 
-def _next_word(question: Question, prediction: Next, subject: Subject, word: int) -> Answer:
+def _next_word(question: Question, prediction: NextWordPrediction, subject: Subject, word: int) -> Answer:
     """Return the words to choose from, in alphabetical order where the question names none."""
     trace = subject.trace
     written = trace.words().target[word]

@@ -66,7 +66,7 @@ def root_of(content: bytes) -> yaml.Node:
     return root
 
 
-def found(node: yaml.Node) -> str:
+def description(node: yaml.Node) -> str:
     """Return what a node is, for a message."""
     if isinstance(node, yaml.MappingNode):
         return gettext("fields")
@@ -92,12 +92,14 @@ class Fields:
 
     def __init__(self, node: yaml.Node, names: Collection[str]) -> None:
         if not isinstance(node, yaml.MappingNode):
-            message = gettext("fields of the form “name: value” are expected here; found {found}.", found=found(node))
+            message = gettext(
+                "fields of the form “name: value” are expected here; found {found}.", found=description(node)
+            )
             fail(line_of(node), message)
         self.line = line_of(node)
         self._nodes: dict[str, yaml.Node] = {}
         for key, value in node.value:
-            name = key.value if isinstance(key, yaml.ScalarNode) else found(key)
+            name = key.value if isinstance(key, yaml.ScalarNode) else description(key)
             if name not in names:
                 message = gettext(
                     "there is no field {name} here. {nearest}", name=quoted(name), nearest=nearest(name, names)
@@ -133,7 +135,7 @@ class Fields:
             message = gettext(
                 "{name} must be a list, with a dash before each item; found {found}.",
                 name=quoted(name),
-                found=found(node) if not isinstance(node, yaml.SequenceNode) else gettext("an empty list"),
+                found=description(node) if not isinstance(node, yaml.SequenceNode) else gettext("an empty list"),
             )
             fail(line_of(node), message)
         items: list[yaml.Node] = node.value
@@ -198,7 +200,9 @@ class Fields:
 def text_of(node: yaml.Node, name: str) -> str:
     """Return the text of a node, as it is written: also where YAML would read a number, a date or a truth value."""
     if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
-        fail(line_of(node), gettext("{name} must be a text; found {found}.", name=quoted(name), found=found(node)))
+        fail(
+            line_of(node), gettext("{name} must be a text; found {found}.", name=quoted(name), found=description(node))
+        )
     return re.sub(r"[ \t\r\n]+", " ", node.value).strip(" ")  # no-break spaces stay
 
 

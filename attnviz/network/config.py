@@ -85,13 +85,13 @@ class Seq2SeqConfig:
     def __post_init__(self) -> None:
         """Raise ValueError, naming the field, unless every field is in range and the fields are consistent."""
         bounds.check_model(dataclasses.asdict(self))
-        bounds.whole("directions", self.directions, 1, 2)
-        bounds.whole("source_length", self.source_length, 0, bounds.LONGEST_PADDING)
+        bounds.check_whole("directions", self.directions, 1, 2)
+        bounds.check_whole("source_length", self.source_length, 0, bounds.LONGEST_PADDING)
         for name, choices in CHOICES.items():
-            bounds.one_of(name, getattr(self, name), choices)
+            bounds.check_one_of(name, getattr(self, name), choices)
         for field in dataclasses.fields(self):
             if field.type == "bool" and not isinstance(value := getattr(self, field.name), bool):
-                raise ValueError(f"{field.name} must be true or false, not {bounds.shown(value)}")
+                raise ValueError(f"{field.name} must be true or false, not {bounds.abbreviated(value)}")
         if self.first_state == "last" and self.encoder_size != self.hidden_size:
             raise ValueError("the last state of an encoder of another size cannot begin a decoder")
         if self.first_state in ("layers", "rectified") and self.annotation_size != self.hidden_size:
@@ -240,8 +240,8 @@ class ModelConfig:
                 f"hidden_size must be even for the attention {self.attention}, because each direction of the "
                 f"encoder gets half of it, not {self.hidden_size}"
             )
-        bounds.one_of("readout_state", self.readout_state, READOUT_STATES)
-        bounds.real("guidance", self.guidance or 0.0, 0, bounds.LARGEST_GUIDANCE)
+        bounds.check_one_of("readout_state", self.readout_state, READOUT_STATES)
+        bounds.check_real("guidance", self.guidance or 0.0, 0, bounds.LARGEST_GUIDANCE)
 
     @property
     def encoder_size(self) -> int:
@@ -336,7 +336,7 @@ def read_fields(fields: dict[str, Any]) -> AnyConfig:
     Raise ValueError where the architecture or a field is unknown, missing or invalid.
     """
     architecture = fields.get("architecture", "rnnsearch")
-    bounds.one_of("architecture", architecture, bounds.ARCHITECTURES)
+    bounds.check_one_of("architecture", architecture, bounds.ARCHITECTURES)
     if architecture == "transformer":
         return TransformerConfig.from_dict(fields)
     if architecture == "decomposable":

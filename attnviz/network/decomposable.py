@@ -17,7 +17,7 @@ PADDING = 0
 """Padding id, equal to `text.PAD`, which this layer may not import."""
 
 
-class Judged(NamedTuple):
+class DecomposableOutput(NamedTuple):
     """Every intermediate number for B sentence pairs; padded positions are undefined and have weight 0."""
 
     source_embeddings: Tensor
@@ -91,7 +91,7 @@ class Decomposable(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(d, 2)
 
-    def forward(self, source: Tensor, target: Tensor) -> Judged:
+    def forward(self, source: Tensor, target: Tensor) -> DecomposableOutput:
         """Compute B pairs: `source` ids (B, Tx) and `target` ids (B, Ty), padded with PADDING.
 
         Every row has at least one piece on each side.
@@ -110,7 +110,7 @@ class Decomposable(nn.Module):
         v_1, v_2 = ((v * mask[..., None]).sum(1) for v, mask in zip(sums, (source_mask, target_mask), strict=True))
         hidden = torch.relu(self.aggregate(self.dropout(torch.cat([v_1, v_2], -1))))
         logits = self.output(self.dropout(hidden))
-        return Judged(
+        return DecomposableOutput(
             *embedded, a, b, *features, energies, forward, backward, beta, alpha, *compared, v_1, v_2, hidden, logits
         )
 

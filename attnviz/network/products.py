@@ -32,7 +32,7 @@ def choose_precision(wanted: str, device: torch.device) -> str:
     An x86 processor with bfloat16 instructions multiplies twice as fast with them. Nothing is measured there: beside
     other programs a measurement differs from process to process, and so would their results.
     """
-    bounds.one_of("precision", wanted, bounds.PRECISIONS)
+    bounds.check_one_of("precision", wanted, bounds.PRECISIONS)
     if wanted != "auto":
         return wanted
     if _is_x86(device.type):

@@ -25,7 +25,7 @@ from attnviz.network.output import OutputLayer
 from attnviz.network.searchable import selected
 
 
-class Attended(NamedTuple):
+class AttentionOutput(NamedTuple):
     """Numbers of one multi-head attention: H heads of d/H units each."""
 
     queries: Tensor
@@ -56,7 +56,9 @@ class MultiHeadAttention(nn.Module):
         """Return m W_K and m W_V, split into heads: (B, Tx, d) to (B, H, Tx, d/H) each."""
         return self._split(self.key(vectors)), self._split(self.value(vectors))
 
-    def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | float) -> tuple[Tensor, Attended]:
+    def attend(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | float
+    ) -> tuple[Tensor, AttentionOutput]:
         """Return the output of all heads, (B, Ty, d), and all intermediate numbers.
 
         `mask` is 0 where attention is allowed and -inf elsewhere, and broadcasts to (B, H, Ty, Tx).
@@ -64,9 +66,9 @@ class MultiHeadAttention(nn.Module):
         scores = queries @ keys.transpose(-1, -2) / math.sqrt(queries.shape[-1]) + mask
         weights = torch.softmax(scores, -1)
         output: Tensor = self.projection((weights @ values).transpose(-2, -3).flatten(-2))
-        return output, Attended(queries, keys, values, scores, weights)
+        return output, AttentionOutput(queries, keys, values, scores, weights)
 
-    def forward(self, query_vectors: Tensor, key_vectors: Tensor, mask: Tensor) -> tuple[Tensor, Attended]:
+    def forward(self, query_vectors: Tensor, key_vectors: Tensor, mask: Tensor) -> tuple[Tensor, AttentionOutput]:
         """Attend from `query_vectors` (B, Ty, d) to `key_vectors` (B, Tx, d); return as `attend` does."""
         return self.attend(self.queries(query_vectors), *self.keys_and_values(key_vectors), mask)
 
@@ -100,7 +102,7 @@ class EncoderLayer(nn.Module):
         self.feedforward = FeedForward(config)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, stream: Tensor, mask: Tensor) -> tuple[list[Tensor], Attended]:
+    def forward(self, stream: Tensor, mask: Tensor) -> tuple[list[Tensor], AttentionOutput]:
         """Return the stream after each of the two blocks, (B, Tx, d) like `stream`, and the attention."""
         normal = self.attention_norm(stream)
         output, attended = self.attention(normal, normal, mask)
@@ -129,7 +131,7 @@ class DecoderLayer(nn.Module):
 
     def forward(
         self, stream: Tensor, mask: Tensor, annotations: Tensor, cross_mask: Tensor
-    ) -> tuple[list[Tensor], Attended, Attended]:
+    ) -> tuple[list[Tensor], AttentionOutput, AttentionOutput]:
         """Return the stream after each of the three blocks, (B, Ty, d), self-attention and cross-attention.
 
         `annotations` (B, Tx, d); `mask` broadcasts to (B, H, Ty, Ty) and `cross_mask` to (B, H, Ty, Tx).
@@ -150,27 +152,27 @@ class DecoderLayer(nn.Module):
         )
 
 
-class Encoded(NamedTuple):
+class EncoderOutput(NamedTuple):
     """Numbers of the encoder."""
 
     annotations: Tensor
     """The normalised stream after the last layer, (B, Tx, d)."""
     streams: list[Tensor]
     """The residual stream, (B, Tx, d), before the first block and after every block."""
-    attention: list[Attended]
+    attention: list[AttentionOutput]
     """Self-attention of every layer."""
 
 
-class Decoded(NamedTuple):
+class DecoderOutput(NamedTuple):
     """Numbers of the decoder under teacher forcing."""
 
     readouts: Tensor
     """The normalised stream after the last layer, from which the logits are computed, (B, Ty, d)."""
     streams: list[Tensor]
     """The residual stream, (B, Ty, d), before the first block and after every block."""
-    attention: list[Attended]
+    attention: list[AttentionOutput]
     """Self-attention of every layer."""
-    cross: list[Attended]
+    cross: list[AttentionOutput]
     """Cross-attention of every layer."""
 
 
@@ -209,7 +211,7 @@ class Transformer(nn.Module):
         embedded: Tensor = self.dropout(embedding(pieces, matrix) * math.sqrt(size) + places)
         return embedded
 
-    def encode(self, source: Tensor, lengths: Tensor) -> Encoded:
+    def encode(self, source: Tensor, lengths: Tensor) -> EncoderOutput:
         """Return the encoder's numbers for `source` ids (B, Tx), of which row b has `lengths[b]` pieces.
 
         Padded positions are undefined; attention masks them.
@@ -219,9 +221,9 @@ class Transformer(nn.Module):
             layer_streams, attended = layer(streams[-1], mask)
             streams += layer_streams
             attention.append(attended)
-        return Encoded(self.encoder_norm(streams[-1]), streams, attention)
+        return EncoderOutput(self.encoder_norm(streams[-1]), streams, attention)
 
-    def decode(self, annotations: Tensor, lengths: Tensor, previous: Tensor) -> Decoded:
+    def decode(self, annotations: Tensor, lengths: Tensor, previous: Tensor) -> DecoderOutput:
         """Return the decoder's numbers under teacher forcing.
 
         `annotations` (B, Tx, d), `lengths` (B,): source pieces of each row, `previous` (B, Ty): ids of y_{i-1}.
@@ -234,7 +236,7 @@ class Transformer(nn.Module):
             streams += layer_streams
             attention.append(attended)
             cross.append(crossed)
-        return Decoded(self.decoder_norm(streams[-1]), streams, attention, cross)
+        return DecoderOutput(self.decoder_norm(streams[-1]), streams, attention, cross)
 
     def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
         """Return readouts (B, Ty, d) and alignment (B, Ty, Tx), the mean cross-attention of all heads of all layers.

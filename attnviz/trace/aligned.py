@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 from attnviz.text import join_pieces, word_groups
 from attnviz.trace.drawing import drawing
 from attnviz.trace.parts import FloatArray, Words
-from attnviz.trace.saved import Saved
+from attnviz.trace.saved import SavedResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Aligned(Saved):
+class Aligned(SavedResult):
     """Two sentences in pieces, and the attention of each target piece to the source pieces.
 
     Tx and Ty count pieces, `</s>` included where it is present. A piece that begins a word starts with SentencePiece's
@@ -180,7 +180,7 @@ def words_of(matrix: AttentionMatrix, surfaces: tuple[str, ...]) -> Words:
 
 
 @dataclass(frozen=True)
-class Beginning:
+class FirstRows:
     """The first rows of an attention matrix: what is known once some words are written."""
 
     matrix: AttentionMatrix

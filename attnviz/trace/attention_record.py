@@ -98,7 +98,7 @@ class Attention(HeadViews, Aligned):
     self-attention, source and target are the same sequence. `attnviz.attention` makes one from tokens and a matrix.
     """
 
-    saved_as: ClassVar[storage.Format] = storage.Format("attnviz-attention", 1)
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-attention", 1)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     translated: ClassVar[bool] = False
 
@@ -226,7 +226,7 @@ class Attention(HeadViews, Aligned):
     def to_json(self) -> str:
         """Return the record in the open format (`attnviz.trace.open_format`), numbers as their shortest decimals."""
         fields: dict[str, Any] = {
-            "format": self.saved_as.mark,
+            "format": self.saved_as.name,
             "version": self.saved_as.version,
             "origin": self.origin,
             "source": self.source_pieces,

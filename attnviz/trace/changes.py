@@ -1,7 +1,7 @@
 """Changes that a user makes to a translation (attention weights, temperature, words), and their interventions.
 
 A change is made to a *parent*, the translation on display. It describes the action in numbers that a URL or a file
-restores bit for bit; `resolved` turns it into interventions. Steps and pieces count from 0.
+restores bit for bit; `translator_arguments` turns it into interventions. Steps and pieces count from 0.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ KINDS: Mapping[str, type[Change]] = {
 """Name of each kind of change in files and in the browser."""
 
 
-class Resolved(NamedTuple):
+class TranslatorArguments(NamedTuple):
     """Arguments for the translator that implement a change."""
 
     interventions: tuple[Intervention, ...]
@@ -215,7 +215,7 @@ def shares_of(weights: ArrayLike) -> tuple[int, ...]:
     return tuple(whole.tolist())
 
 
-def resolved(parent: Record, change: Change, *, held: bool) -> Resolved:
+def translator_arguments(parent: Record, change: Change, *, held: bool) -> TranslatorArguments:
     """Return the interventions and the forced target that make `change` to the translation `parent`.
 
     With `held`, the words stay and only the numbers change. Otherwise the words before the changed step and the
@@ -225,16 +225,16 @@ def resolved(parent: Record, change: Change, *, held: bool) -> Resolved:
     """
     previous_interventions = tuple(one for one in parent.interventions if not isinstance(one, ForceWord))
     if isinstance(change, TakeHypothesis):
-        return Resolved(_interventions_until(previous_interventions, len(change.pieces) - 1), change.pieces)
+        return TranslatorArguments(_interventions_until(previous_interventions, len(change.pieces) - 1), change.pieces)
     if change.step is not None and change.step >= len(parent.target_ids):
         raise AttnvizError(gettext("There is no step {found}.", found=change.step + 1))
     if isinstance(change, WriteWords):
         return _resolve_words(parent, previous_interventions, change, held=held)
     after = _attention_interventions(previous_interventions, change, parent)
     if held:
-        return Resolved(after, tuple(parent.target_ids))
+        return TranslatorArguments(after, tuple(parent.target_ids))
     step = 0 if change.step is None or isinstance(change, FreezeContext) else change.step
-    return Resolved((*_kept_words(parent, step), *_interventions_until(after, step)), None)
+    return TranslatorArguments((*_kept_words(parent, step), *_interventions_until(after, step)), None)
 
 
 def replaced_by(trace: Record, step: int) -> int:
@@ -295,12 +295,14 @@ def _attention_interventions(
 
 def _resolve_words(
     parent: Record, previous_interventions: tuple[AttentionIntervention, ...], change: WriteWords, *, held: bool
-) -> Resolved:
+) -> TranslatorArguments:
     """Return what writes other words; with `held`, the later words and interventions shift by the change in length."""
     step, ids = change.step, tuple(parent.target_ids)
     if not held:
         words = (ForceWord(piece, step + k) for k, piece in enumerate(change.pieces))
-        return Resolved((*_kept_words(parent, step), *words, *_interventions_until(previous_interventions, step)), None)
+        return TranslatorArguments(
+            (*_kept_words(parent, step), *words, *_interventions_until(previous_interventions, step)), None
+        )
     target = (*ids[:step], *change.pieces, *ids[step + change.replaced :], EOS)
     target = target[: target.index(EOS) + 1]
     shift = len(change.pieces) - change.replaced
@@ -310,7 +312,7 @@ def _resolve_words(
             interventions.append(one)
         elif one.step >= step + change.replaced:
             interventions.append(dataclasses.replace(one, step=one.step + shift))
-    return Resolved(_interventions_until(interventions, len(target) - 1), target)
+    return TranslatorArguments(_interventions_until(interventions, len(target) - 1), target)
 
 
 def _kept_words(parent: Record, step: int) -> tuple[ForceWord, ...]:

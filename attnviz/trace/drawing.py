@@ -50,7 +50,7 @@ def step_index(trace: Aligned, step: int) -> int:
 _provider: Callable[[], Drawing] | None = None
 
 
-def drawn_by(provider: Callable[[], Drawing]) -> None:
+def register_drawing(provider: Callable[[], Drawing]) -> None:
     """Register `provider`, which returns the drawing functions; it is called when something is first drawn."""
     global _provider  # one for the whole program, set once
     _provider = provider

@@ -111,7 +111,7 @@ class Judgement(Computation):
     model ignores word order: only the order of the rows depends on it. The config is a `DecomposableConfig`.
     """
 
-    saved_as: ClassVar[storage.Format] = storage.Format("attnviz-judgement", 1)
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-judgement", 1)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
 
     source_text: str

@@ -47,7 +47,7 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
         raise AttnvizError(
             gettext("This JSON does not hold attention: it must have the fields source, target and matrix.")
         )
-    if fields.get("format", Attention.saved_as.mark) != Attention.saved_as.mark:
+    if fields.get("format", Attention.saved_as.name) != Attention.saved_as.name:
         raise AttnvizError(
             gettext(
                 "This JSON is not in the attention format of attnviz: its field “format” is {format}.",

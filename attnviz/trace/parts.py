@@ -103,7 +103,7 @@ class Attributions:
 
 
 @dataclass(frozen=True, eq=False)
-class Signals:
+class GradientNorms:
     """Gradient norms of log p(y_i) by the source embeddings, split by the two paths into the encoder.
 
     As vectors, the gradients of the two paths add up to the whole gradient; their norms do not.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from attnviz.trace.saved import Saved
+    from attnviz.trace.saved import SavedResult
 
 _SYMBOLS = {
     r"\alpha": "α",
@@ -108,7 +108,7 @@ def piece_quantities(distribution: str) -> tuple[Quantity, ...]:
     )
 
 
-def check_shapes(record: Saved) -> None:
+def check_shapes(record: SavedResult) -> None:
     """Raise ValueError, naming the array, unless all arrays of `record` have the shapes of its table."""
     sizes = record.sizes()
     for quantity in record.arrays:

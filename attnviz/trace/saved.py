@@ -24,10 +24,10 @@ from attnviz.trace.quantity import Quantity, table
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Saved(ABC):
+class SavedResult(ABC):
     """An immutable result. All arrays are read-only copies, float32 except ids and counts."""
 
-    saved_as: ClassVar[storage.Format]
+    saved_as: ClassVar[storage.FileFormat]
     """Format name and version of its files."""
     arrays: ClassVar[tuple[Quantity, ...]]
     """The quantities that it stores, each a field of the same name."""
@@ -138,12 +138,12 @@ class Saved(ABC):
         return storage.read_file(path, cls.from_json)
 
 
-def _restore(kind: type[Saved], fields: dict[str, Any]) -> Saved:
+def _restore(kind: type[SavedResult], fields: dict[str, Any]) -> SavedResult:
     return kind(**fields)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Computation(Saved):
+class Computation(SavedResult):
     """A result of one network that can be saved, and what identifies that network."""
 
     config: Mapping[str, Any]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from attnviz import bounds
-from attnviz.attention_kinds import renamed
+from attnviz.attention_kinds import with_current_attention
 from attnviz.imported_families import CHOICES, LINEAR_READOUTS, completed
 from attnviz.text import SPECIAL_PIECES
 from attnviz.trace import storage
@@ -142,10 +142,10 @@ class Seq2SeqTrace(Recurrent):
     step. The config is a `Seq2SeqConfig`, which says of which form the parts of the network are.
     """
 
-    saved_as: ClassVar[storage.Format] = storage.Format(
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat(
         "attnviz-seq2seq-trace",
         3,
-        changed={2: lambda record: record | {"config": renamed(record["config"])}, 3: _with_layers},
+        changed={2: lambda record: record | {"config": with_current_attention(record["config"])}, 3: _with_layers},
     )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     imported: ClassVar[bool] = True
@@ -257,7 +257,7 @@ class Seq2SeqTrace(Recurrent):
         if not np.allclose(self.alignment.sum(axis=1), 1, atol=1e-3) or self.alignment.min() < 0:
             raise ValueError("a row of the alignment does not sum to 1")
         for name, known in CHOICES.items():
-            bounds.one_of(name, self.config[name], known)
+            bounds.check_one_of(name, self.config[name], known)
 
     def word_groups(self) -> tuple[Groups, Groups]:
         """Return the indices of the pieces of each word, for both sides; a piece that ends in `@@` joins the next."""

@@ -24,7 +24,7 @@ from attnviz.text import join_pieces, word_groups
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.storage import check_characters, pack, unpack
 
-MARK, VERSION = "attnviz-snapshots", 1
+FORMAT_NAME, VERSION = "attnviz-snapshots", 1
 FOLDER = "snapshots"
 """Subfolder of a model folder that holds the files of its run."""
 _LATEST = 10**9
@@ -94,7 +94,7 @@ class Snapshots:
     def save(self, path: str | Path) -> None:
         """Write the snapshots to `path` atomically; raise AttnvizError where that fails."""
         fields = {
-            "format": MARK,
+            "format": FORMAT_NAME,
             "version": VERSION,
             "name": self.name,
             "guidance": self.guidance,
@@ -113,12 +113,12 @@ class Snapshots:
         """Read what `save` wrote; raise AttnvizError, naming the file, where that fails."""
         try:
             fields = json.loads(Path(path).read_text(encoding="utf-8"))
-            if not isinstance(fields, dict) or fields.get("format") != MARK:
+            if not isinstance(fields, dict) or fields.get("format") != FORMAT_NAME:
                 raise ValueError("it is not marked as snapshots of a training run")
             if fields.get("version") != VERSION:
                 raise ValueError(
-                    f"it has format version {bounds.shown(fields.get('version'))}, but this program reads version "
-                    f"{VERSION}"
+                    f"it has format version {bounds.abbreviated(fields.get('version'))}, but this program reads "
+                    f"version {VERSION}"
                 )
             return _read(fields)
         except OSError as error:
@@ -150,7 +150,7 @@ def _read(fields: Mapping[str, Any]) -> Snapshots:
 
 def _check(snapshots: Snapshots) -> None:
     """Raise ValueError, TypeError or AttributeError unless sizes, texts and numbers are consistent."""
-    bounds.real("guidance", snapshots.guidance, 0, 1000)
+    bounds.check_real("guidance", snapshots.guidance, 0, 1000)
     _check_order(snapshots.updates)
     if not snapshots.updates or not snapshots.sentences:
         raise ValueError("it contains no moment or no sentence")
@@ -175,7 +175,7 @@ def _check(snapshots: Snapshots) -> None:
 
 def _check_order(updates: Sequence[int]) -> None:
     for update in updates:
-        bounds.whole("an update", update, 0, _LATEST)
+        bounds.check_whole("an update", update, 0, _LATEST)
     if any(later <= earlier for earlier, later in itertools.pairwise(updates)):
         raise ValueError("its updates are not in order")
 

@@ -24,16 +24,16 @@ from attnviz.trace.parts import Heads, Hypothesis, Search
 from attnviz.trace.quantity import check_shapes
 
 if TYPE_CHECKING:
-    from attnviz.trace.saved import Saved
+    from attnviz.trace.saved import SavedResult
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Format:
+class FileFormat:
     """Format name and version of the files of one class."""
 
-    mark: str
+    name: str
     version: int
     """The latest version, which is written."""
     added: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
@@ -49,14 +49,14 @@ Three times the size for the longest sentence with 1000 units. Without a limit, 
 the memory.
 """
 
-MARKS = ("attnviz-trace", "attnviz-transformer-trace", "attnviz-seq2seq-trace", "attnviz-judgement")
+FORMAT_NAMES = ("attnviz-trace", "attnviz-transformer-trace", "attnviz-seq2seq-trace", "attnviz-judgement")
 """Format names of the traces, one for each architecture."""
 
 
-def _architecture_name(mark: str) -> str:
-    """Return in words the architecture whose traces have the format name `mark`."""
+def _architecture_name(format_name: str) -> str:
+    """Return in words the architecture whose traces have this format name."""
     names = ("RNNsearch", "transformer", gettext("imported translator"), gettext("decomposable attention"))
-    return names[MARKS.index(mark)]
+    return names[FORMAT_NAMES.index(format_name)]
 
 
 def read_file(path: str | Path, read: Callable[[str], Result]) -> Result:
@@ -71,29 +71,29 @@ def read_file(path: str | Path, read: Callable[[str], Result]) -> Result:
         raise AttnvizError(f"{path}: {error}") from error
 
 
-def encode(fields: Mapping[str, Any], saved_as: Format) -> str:
+def encode(fields: Mapping[str, Any], saved_as: FileFormat) -> str:
     """Return the fields of a result as JSON."""
-    record: dict[str, Any] = {"format": saved_as.mark, "version": saved_as.version} | {
+    record: dict[str, Any] = {"format": saved_as.name, "version": saved_as.version} | {
         name: _encode(value) for name, value in fields.items()
     }
     return json.dumps(record, separators=(",", ":"))
 
 
-def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, Any]:
+def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[str, Any]:
     """Return the fields that `encode` wrote, each of its type in `kinds`.
 
     Raise AttnvizError where `text` is no trace or has a later version; ValueError, KeyError, TypeError and the like
     where it is damaged.
     """
     record: Any = json.loads(text) if text.lstrip()[:1] == "{" else None
-    mark = record.get("format") if isinstance(record, dict) else None
-    if mark != saved_as.mark:
-        if isinstance(mark, str) and mark in MARKS:
+    format_name = record.get("format") if isinstance(record, dict) else None
+    if format_name != saved_as.name:
+        if isinstance(format_name, str) and format_name in FORMAT_NAMES:
             raise AttnvizError(
                 gettext(
                     "This trace comes from another kind of model ({kind}). This page or command cannot open such "
                     "a trace.",
-                    kind=_architecture_name(mark),
+                    kind=_architecture_name(format_name),
                 )
             )
         raise AttnvizError(
@@ -118,7 +118,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
     return fields
 
 
-def check(record: Saved) -> None:
+def check(record: SavedResult) -> None:
     """Raise ValueError unless array shapes, texts and numbers are consistent."""
     sizes = record.sizes()
     if not sizes["Tx"] or not sizes["Ty"]:

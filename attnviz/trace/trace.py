@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from attnviz import bounds
-from attnviz.attention_kinds import HALVING_KINDS, check_known, renamed
+from attnviz.attention_kinds import HALVING_KINDS, check_known, with_current_attention
 from attnviz.trace import storage
 from attnviz.trace.parts import FloatArray
 from attnviz.trace.quantity import Quantity, check_shapes, piece_quantities
@@ -208,7 +208,7 @@ _TABLE = (
         recorded=False,
     ),
     Quantity(
-        "reading",
+        "heatmap_posterior",
         r"\alpha'_{ij}",
         ("Ty", "Tx"),
         r"\bigl(\alpha_{ij}\, p(y_i \mid h_j)\bigr)^{3/4} e^{f_{ij}/4} \big/ \textstyle\sqrt{\sum_i \cdots}",
@@ -267,11 +267,11 @@ class Trace(Recurrent):
     `ModelConfig`.
     """
 
-    saved_as: ClassVar[storage.Format] = storage.Format(
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat(
         "attnviz-trace",
         5,
         {2: {"score_vector": _NONE, "weights_digest": ""}, 3: {"interventions": []}},
-        {4: lambda record: record | {"config": renamed(record["config"])}, 5: _without_features},
+        {4: lambda record: record | {"config": with_current_attention(record["config"])}, 5: _without_features},
     )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
@@ -334,4 +334,4 @@ class Trace(Recurrent):
         if not np.allclose(self.alignment.sum(axis=1), 1, atol=1e-3) or self.alignment.min() < 0:
             raise ValueError("a row of the alignment does not sum to 1")
         check_known(self.config["attention"])
-        bounds.one_of("readout_state", self.config["readout_state"], ("previous", "current"))
+        bounds.check_one_of("readout_state", self.config["readout_state"], ("previous", "current"))

@@ -127,7 +127,7 @@ class TransformerTrace(HeadViews, Record):
     vocabulary's size. Layers and heads count from 0. The config is a `TransformerConfig`.
     """
 
-    saved_as: ClassVar[storage.Format] = storage.Format(
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat(
         "attnviz-transformer-trace", 2, {2: {"heads": {"layer": None, "head": None}}}
     )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED

@@ -148,8 +148,10 @@ def _kind(text: str) -> type[Any]:
         fields = json.loads(text)
     except (ValueError, RecursionError):
         fields = None
-    mark = fields.get("format") if isinstance(fields, dict) else None
-    return {kind.saved_as.mark: kind for kind in (TransformerTrace, Seq2SeqTrace, Attention)}.get(str(mark), Trace)
+    format_name = fields.get("format") if isinstance(fields, dict) else None
+    return {kind.saved_as.name: kind for kind in (TransformerTrace, Seq2SeqTrace, Attention)}.get(
+        str(format_name), Trace
+    )
 
 
 def _read(written: object, number: int, first: Mapping[str, Any], kind: type[Record]) -> tuple[WhatIf, Record]:

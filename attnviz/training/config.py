@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import bounds
-from attnviz.attention_kinds import ATTENTION_KINDS, renamed
+from attnviz.attention_kinds import ATTENTION_KINDS, with_current_attention
 from attnviz.bounds import ARCHITECTURES, LARGEST_GUIDANCE, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
 
 if TYPE_CHECKING:
@@ -247,8 +247,8 @@ class TrainingConfig:
             raise ValueError("it holds no settings")
         version = fields.pop("version", 1)
         if type(version) is not int or not 1 <= version <= VERSION:
-            raise ValueError(f"it has format version {bounds.shown(version)}, this program reads up to {VERSION}")
-        return cls.from_dict(renamed(fields) if version == 1 else fields)
+            raise ValueError(f"it has format version {bounds.abbreviated(version)}, this program reads up to {VERSION}")
+        return cls.from_dict(with_current_attention(fields) if version == 1 else fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary that JSON can encode."""
@@ -274,20 +274,20 @@ def _check_value(each: dataclasses.Field[Any], value: Any) -> None:
     """Raise ValueError unless `value` has the type of the field and is within its bounds."""
     name, among = each.name, each.metadata["among"]
     if each.type == "int":
-        bounds.whole(name, value, *among)
+        bounds.check_whole(name, value, *among)
     elif each.type == "float":
-        bounds.real(name, value, *among, without=each.metadata["without"])
+        bounds.check_real(name, value, *among, without=each.metadata["without"])
     elif each.type == "bool":
         if not isinstance(value, bool):
-            raise ValueError(f"{name} must be true or false, not {bounds.shown(value)}")
+            raise ValueError(f"{name} must be true or false, not {bounds.abbreviated(value)}")
     elif each.type == "tuple[int, ...]":
         if not isinstance(value, tuple):
-            raise ValueError(f"{name} must be whole numbers, not {bounds.shown(value)}")
+            raise ValueError(f"{name} must be whole numbers, not {bounds.abbreviated(value)}")
         for one in value:
-            bounds.whole(name, one, *among)
+            bounds.check_whole(name, one, *among)
     elif among:
-        bounds.one_of(name, value, among)
+        bounds.check_one_of(name, value, among)
     else:
         texts = (value,) if each.type == "str" else value
         if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"{name} must be text, not {bounds.shown(value)}")
+            raise ValueError(f"{name} must be text, not {bounds.abbreviated(value)}")

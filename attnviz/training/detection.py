@@ -74,7 +74,7 @@ def pairs_at(corpus: Corpus, indices: NDArray[np.int64]) -> list[Sentences]:
     return [(corpus.source_sentence(i).tolist(), corpus.target_sentence(i).tolist()) for i in indices]
 
 
-class Verdict(nn.Module):
+class DetectorObjective(nn.Module):
     """The detector and its loss, cross-entropy over two classes, as one module."""
 
     def __init__(self, network: Decomposable, label_smoothing: float, guidance: float = 0.0) -> None:
@@ -142,7 +142,7 @@ def counterparts(counts: Tensor) -> NDArray[np.int32]:
 
 
 @dataclass(frozen=True)
-class Detected:
+class DetectorMeasurement:
     """Result of a validation of a detector."""
 
     loss: float
@@ -194,7 +194,7 @@ class DetectorValidation:
             self.batches.append((pair_batch(block, [pair for _, pair in made]), np.array(kinds)))
 
     @torch.inference_mode()
-    def measure(self, network: Decomposable) -> Detected:
+    def measure(self, network: Decomposable) -> DetectorMeasurement:
         """Return the result of `network`, which is in evaluation mode, on all pairs."""
         total, right, kinds = 0.0, [], []
         for batch, batch_kinds in self.batches:
@@ -206,7 +206,7 @@ class DetectorValidation:
             kinds.append(batch_kinds)
         judged, names = np.concatenate(right), np.concatenate(kinds)
         accuracy = {name: float(judged[names == name].mean()) for name in (TRANSLATION, *TRAINED) if name in names}
-        return Detected(total / len(names), accuracy)
+        return DetectorMeasurement(total / len(names), accuracy)
 
     def snapshot(self, network: Decomposable, update: int) -> None:
         """Do nothing: only translators have snapshots of alignments."""

@@ -18,7 +18,7 @@ from attnviz.files import replace_text
 from attnviz.trace.snapshots import Curve
 
 if TYPE_CHECKING:
-    from attnviz.training.state import Progress, Sums
+    from attnviz.training.state import LossSums, Progress
 
 COLUMNS = (
     "update",
@@ -123,7 +123,7 @@ def _is_number(text: str) -> bool:
 class Window:
     """Loss sums since the last row of the log, and the speed of this process over them."""
 
-    def __init__(self, sums: Sums) -> None:
+    def __init__(self, sums: LossSums) -> None:
         """Continue `sums`, which may come from before this process started."""
         self.sums, self._before, self._started = sums, sums.tokens, time.perf_counter()
 

@@ -25,15 +25,15 @@ from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import epoch_batches
 from attnviz.training.log import MEAN, Log, Window, write_curve
 from attnviz.training.preparation import prepare, start_from
-from attnviz.training.processes import Interrupted, Stopped, StopRequest, Team, team
+from attnviz.training.processes import Interrupted, ProcessGroup, Stopped, StopRequest, join_process_group
 from attnviz.training.state import (
     CHECKPOINT,
     FORECAST_AFTER,
     FORECAST_AGAIN,
-    Copies,
+    LossSums,
     Pace,
     Progress,
-    Sums,
+    WeightCopies,
     learning_rate,
     load_state,
     make_optimizers,
@@ -42,7 +42,7 @@ from attnviz.training.state import (
     set_rate,
     snapshot_moments,
 )
-from attnviz.training.tasks import Inputs, Measured, task_of
+from attnviz.training.tasks import Inputs, ValidationResult, task_of
 
 MOMENTS = "moments"
 """Subfolder of a run with the models saved during training, each named after its update."""
@@ -62,7 +62,7 @@ def run(config: TrainingConfig, *, kill: bool = False) -> Path:
     """
     if config.threads:
         torch.set_num_threads(config.threads)
-    with team(config) as members:
+    with join_process_group(config) as members:
         precision = (
             "bf16" if members.broadcast(choose_precision(config.precision, members.device) == "bf16") else "fp32"
         )
@@ -75,14 +75,14 @@ def run(config: TrainingConfig, *, kill: bool = False) -> Path:
 class _Run:
     """A training run in progress."""
 
-    def __init__(self, config: TrainingConfig, members: Team, kill: bool) -> None:
+    def __init__(self, config: TrainingConfig, members: ProcessGroup, kill: bool) -> None:
         self.config, self.members = config, members
         self.stop = StopRequest(several=members.size > 1, kill=kill)
         self.output = Path(config.output)
-        if members.leads:
+        if members.is_main:
             self._prepare()
         members.wait()
-        if not members.leads:
+        if not members.is_main:
             self._prepare()
         return_memory()
         self.network = self._network().to(members.device)
@@ -97,14 +97,16 @@ class _Run:
         if self.checkpoint.exists():
             self.progress = load_state(self.checkpoint, self.network, self.optimizers)
         self.window = Window(self.progress.since_row)
-        self.validation = self.task.validation() if members.leads else None
-        self.log = Log(self.output / "log.csv", self.progress.update) if members.leads else None
-        self.copies = Copies(self.output / "copies", config.average) if config.average and members.leads else None
+        self.validation = self.task.validation() if members.is_main else None
+        self.log = Log(self.output / "log.csv", self.progress.update) if members.is_main else None
+        self.copies = (
+            WeightCopies(self.output / "copies", config.average) if config.average and members.is_main else None
+        )
         self.bar: tqdm[NoReturn] = tqdm(
             total=config.updates,
             initial=self.progress.update,
             unit="update",
-            disable=not members.leads,
+            disable=not members.is_main,
             dynamic_ncols=True,
         )
 
@@ -141,7 +143,7 @@ class _Run:
 
     def train(self) -> Path:
         """Train until the run is over; raise Stopped where a stop is requested before."""
-        with self.stop.listening(self.members.leads), contextlib.closing(self.bar):
+        with self.stop.listening(self.members.is_main), contextlib.closing(self.bar):
             return self._train()
 
     def _train(self) -> Path:
@@ -169,7 +171,7 @@ class _Run:
             else:
                 self.progress.epoch, self.progress.batch = self.progress.epoch + 1, 0
         self._read_losses()
-        if self.members.leads:
+        if self.members.is_main:
             self._checkpoint()
             try:
                 self._average()
@@ -182,7 +184,7 @@ class _Run:
         if not self.members.any(self.stop.requested):
             return
         self._read_losses()
-        if self.members.leads and self.progress.update:
+        if self.members.is_main and self.progress.update:
             self._save_state()
         self.members.wait()  # torchrun kills the other processes when one exits
         raise self._stopped()
@@ -201,7 +203,7 @@ class _Run:
             self.bar.set_postfix(self.window.report())
             if self.log:
                 self.log.write(self.progress, self.window.row(), rate=learning_rate(config, update - 1))
-            self.progress.since_row = Sums()
+            self.progress.since_row = LossSums()
             self.window = Window(self.progress.since_row)
         if update in self.moments and self.validation:
             self.validation.snapshot(self.network, update)
@@ -211,12 +213,12 @@ class _Run:
             self.report(self.pace.left(config, update))
         if update % config.checkpoint_every == 0:
             self._read_losses()
-            if self.members.leads:
+            if self.members.is_main:
                 self._checkpoint()
 
     def report(self, remark: str) -> None:
         """Print `remark` above the progress bar, from the leading process only."""
-        if self.members.leads:
+        if self.members.is_main:
             self.bar.write(remark, file=sys.stderr)
 
     def _is_over(self) -> bool:
@@ -309,7 +311,7 @@ class _Run:
             progress.failures += 1
             return
         progress.best, progress.failures = score, 0
-        if self.members.leads:
+        if self.members.is_main:
             self._save(self.network)
 
     def _save(self, network: AnyNetwork) -> None:
@@ -318,11 +320,11 @@ class _Run:
 
     def _save_moment(self) -> None:
         """Save the weights as a model folder after the updates in `keep_at`."""
-        if self.progress.update in self.config.keep_at and self.members.leads:
+        if self.progress.update in self.config.keep_at and self.members.is_main:
             folder = self.output / MOMENTS / f"{self.progress.update:06}"
             save_model(folder, self.network, self.tokenizer)
 
-    def _measured(self, network: AnyNetwork, label: str, weights: str = "") -> Measured:
+    def _measured(self, network: AnyNetwork, label: str, weights: str = "") -> ValidationResult:
         """Validate `network`, which is in evaluation mode; print, log and plot the result."""
         assert self.validation
         assert self.log

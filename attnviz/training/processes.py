@@ -1,4 +1,4 @@
-"""Distributed training with torchrun: sums and barriers across processes (`Team`); stopping by Ctrl-C or SIGTERM."""
+"""Distributed training with torchrun: sums and barriers over processes (`ProcessGroup`); stop on Ctrl-C or SIGTERM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attnviz.training.config import TrainingConfig
 
 
 @dataclass(frozen=True)
-class Team:
+class ProcessGroup:
     """One of the processes that train together; the only one unless torchrun started more."""
 
     rank: int
@@ -27,7 +27,7 @@ class Team:
     device: torch.device
 
     @property
-    def leads(self) -> bool:
+    def is_main(self) -> bool:
         """Whether this process writes the files and shows the progress."""
         return self.rank == 0
 
@@ -64,19 +64,19 @@ class Team:
 
 
 @contextlib.contextmanager
-def team(config: TrainingConfig) -> Iterator[Team]:
+def join_process_group(config: TrainingConfig) -> Iterator[ProcessGroup]:
     """Join the processes that torchrun started, with NCCL on CUDA and gloo elsewhere."""
     size, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
     device = resolve_device(config.device)
     if size == 1:
-        yield Team(rank, size, device)
+        yield ProcessGroup(rank, size, device)
         return
     if device.type == "cuda":
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(device)
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
-        yield Team(rank, size, device)
+        yield ProcessGroup(rank, size, device)
         # Wait for all: a process that exits while another still sends data aborts that one.
         dist.barrier()
     finally:

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.optim import Adam, Optimizer
 
 from attnviz import bounds
-from attnviz.attention_kinds import renamed
+from attnviz.attention_kinds import with_current_attention
 from attnviz.checkpoint import write_tensors
 from attnviz.errors import AttnvizError
 from attnviz.files import replacing
@@ -172,7 +172,7 @@ def orthogonalised(matrix: Tensor, dtype: torch.dtype = torch.float32) -> Tensor
     return (wide.mT if tall else wide).to(matrix.dtype)
 
 
-class Copies:
+class WeightCopies:
     """Copies of a run's weights: float32 safetensors files named after their update."""
 
     def __init__(self, folder: Path, most: int) -> None:
@@ -221,7 +221,7 @@ CHECKPOINT = "checkpoint.safetensors"
 
 
 @dataclass
-class Sums:
+class LossSums:
     """Loss sums since the last row of the log; saved, so that a row covers updates from before and after a stop."""
 
     tokens: int = 0
@@ -257,7 +257,7 @@ class Progress:
     """Number of validations since then."""
     validated: int = 0
     """Last update whose due validation is complete; a stop may interrupt a validation."""
-    since_row: Sums = field(default_factory=Sums)
+    since_row: LossSums = field(default_factory=LossSums)
 
 
 def save_state(path: Path, model: AnyNetwork, optimizers: Sequence[Optimizer], progress: Progress) -> None:
@@ -292,7 +292,7 @@ def read_model_config(path: Path) -> AnyConfig | None:
         if "model" not in metadata:
             return None
         fields = json.loads(metadata["model"])
-        return read_fields(fields if "version" in metadata else renamed(fields))
+        return read_fields(fields if "version" in metadata else with_current_attention(fields))
 
 
 def load_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer]) -> Progress:
@@ -320,14 +320,14 @@ def _owned(model: nn.Module, optimizers: Sequence[Optimizer]) -> Iterator[tuple[
 
 def _progress(metadata: dict[str, str]) -> Progress:
     fields = json.loads(metadata["progress"])
-    sums = Sums(**fields.pop("since_row", {}))  # missing in files of an earlier version
+    sums = LossSums(**fields.pop("since_row", {}))  # missing in files of an earlier version
     fields.setdefault("validated", fields["update"])  # an earlier version saved after validating only
     progress = Progress(**fields, since_row=sums)
-    bounds.whole("tokens", sums.tokens, 0, 10**15)
+    bounds.check_whole("tokens", sums.tokens, 0, 10**15)
     sums.loss, sums.likelihood = float(sums.loss), float(sums.likelihood)
     for name in ("update", "epoch", "batch", "tokens", "failures", "validated"):
-        bounds.whole(name, getattr(progress, name), 0, 10**15)
-    bounds.real("seconds", progress.seconds, 0, 1e12)
+        bounds.check_whole(name, getattr(progress, name), 0, 10**15)
+    bounds.check_real("seconds", progress.seconds, 0, 1e12)
     return progress
 
 

@@ -19,7 +19,14 @@ from attnviz.network import Decomposable
 from attnviz.text import Tokenizer
 from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import Corpus, make_batch
-from attnviz.training.detection import EXCHANGES, DetectorValidation, Verdict, pair_batch, pairs_at, prepare_lexicon
+from attnviz.training.detection import (
+    EXCHANGES,
+    DetectorObjective,
+    DetectorValidation,
+    pair_batch,
+    pairs_at,
+    prepare_lexicon,
+)
 from attnviz.training.negatives import Negatives, save_exchanges
 from attnviz.training.objective import Lexicon, Objective
 from attnviz.training.preparation import prepare_guidance
@@ -47,13 +54,13 @@ def initialise_embeddings(network: Decomposable, lexicon: Lexicon) -> None:
     scaled = mean * (lengths.mean() / mean.norm(dim=1, keepdim=True).clamp_min(1e-30))
     rows[:, half : 2 * half] = torch.where(counts.sum(1, keepdim=True) > 0, scaled, source)
     source_weight, target_weight = network.source_projection.weight, network.target_projection.weight
-    reading = source_weight[:, :half].clone()
+    embedding_half = source_weight[:, :half].clone()
     for weights in (source_weight, target_weight):
         weights[:, : 2 * half] = 0
-    source_weight[:, :half], target_weight[:, half : 2 * half] = reading, reading
+    source_weight[:, :half], target_weight[:, half : 2 * half] = embedding_half, embedding_half
 
 
-class Measured(Protocol):
+class ValidationResult(Protocol):
     """Result of a validation; its `str` describes it."""
 
     @property
@@ -65,10 +72,10 @@ class Measured(Protocol):
         """Values by column of the log."""
 
 
-class Validating(Protocol):
+class TaskValidation(Protocol):
     """Validation and snapshots of a run."""
 
-    def measure(self, network: Any) -> Measured:
+    def measure(self, network: Any) -> ValidationResult:
         """Return the result of `network`, which is in evaluation mode."""
 
     def snapshot(self, network: Any, update: int) -> None:
@@ -97,7 +104,7 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def validation(self) -> Validating:
+    def validation(self) -> TaskValidation:
         """Return the validation of the run."""
 
     @abstractmethod
@@ -105,7 +112,7 @@ class Task(ABC):
         """Add the task's own files to the model `folder`."""
 
 
-class Translating(Task):
+class TranslationTask(Task):
     """Translation; the loss is a sum over target pieces."""
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> None:
@@ -135,7 +142,7 @@ class Translating(Task):
         """Add nothing."""
 
 
-class Detecting(Task):
+class DetectionTask(Task):
     """Detection of translations; the loss is a sum over pairs, half of them negatives."""
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> None:
@@ -150,7 +157,7 @@ class Detecting(Task):
 
     def objective(self, network: Any) -> nn.Module:
         """Return the cross-entropy of the two classes."""
-        return Verdict(network, self.config.label_smoothing, self.config.guidance)
+        return DetectorObjective(network, self.config.label_smoothing, self.config.guidance)
 
     def inputs(self, indices: NDArray[np.int64], seed: Sequence[int]) -> Inputs:
         """Return each pair at `indices` (B,) and a negative of it; for guidance also the links of the pairs."""
@@ -171,5 +178,5 @@ class Detecting(Task):
 
 def task_of(config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> Task:
     """Return the prepared task of this architecture, whose batches are on `device`."""
-    kind = Detecting if config.architecture == "decomposable" else Translating
+    kind = DetectionTask if config.architecture == "decomposable" else TranslationTask
     return kind(config, corpus, tokenizer, device)

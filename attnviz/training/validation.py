@@ -45,7 +45,7 @@ def fixed_pairs(config: TrainingConfig, validation: Sequence[Pair]) -> list[Pair
     return drawn[:_COUNT]
 
 
-def moment(translator: Translator, pairs: Sequence[Pair], update: int, name: str, guidance: float) -> Snapshots:
+def take_snapshot(translator: Translator, pairs: Sequence[Pair], update: int, name: str, guidance: float) -> Snapshots:
     """Return the snapshot after `update` updates of the run `name`.
 
     It has alpha for each of `pairs` by forced decoding, and translations of their sources by greedy search.
@@ -138,7 +138,7 @@ class Validation:
         was_training = network.training
         translator = Translator(network.eval(), self.tokenizer)
         name = Path(self.config.output).resolve().name
-        snapshots = moment(translator, self.fixed, update, name, self.config.guidance)
+        snapshots = take_snapshot(translator, self.fixed, update, name, self.config.guidance)
         network.train(was_training)
         self.snapshots.mkdir(parents=True, exist_ok=True)
         snapshots.save(self.snapshots / f"{update:06d}.json")

@@ -15,7 +15,7 @@ from attnviz.wording.why import TextSection
 def text_section(section: TextSection, french: str = "") -> None:
     """Draw a heading and its paragraphs, with an optional text in French at the end."""
     texts = filter(None, (*section.paragraphs, section.hint))
-    paragraphs = [f'<p class="reading">{escape(text)}</p>' for text in texts]
+    paragraphs = [f'<p class="explanation">{escape(text)}</p>' for text in texts]
     if french:
         paragraphs[-1] = f'<div>{paragraphs[-1]}<p class="french" lang="fr">{escape(french)}</p></div>'
     columns = " in-columns" if len(paragraphs) > 1 else ""

@@ -90,7 +90,7 @@ class UploadQuota:
             return True
 
 
-class Guard:
+class RequestFilter:
     """ASGI middleware that refuses requests before they reach the app."""
 
     def __init__(self, app: ASGIApp, allowance: UploadQuota | None = None) -> None:
@@ -149,4 +149,4 @@ async def _ignore(_: Message) -> None:
     """Ignore a response."""
 
 
-GUARD = Middleware(Guard)
+GUARD = Middleware(RequestFilter)

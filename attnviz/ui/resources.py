@@ -38,7 +38,7 @@ from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
 from attnviz.trace import Aligned, BeamTree, Judgement, Record
 from attnviz.trace.interventions import Intervention
-from attnviz.trace.parts import Attributions, Signals
+from attnviz.trace.parts import Attributions, GradientNorms
 from attnviz.translator import available_devices
 from attnviz.ui.admission import TURNS, current_notice
 from attnviz.vocabulary import load_tokenizer
@@ -49,7 +49,7 @@ FILE = "by-length.csv"
 Rows = tuple[Mapping[str, str], ...]
 
 
-def measured(names: Sequence[str], *, require_all: bool = True) -> Rows:
+def bleu_rows(names: Sequence[str], *, require_all: bool = True) -> Rows:
     """Return the rows of the installed models among `names`, one for each model and bucket of sentence lengths.
 
     Return nothing if the file is missing or damaged, or, with `require_all`, if one of the models is not installed.
@@ -236,13 +236,13 @@ def attributions_of(trace: Trace) -> Attributions | None:
         return None
 
 
-def signals_of(trace: Trace) -> Signals | None:
-    """Return `Translator.signals` of `trace`, or None where `attributions_of` returns None."""
+def gradient_norms_of(trace: Trace) -> GradientNorms | None:
+    """Return `Translator.gradient_norms` of `trace`, or None where `attributions_of` returns None."""
     translator = _translator_of(trace)
     if translator is None or not trace.weights_digest:
         return None
     try:
-        return translator.signals(trace)
+        return translator.gradient_norms(trace)
     except AttnvizError:
         return None
 

@@ -45,6 +45,7 @@ PARAMETERS = {
     "branches": "what_ifs",
     "branch": "what_if",
     "other_branch": "other_what_if",
+    "rung": "exhibit",
 }
 """Current names of parameters by their former names; a hyphen and the id of a second view may follow."""
 VALUES = {

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from attnviz.analysis.gold import GoldLinks
 from attnviz.trace import Trace, WhatIfs
-from attnviz.trace.changes import Resolved
+from attnviz.trace.changes import TranslatorArguments
 
 DetailLevel = Literal["idea", "numbers", "everything"]
 DETAIL_LEVELS: tuple[DetailLevel, ...] = get_args(DetailLevel)
@@ -93,7 +93,7 @@ class View:
     """Which parts of the view are drawn."""
     first_step: int = 0
     """0-based step at which the view opens."""
-    translate_again: Callable[[Resolved], Trace] | None = None
+    translate_again: Callable[[TranslatorArguments], Trace] | None = None
     """Translates the sentence with interventions; None if the view cannot have what-ifs."""
     forms: tuple[str, ...] = ()
     """Forms of attention that the visitor chooses from, each with its own history entry; empty for most views."""

@@ -19,9 +19,9 @@ from attnviz.trace.parts import FloatArray
 from attnviz.trace.trace import additive_energy, query_and_key
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import aligned, coloured, decimal, percent, thousands
-from attnviz.wording.transformer_page import Rung
+from attnviz.wording.transformer_page import ExhibitName
 
-FORM_EXHIBITS: Mapping[Form, Rung] = {
+FORM_EXHIBITS: Mapping[Form, ExhibitName] = {
     "additive": "dot",
     "general": "dot",
     "product": "pair",

@@ -117,7 +117,7 @@ def overall_agreement_sentence(pairwise: Agreement, steps: int) -> str:
     """Return how far the methods agree over all `steps` of a translation."""
     texts = attribution_method_texts()
     (one, other), (here, there) = (
-        [texts[name].name for name in pair] for pair in (pairwise.together(), pairwise.apart())
+        [texts[name].name for name in pair] for pair in (pairwise.most_agreeing(), pairwise.least_agreeing())
     )
     top = pairwise.top[np.triu_indices(len(pairwise.names), 1)]
     start = ngettext(

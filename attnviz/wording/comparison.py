@@ -68,7 +68,7 @@ def comparison_sentences(compared: Comparison, names: Names) -> list[str]:
     sentences = []
     if not (compared.source.same and compared.target.same):
         sentences.append(_shared_sentence(compared))
-    if compared.both_attend and compared.face != "difference" and np.isfinite(compared.moved).any():
+    if compared.both_attend and compared.face != "difference" and np.isfinite(compared.total_variation).any():
         sentences.append(_attention_sentence(compared, names))
     logs = compared.first_log_probabilities, compared.other_log_probabilities
     if all(np.isfinite(values).any() for values in logs):
@@ -103,15 +103,15 @@ def _shared_sentence(compared: Comparison) -> str:
 
 def _attention_sentence(compared: Comparison, names: Names) -> str:
     """Return how far the attention differs, and where most."""
-    mean, row = float(np.nanmean(compared.moved)), int(np.nanargmax(compared.moved))
-    if compared.moved[row] < 0.005:
+    mean, row = float(np.nanmean(compared.total_variation)), int(np.nanargmax(compared.total_variation))
+    if compared.total_variation[row] < 0.005:
         return gettext("Each shared row has the same attention in both translations.")
     start = gettext(
         "On average, {mean} of the attention in a shared row differs (total variation). The row of {word} "
         "differs most, by {share}.",
         mean=percent(mean),
         word=_quoted(compared.target, row),
-        share=percent(float(compared.moved[row])),
+        share=percent(float(compared.total_variation[row])),
     )
     one, two = (int(np.nanargmax(values[row])) for values in (compared.first, compared.other))
     if one == two:
@@ -199,9 +199,11 @@ def _step_attention_sentences(compared: Comparison, names: Names, row: int) -> l
             column = int(np.nanargmax(values))
             listed.append(f"{name} {_quoted(compared.source, column)} ({decimal(float(values[column]))})")
     sentences = [gettext("Most attention: {listed}.", listed="; ".join(listed))]
-    if not np.isnan(compared.moved[row]):
+    if not np.isnan(compared.total_variation[row]):
         sentences.append(
-            gettext("Share of the attention that differs: {share}.", share=percent(float(compared.moved[row])))
+            gettext(
+                "Share of the attention that differs: {share}.", share=percent(float(compared.total_variation[row]))
+            )
         )
     return sentences
 

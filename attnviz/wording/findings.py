@@ -11,7 +11,7 @@ from attnviz.analysis.measures import entropy, is_uniform
 from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record
-from attnviz.wording.labels import merged, quote, quoted_name, shorten
+from attnviz.wording.labels import merged_cell_text, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent, significant
 
 MOSTLY_FORWARD = 0.9
@@ -117,7 +117,9 @@ def _shifted(trace: Readable, finding: Finding) -> str:
 
 def _identical(trace: Readable, finding: Finding) -> str:
     words = trace.words()
-    merge = merged(len(words.target_groups[finding.target or 0]), len(words.source_groups[finding.source or 0]))
+    merge = merged_cell_text(
+        len(words.target_groups[finding.target or 0]), len(words.source_groups[finding.source or 0])
+    )
     return gettext(
         "{target} is spelled like the source word that it looked at: α = {value:.2f}{of}.",
         target=_target_word(trace, finding),

@@ -14,8 +14,8 @@ from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent
 
 
-def mark_names() -> dict[str, str]:
-    """Return the meaning of each mark on the heatmap."""
+def marker_names() -> dict[str, str]:
+    """Return the meaning of each marker on the heatmap."""
     return {
         "sure": gettext("sure link"),
         "possible": gettext("possible link"),

@@ -40,7 +40,7 @@ _PUNCTUATION_NAMES: dict[str, Callable[[], str]] = {
 }
 
 
-def mark_name(piece: str) -> str | None:
+def punctuation_name(piece: str) -> str | None:
     """Return the name of a piece that would be illegible in quotation marks, such as a comma; None for others."""
     name = _PUNCTUATION_NAMES.get(piece.strip(SPACE))
     return None if name is None else name()
@@ -48,7 +48,7 @@ def mark_name(piece: str) -> str | None:
 
 def quoted_name(piece: str) -> str:
     """Return the label of a piece in quotation marks; spaces and small marks by name."""
-    return mark_name(piece) or quote(shorten(piece_name(piece), 30))
+    return punctuation_name(piece) or quote(shorten(piece_name(piece), 30))
 
 
 def subscript(number: int) -> str:
@@ -67,7 +67,7 @@ def size_text(by: By, rows: int, columns: int) -> str:
     return gettext("{target} and {source}", target=target, source=source)
 
 
-def merged(steps: int, pieces: int) -> str:
+def merged_cell_text(steps: int, pieces: int) -> str:
     """Return how a cell's weight was merged from steps and source pieces; empty for one of each."""
     if steps > 1 and pieces > 1:
         return gettext("mean of {steps} steps, sum of {pieces} pieces", steps=steps, pieces=pieces)

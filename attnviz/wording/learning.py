@@ -103,7 +103,7 @@ def guidance_text(config: Mapping[str, Any]) -> str:
     return gettext("attention guided") if guidance else gettext("attention not guided")
 
 
-def guided(runs: Sequence[Snapshots]) -> str:
+def guidance_definition(runs: Sequence[Snapshots]) -> str:
     """Return what guided attention means; empty where none of `runs` was guided."""
     if not any(run.guidance for run in runs):
         return ""
@@ -165,7 +165,7 @@ def grouped_digits(number: int) -> str:
     return thousands(number) if number >= 10_000 else str(number)
 
 
-def counted(runs: Sequence[Snapshots]) -> str:
+def link_counts_text(runs: Sequence[Snapshots]) -> str:
     """Return on how many links and sentences the measures are computed; empty where no links were used."""
     counts = runs[0].counts
     if "aer" not in counts:

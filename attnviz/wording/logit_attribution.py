@@ -37,13 +37,13 @@ def logit_attribution_sentence(
     trace: Trace | Seq2SeqTrace, entries: LogitAttribution, name: str, foil: str | None
 ) -> str:
     """Return the logit attribution in words; `name` and `foil` are piece and foil."""
-    through = gettext("the new state s_i") if trace.reads_new_state else gettext("the state")
+    state_name = gettext("the new state s_i") if trace.reads_new_state else gettext("the state")
     attends = trace.attends
     parts = gettext(
         "{source} {amount}, {through} {state}, the previous word {previous}, the bias {bias}.",
         source=gettext("the source words add") if attends else gettext("the vector of the whole sentence adds"),
         amount=signed(float(entries.source.sum())),
-        through=through,
+        through=state_name,
         state=signed(entries.state),
         previous=signed(entries.previous_word),
         bias=signed(entries.bias),
@@ -59,14 +59,14 @@ def logit_attribution_sentence(
             )
         ]
     else:
-        ahead, behind = (name, foil) if entries.logit >= 0 else (foil, name)
+        likelier, less_likely = (name, foil) if entries.logit >= 0 else (foil, name)
         sentences = [
             gettext(
                 "“{ahead}” is {often} as likely as “{behind}”. The logit of “{name}” minus that of “{foil}” is "
                 "{logit}: {parts}",
-                ahead=ahead,
+                ahead=likelier,
                 often=odds_text(abs(entries.logit)),
-                behind=behind,
+                behind=less_likely,
                 name=name,
                 foil=foil,
                 logit=logit,
@@ -77,14 +77,14 @@ def logit_attribution_sentence(
         return sentences[0]
     names = [piece_name(piece) for piece in trace.source_pieces]
     alpha = trace.alignment[entries.step]
-    most = int(np.abs(entries.source).argmax())
-    amount = signed(float(entries.source[most]))
+    strongest = int(np.abs(entries.source).argmax())
+    amount = signed(float(entries.source[strongest]))
     sentences.append(
         gettext(
             "The source piece “{name}” has the largest effect: {amount}, with attention weight {weight:.2f}.",
-            name=names[most],
+            name=names[strongest],
             amount=amount,
-            weight=alpha[most],
+            weight=alpha[strongest],
         )
     )
     idle = idle_sources(entries, alpha)

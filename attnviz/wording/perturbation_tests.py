@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from attnviz.analysis.minimal_change import MinimalChange
-from attnviz.analysis.perturbation_tests import PerturbationTests, Shuffled
+from attnviz.analysis.perturbation_tests import PermutationEffects, PerturbationTests
 from attnviz.analysis.step_evaluation import PerturbedStep
 from attnviz.languages import format_share, gettext, ngettext
 from attnviz.trace import Trace
@@ -116,7 +116,7 @@ def best_sentence(best: PerturbedStep, real: PerturbedStep, piece_id: int, trace
     )
 
 
-def shuffled_sentence(shuffled: Shuffled) -> str:
+def shuffled_sentence(shuffled: PermutationEffects) -> str:
     """Return the effect of shuffled weights on the steps of a sentence."""
     steps = len(shuffled.change)
     unchanged_words = int((shuffled.kept > 0.5).sum())

@@ -106,8 +106,8 @@ def posterior_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
     note = gettext(
         "Bayes’ rule: the prior is the weight of a piece, read as the probability that the model uses the "
         "annotation of this piece. The likelihood is the probability of the word if the context were this "
-        "annotation alone. In the heatmap “After the word”, this piece has α′ = {reading}.",
-        reading="⟦reading⟧",
+        "annotation alone. In the heatmap “After the word”, this piece has α′ = {posterior}.",
+        posterior="⟦heatmap_posterior⟧",
     )
     return Equation(6, aligned(*lines), " ".join(filter(None, (note, state_note))))
 
@@ -133,4 +133,4 @@ def texts_of_cells(attention: PosteriorAttention, step: int) -> dict[str, list[s
         "posterior": attention.posterior,
     }
     texts = {name: [number(float(value)) for value in values[step]] for name, values in rows.items()}
-    return texts | {"reading": [decimal(float(value)) for value in attention.reading[step]]}
+    return texts | {"heatmap_posterior": [decimal(float(value)) for value in attention.heatmap_posterior[step]]}

@@ -194,7 +194,7 @@ def narrate_import(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
     return tuple(Stage(number, title, *functions[number](trace, step)) for number, title in titles)
 
 
-def no_logit_attribution() -> str:
+def no_logit_attribution_reason() -> str:
     """Return why a logit does not split into parts in a model with a tanh or a cell before its output layer."""
     return gettext(
         "This model has no logit attribution: a tanh or a GRU lies between the context vector and the logit, so a "

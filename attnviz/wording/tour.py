@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.analysis.tour import Odds, Question
+from attnviz.analysis.tour import ChanceScore, Question
 from attnviz.languages import gettext
 from attnviz.wording.diagram import has_diagram
 from attnviz.wording.numbers import decimal, fine_percent
@@ -97,7 +97,7 @@ def _missing_reason(tour: TourData, number: int) -> str:
     """Return why this translation has no such stop; empty where it has."""
     record = tour.record
     if number in (3, SOFTMAX_STOP, POSTERIOR_STOP) and not record.attends:
-        return no_attention()
+        return no_attention_reason()
     if number == SOFTMAX_STOP and tour.has_changed_weights:
         return gettext(
             "The attention weights of this step were changed by hand, so they no longer come from softmax. To "
@@ -113,12 +113,12 @@ def _missing_reason(tour: TourData, number: int) -> str:
             "A transformer looks at the sentence many times at each step, once with each head. This stop exists "
             "only for translators that look at the sentence only once per step."
         )
-    if number == POSTERIOR_STOP and tour.after is None:
+    if number == POSTERIOR_STOP and tour.posterior_weights is None:
         return gettext("Posterior attention cannot be computed: the model that made this translation is not installed.")
     return ""
 
 
-def no_attention() -> str:
+def no_attention_reason() -> str:
     """Return why a translator without attention has no stop about attention."""
     return gettext(
         "This translator has no attention: it gives no weights to English words, so this stop has nothing to "
@@ -137,10 +137,10 @@ _SENTENCE_FUNCTIONS: Mapping[int, Callable[[TourData], tuple[str, ...]]] = {
 }
 
 
-def opening(tour: TourData, questions: Sequence[Question]) -> str:
+def quiz_introduction(tour: TourData, questions: Sequence[Question]) -> str:
     """Return the introduction of the quiz, or why there is none."""
     if not tour.record.attends:
-        return no_attention()
+        return no_attention_reason()
     if not questions:
         return gettext(
             "No word of this translation attends clearly to a single English word, so the quiz has no clear "
@@ -158,16 +158,19 @@ def opening(tour: TourData, questions: Sequence[Question]) -> str:
     )
 
 
-def explained(tour: TourData, question: Question) -> str:
+def answer_explanation(tour: TourData, question: Question) -> str:
     """Return the attention and the posterior attention of a word in one sentence."""
     attended = question.attended[0]
     share = fine_percent(float(tour.record.words().alignment[question.word, attended]))
     values = {"word": tour.source(attended), "share": share}
-    if tour.after is None or not question.meant:
+    if tour.posterior_weights is None or not question.meant:
         text = gettext("{share} of the attention went to {word}.", **values)
     else:
         meant = attended if attended in question.meant else question.meant[0]
-        values |= {"later": fine_percent(float(tour.after[question.word, meant])), "other": tour.source(meant)}
+        values |= {
+            "later": fine_percent(float(tour.posterior_weights[question.word, meant])),
+            "other": tour.source(meant),
+        }
         text = (
             gettext("{word}: α = {share} before the French word is known, α′ = {later} after.", **values)
             if meant == attended
@@ -180,7 +183,7 @@ def explained(tour: TourData, question: Question) -> str:
     return f"{text} {gettext('The word order changes at this word.')}" if question.kind == "crossed" else text
 
 
-def chance_sentence(chances: Odds, count: int, *, after: bool) -> str:
+def chance_sentence(chances: ChanceScore, count: int, *, after: bool) -> str:
     """Return the expected number of correct answers to `count` questions by chance."""
     values = {"chance": decimal(chances.attended, 1), "straight": chances.diagonal, "count": count}
     text = gettext(
@@ -209,7 +212,7 @@ def quiz_labels(tour: TourData) -> dict[str, str]:
             "The greener a word, the more the translator looked at it. The underlined word has the largest posterior "
             "attention."
         )
-        if tour.after is not None
+        if tour.posterior_weights is not None
         else gettext("The greener a word, the more the translator looked at it."),
         "next": gettext("Next word"),
         "end": gettext("What did I score?"),
@@ -217,7 +220,7 @@ def quiz_labels(tour: TourData) -> dict[str, str]:
         if heads
         else gettext("Correct answers, judged by α (before the word): {hits} of {n}."),
         "later": gettext("Correct answers, judged by α′ (after the word): {hits} of {n}.")
-        if tour.after is not None
+        if tour.posterior_weights is not None
         else "",
         "again": gettext("Ask me again"),
         "lead": gettext("Next: Why attention?"),

@@ -59,7 +59,7 @@ class TourData:
     """A translation and its posterior attention."""
 
     record: Any
-    after: NDArray[np.floating] | None
+    posterior_weights: NDArray[np.floating] | None
     """Posterior attention of the heatmap, (target words, source words), where known."""
 
     @cached_property
@@ -99,7 +99,9 @@ class TourData:
     @cached_property
     def posterior_word(self) -> int:
         """The target word of the stop on posterior attention."""
-        return self.word.word if self.after is None else most_changed_word(self.record, self.after)
+        return (
+            self.word.word if self.posterior_weights is None else most_changed_word(self.record, self.posterior_weights)
+        )
 
     @cached_property
     def opened(self) -> Any:

@@ -303,7 +303,7 @@ def written_word_sentences(tour: TourData) -> tuple[str, ...]:
 
 def _one_vector_sentence(tour: TourData) -> str:
     """Return how to see the translation without attention; empty where the page does not offer it."""
-    if not tour.record.attends_once or tour.after is None:
+    if not tour.record.attends_once or tour.posterior_weights is None:
         return ""
     return gettext(
         "After the tour, choose “{choice}” below the diagram. The decoder then gets the same vector for every word: "
@@ -329,7 +329,7 @@ def _next_word_sentence(tour: TourData) -> str:
 
 def posterior_sentences(tour: TourData) -> tuple[str, ...]:
     """Return the posterior attention of a word; empty where unknown."""
-    posterior, word = tour.after, tour.posterior_word
+    posterior, word = tour.posterior_weights, tour.posterior_word
     if posterior is None:
         return ()
     prior, name = tour.record.words().alignment[word], tour.target(word)

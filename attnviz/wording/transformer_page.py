@@ -16,7 +16,7 @@ from attnviz.wording.equations import Equation
 from attnviz.wording.numbers import aligned, coloured, thousands
 from attnviz.wording.why import TextSection
 
-Rung = Literal["dot", "pair", "heads", "answers"]
+ExhibitName = Literal["dot", "pair", "heads", "answers"]
 """Names of the exhibits, in order of the page."""
 
 
@@ -59,7 +59,7 @@ def _number(count: int) -> str:
     return thousands(count).replace("\u202f", r"\ ").replace(",", "{,}")
 
 
-class Line(NamedTuple):
+class EquationLine(NamedTuple):
     """A line of the equations, in LaTeX, and the line that it replaces."""
 
     now: str
@@ -72,20 +72,28 @@ _ADDITIVE_SCORE = rf"e_{{ij}} = {additive_energy(query_and_key())}"
 _EMBEDDING_SCORE = r"e_{ij} = F(a_i)^\top F(b_j)"
 _ANNOTATION_SUM = r"c_i = \textstyle\sum_j \alpha_{ij}\, h_j"
 _EMBEDDING_SUM = r"\beta_i = \textstyle\sum_j \alpha_{ij}\, b_j"
-EQUATION_LINES: dict[Rung, tuple[Line, ...]] = {
-    "dot": (Line(_DOT_SCORE, _ADDITIVE_SCORE), Line(_SOFTMAX % "e_{ij}"), Line(_ANNOTATION_SUM)),
-    "pair": (Line(_EMBEDDING_SCORE, _DOT_SCORE), Line(_SOFTMAX % "e_{ij}"), Line(_EMBEDDING_SUM, _ANNOTATION_SUM)),
+EQUATION_LINES: dict[ExhibitName, tuple[EquationLine, ...]] = {
+    "dot": (
+        EquationLine(_DOT_SCORE, _ADDITIVE_SCORE),
+        EquationLine(_SOFTMAX % "e_{ij}"),
+        EquationLine(_ANNOTATION_SUM),
+    ),
+    "pair": (
+        EquationLine(_EMBEDDING_SCORE, _DOT_SCORE),
+        EquationLine(_SOFTMAX % "e_{ij}"),
+        EquationLine(_EMBEDDING_SUM, _ANNOTATION_SUM),
+    ),
     "heads": (
-        Line(r"s_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_SCORE),
-        Line(_SOFTMAX % "s_{ij}"),
-        Line(r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _EMBEDDING_SUM),
+        EquationLine(r"s_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_SCORE),
+        EquationLine(_SOFTMAX % "s_{ij}"),
+        EquationLine(r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _EMBEDDING_SUM),
     ),
     "answers": (),
 }
 """The lines of each exhibit."""
 
 
-def exhibit_equation(exhibit: Rung, theme: ThemeName) -> Equation:
+def exhibit_equation(exhibit: ExhibitName, theme: ThemeName) -> Equation:
     """Return the lines of an exhibit, with changed lines marked and their previous form."""
     ink = palette(theme)
     rows = []
@@ -105,7 +113,7 @@ def _latex_text(text: str) -> str:
     return rf"\quad\text{{{text}}}"
 
 
-def note(exhibit: Rung) -> str:
+def note(exhibit: ExhibitName) -> str:
     """Return the meaning of the symbols of an exhibit."""
     return {
         "dot": gettext(
@@ -135,7 +143,7 @@ def exhibit_titles() -> dict[str, str]:
     }
 
 
-def opening() -> TextSection:
+def introduction() -> TextSection:
     """Return the introduction of the page."""
     return TextSection(
         gettext("To the transformer"),
@@ -148,7 +156,7 @@ def opening() -> TextSection:
     )
 
 
-def story(exhibit: Rung) -> TextSection:
+def exhibit_section(exhibit: ExhibitName) -> TextSection:
     """Return the text of an exhibit."""
     return {"dot": _dot_section, "pair": _pair_section, "heads": _heads_section, "answers": _answers_section}[exhibit]()
 

@@ -15,7 +15,7 @@ POSITION_QUANTITIES = (
     "likelihood",
     "log_likelihood",
     "posterior",
-    "reading",
+    "heatmap_posterior",
 )
 """Quantities whose first index is a source position."""
 
@@ -54,7 +54,7 @@ def quantity_names() -> dict[str, str]:
         "likelihood": gettext("likelihoods p(y | h)"),
         "log_likelihood": gettext("logarithms of the likelihoods"),
         "posterior": gettext("posterior p(j | y)"),
-        "reading": gettext("α′ of the heatmap"),
+        "heatmap_posterior": gettext("α′ of the heatmap"),
         "encoder_streams": gettext("the encoder’s residual stream"),
         "decoder_streams": gettext("the decoder’s residual stream"),
     } | {

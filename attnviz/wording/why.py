@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.prefixes import IMPROBABLE, LEAST_PROBABILITY, ForcedWords, Growth, JudgedTranslation
+from attnviz.analysis.prefixes import IMPROBABLE, LEAST_PROBABILITY, ForcedWords, JudgedTranslation, PrefixTranslations
 from attnviz.languages import gettext, ngettext
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, significant, small
@@ -124,7 +124,7 @@ def small_length(length: float) -> str:
     return small(length) if length < 1 else significant(length)
 
 
-def growth_sentence(growth: Growth) -> str:
+def growth_sentence(growth: PrefixTranslations) -> str:
     """Return how many content words of the whole sentence each of the three models leaves out."""
     last = {kind: row[-1] for kind, row in zip(growth.attentions, growth.translations, strict=True)}
     return gettext(
@@ -217,7 +217,7 @@ class TextSection(NamedTuple):
     """Another paragraph about the controls, which the lecture file leaves out."""
 
 
-def opening() -> TextSection:
+def introduction() -> TextSection:
     """Return the introduction of the page."""
     return TextSection(
         gettext("Why attention?"),
@@ -232,7 +232,7 @@ def opening() -> TextSection:
     )
 
 
-def growth() -> TextSection:
+def growth_section() -> TextSection:
     """Return the text about a long sentence and its first words."""
     return TextSection(
         gettext("1. A long sentence through one vector"),
@@ -262,7 +262,7 @@ def additive_and_general() -> str:
     )
 
 
-def judging(model: str) -> str:
+def judge_section(model: str) -> str:
     """Return how `model` judges the translations of the growing sentence."""
     return gettext(
         "The better model {model} is forced to write each translation. The shade of a French word shows its "
@@ -277,7 +277,7 @@ def judging(model: str) -> str:
     )
 
 
-def by_length() -> TextSection:
+def length_section() -> TextSection:
     """Return the text about the paper's Fig. 2."""
     return TextSection(
         gettext("2. The longer the sentence, the worse one vector does"),
@@ -308,7 +308,7 @@ def translations_section() -> TextSection:
     )
 
 
-def forced(model: str, origin: Origin) -> TextSection:
+def forced_section(model: str, origin: Origin) -> TextSection:
     """Return the text about forcing all models through one translation: that of `model`, or of another `origin`."""
     whose = {
         "model": gettext("This translation is by {model}; you can enter another translation above.", model=model),
@@ -329,7 +329,7 @@ def forced(model: str, origin: Origin) -> TextSection:
     )
 
 
-def signals() -> TextSection:
+def gradient_section() -> TextSection:
     """Return the text about gradients and their paths."""
     return TextSection(
         gettext("5. A fixed vector learns, but cannot select"),
@@ -345,7 +345,7 @@ def signals() -> TextSection:
     )
 
 
-def signal_paths() -> TextSection:
+def gradient_paths_section() -> TextSection:
     """Return the text about the figure of gradients and their paths."""
     return TextSection(
         gettext("How far learning signals travel"),

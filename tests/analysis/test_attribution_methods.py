@@ -118,8 +118,8 @@ def test_agreement_matches_its_definition() -> None:
     assert (first.top[0, 1], first.tau[0, 1]) == (0, -1)
     assert first.tau[0, 2] == 1
     assert np.isnan(analysis.agreement(found, 1).tau[0, 2])
-    assert over_all.apart() == ("posterior", "logit_attribution")
-    assert over_all.together() == ("attention", "posterior")
+    assert over_all.least_agreeing() == ("posterior", "logit_attribution")
+    assert over_all.most_agreeing() == ("attention", "posterior")
     with pytest.raises(IndexError):
         analysis.agreement(found, 2)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.gold import pharaoh, read_pharaoh
+from attnviz.analysis.gold import parse_pharaoh, pharaoh
 from attnviz.analysis.what_ifs import weights_from_links, weights_from_trace
 from attnviz.text import SPACE, join_pieces
 from tests.figures.synthetic import trace
@@ -122,14 +122,14 @@ def test_weights_from_links_are_refused_for_an_unlinked_word() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=9))
 def test_pharaoh_links_are_read_as_written(links: list[tuple[int, int]]) -> None:
-    assert read_pharaoh("  ".join(f"{j}-{i}" for j, i in links)) == links
+    assert parse_pharaoh("  ".join(f"{j}-{i}" for j, i in links)) == links
 
 
 def test_exported_pharaoh_links_can_be_read() -> None:
-    assert read_pharaoh(pharaoh(trace().words()))
+    assert parse_pharaoh(pharaoh(trace().words()))
 
 
 @pytest.mark.parametrize("text", ["", " ", "0", "0-", "0-1 x", "1–2", "0-1;1-1", "-1-2", "0-1 9999999-1"])
 def test_malformed_links_are_refused(text: str) -> None:
     with pytest.raises(AttnvizError, match="is not a link"):
-        read_pharaoh(text)
+        parse_pharaoh(text)

@@ -82,7 +82,7 @@ def test_a_translation_compared_with_itself_has_no_difference(source: str, targe
     assert found.target.same
     np.testing.assert_array_equal(found.first, cells.shown)
     np.testing.assert_array_equal(found.difference, 0)
-    np.testing.assert_array_equal(found.moved, 0)
+    np.testing.assert_array_equal(found.total_variation, 0)
     assert found.most_changed(5) == []
     assert [found.aligned_step(i) for i in range(len(trace.target_pieces))] == list(range(len(trace.target_pieces)))
     assert math.isclose(found.first_log_probabilities.sum(), trace.log_probabilities.sum(), rel_tol=1e-5)
@@ -126,10 +126,10 @@ def test_swapping_the_translations_negates_the_difference(texts: tuple[str, str,
 @given(seeds=st.tuples(st.integers(0, 50), st.integers(0, 50)))
 def test_moved_is_total_variation_and_most_changed_is_sorted(seeds: tuple[int, int]) -> None:
     found = compare(synthetic.trace(seed=seeds[0]), synthetic.trace(seed=seeds[1]))
-    assert ((found.moved >= 0) & (found.moved <= 1 + 1e-6)).all()
-    for row in range(len(found.moved)):  # the largest share of what any set of columns can differ by
+    assert ((found.total_variation >= 0) & (found.total_variation <= 1 + 1e-6)).all()
+    for row in range(len(found.total_variation)):  # the largest share of what any set of columns can differ by
         gain = np.maximum(found.difference[row], 0).sum()
-        assert math.isclose(found.moved[row], gain, abs_tol=1e-6)
+        assert math.isclose(found.total_variation[row], gain, abs_tol=1e-6)
     amounts = [abs(found.difference[place]) for place in found.most_changed(4)]
     assert amounts == sorted(amounts, reverse=True)
     if amounts:
@@ -143,7 +143,7 @@ def test_attention_of_other_programs_is_compared_without_probabilities() -> None
     found = compare(one, other)
     assert not found.has_probabilities
     np.testing.assert_allclose(found.first[:3, :3], weights, atol=1e-6)
-    np.testing.assert_allclose(found.moved[:3], 0.5 * np.abs(weights[::-1] - weights).sum(axis=1), atol=1e-6)
+    np.testing.assert_allclose(found.total_variation[:3], 0.5 * np.abs(weights[::-1] - weights).sum(axis=1), atol=1e-6)
     assert found.aligned_step(1) == 1
     beside = compare(one, synthetic.trace("the green house", "la maison verte"))
     assert np.isnan(beside.first_log_probabilities).all()
@@ -157,7 +157,7 @@ def test_attention_to_unshared_words_counts_as_moved() -> None:
     alignment[:, 1] = 1  # on the word that the other sentence lacks, in its first piece
     one = dataclasses.replace(one, alignment=alignment)
     found = compare(one, synthetic.trace("The was signed .", "signé ."))
-    np.testing.assert_allclose(found.moved, 1, atol=1e-6)
+    np.testing.assert_allclose(found.total_variation, 1, atol=1e-6)
 
 
 def test_aligned_steps_write_the_same_word() -> None:
@@ -212,7 +212,7 @@ def test_comparison_without_attention_has_only_log_probabilities(which: int) -> 
     assert not found.both_attend
     assert np.isnan((found.first, found.other)[which]).all()
     assert np.isnan(found.difference).all()
-    assert np.isnan(found.moved).all()
+    assert np.isnan(found.total_variation).all()
     assert found.most_changed() == []
     assert np.isfinite(found.first_log_probabilities).all()
     assert np.isfinite(found.other_log_probabilities).all()

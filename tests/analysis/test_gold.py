@@ -16,9 +16,9 @@ from attnviz.analysis.gold import (
     PairLinks,
     link_errors,
     linkable_words,
-    read_gold_links,
-    read_links,
-    stored_links,
+    parse_gold_links,
+    parse_sure_and_possible,
+    recorded_gold_links,
 )
 from attnviz.analysis.measures import links
 from attnviz.evaluation.alignment import GoldAlignment, between_words
@@ -81,8 +81,8 @@ def test_link_errors_match_the_definition(pair: tuple[Words, GoldLinks]) -> None
 def test_gold_links_round_trip_and_digest_identifies_the_words(pair: tuple[Words, GoldLinks]) -> None:
     words, gold = pair
     if gold:
-        assert read_links(gold.text(), words) == gold
-        assert read_links(gold.text().replace("?", "p"), words) == gold
+        assert parse_gold_links(gold.text(), words) == gold
+        assert parse_gold_links(gold.text().replace("?", "p"), words) == gold
     source, target = linkable_words(words)
     mark, longer, swapped = (
         PairLinks.of(*sides, gold).digest for sides in ((source, target), ((*source, "more"), target), (target, source))
@@ -102,9 +102,9 @@ def test_pair_links_round_trip_and_tell_whose_words_they_join(pair: tuple[Words,
     assert (other.joins(words), other.joins_source(words)) == (False, True)
     assert not PairLinks.of((*source, "more"), target, gold).joins_source(words)
     if gold:
-        assert [PairLinks.read(one.text(), words) for one in (stored, other)] == [stored, other]
+        assert [PairLinks.parse(one.text(), words) for one in (stored, other)] == [stored, other]
         without_digest = stored.text().partition(".")[2]
-        assert PairLinks.read(without_digest, words) == stored
+        assert PairLinks.parse(without_digest, words) == stored
 
 
 @pytest.mark.parametrize("number", range(0, len(SENTENCES), 2))
@@ -126,11 +126,11 @@ def test_error_rate_matches_the_evaluate_command(translator: Translator, number:
 def test_invalid_or_too_many_links_are_refused(snapshot: SnapshotAssertion) -> None:
     def error_message(text: str, words: Words) -> str:
         with pytest.raises(AttnvizError) as error:
-            read_links(text, words)
+            parse_gold_links(text, words)
         return str(error.value)
 
     words = words_of(np.eye(4))
-    assert read_links("0-0 2?1 2-1", words) == GoldLinks(frozenset({(0, 0), (2, 1)}), frozenset())
+    assert parse_gold_links("0-0 2?1 2-1", words) == GoldLinks(frozenset({(0, 0), (2, 1)}), frozenset())
     assert error_message("0-0 3-0", words) == snapshot(name="source out of range")
     assert error_message("1?7", words) == snapshot(name="target out of range")
     assert error_message("0-0 1:1", words) == snapshot(name="no link")
@@ -146,6 +146,6 @@ def test_link_errors_accept_weights_other_than_the_alignment() -> None:
 
 def test_stored_links_exclude_the_end_of_sentence() -> None:
     record = attention("a b", "c d", np.eye(3), sure=[(0, 0), (2, 2)], possible=[(1, 1)])
-    assert stored_links(record) == GoldLinks(frozenset({(0, 0)}), frozenset({(1, 1)}))
-    assert not stored_links(attention("a b", "c d", np.eye(3)))
-    assert GoldLinks(*read_gold_links("0-0 1?1")) == stored_links(record)
+    assert recorded_gold_links(record) == GoldLinks(frozenset({(0, 0)}), frozenset({(1, 1)}))
+    assert not recorded_gold_links(attention("a b", "c d", np.eye(3)))
+    assert GoldLinks(*parse_sure_and_possible("0-0 1?1")) == recorded_gold_links(record)

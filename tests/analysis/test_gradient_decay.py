@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.gradient_decay import distances, gradient_quartiles, gradient_share
-from attnviz.trace.parts import Signals
+from attnviz.trace.parts import GradientNorms
 
 
-def decaying_signals(steps: int, pieces: int, tenth: float) -> Signals:
+def decaying_signals(steps: int, pieces: int, tenth: float) -> GradientNorms:
     """Return signals by s_0 that fall to a tenth within `tenth` steps, and constant signals by the contexts."""
     start = 10.0 ** -(distances(steps, pieces) / tenth)
     contexts = np.full((steps, pieces), 0.3)
-    return Signals(start + contexts, start, contexts)
+    return GradientNorms(start + contexts, start, contexts)
 
 
 def test_distance_counts_decoder_and_encoder_steps() -> None:
@@ -35,7 +35,7 @@ def test_quartiles_are_those_of_the_signals(steps: int, pieces: int, tenth: floa
 def test_medians_are_taken_over_pairs_at_equal_distance() -> None:
     rng = np.random.default_rng(2)
     start = rng.random((3, 4))
-    found = gradient_quartiles(Signals(start, start, start))
+    found = gradient_quartiles(GradientNorms(start, start, start))
     apart = distances(3, 4)
     assert found.distances.tolist() == [0, 1, 2, 3, 4, 5]
     np.testing.assert_allclose(found.start[1], [np.median(start[apart == far]) for far in range(6)])
@@ -43,5 +43,5 @@ def test_medians_are_taken_over_pairs_at_equal_distance() -> None:
 
 def test_gradient_share_of_the_attended_piece() -> None:
     whole = np.array([[3.0, 1.0], [1.0, 1.0]])
-    share, alike = gradient_share(Signals(whole, whole, whole), np.array([0, 1]))
+    share, alike = gradient_share(GradientNorms(whole, whole, whole), np.array([0, 1]))
     assert (share, alike) == (pytest.approx((0.75 + 0.5) / 2), 0.5)

@@ -30,7 +30,7 @@ def test_difference_is_after_minus_before_and_its_rows_sum_to_zero(source: str, 
     for cells in (before, after, difference):
         np.testing.assert_array_equal(cells.alpha, before.shown)
     np.testing.assert_allclose(after.shown - before.shown, difference.shown, atol=2e-7)
-    np.testing.assert_allclose(difference.after, after.shown, atol=2e-7)
+    np.testing.assert_allclose(difference.posterior_or_weights, after.shown, atol=2e-7)
     np.testing.assert_allclose(after.shown.sum(axis=1), 1, atol=1e-6)
     np.testing.assert_allclose(difference.shown.sum(axis=1), 0, atol=1e-6)
     np.testing.assert_allclose(difference.covered, after.covered - before.covered, atol=1e-5)

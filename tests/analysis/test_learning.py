@@ -21,7 +21,7 @@ from attnviz.analysis.learning import (
     single_links,
     uniform_attention,
 )
-from attnviz.analysis.word_classes import ARTICLES, BEFORE_NOUNS, FUNCTION_WORDS, is_content, is_mark
+from attnviz.analysis.word_classes import ARTICLES, BEFORE_NOUNS, FUNCTION_WORDS, is_content, is_punctuation
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,8 @@ def test_word_lists_are_lower_case_and_articles_are_function_words() -> None:
     assert is_content("House", "source")
     assert not is_content("Les", "target")
     assert not is_content("1992", "source")
-    assert is_mark("»")
-    assert not is_mark("3")
+    assert is_punctuation("»")
+    assert not is_punctuation("3")
 
 
 def test_halfway_update_is_interpolated_linearly() -> None:

@@ -22,7 +22,7 @@ from tests.strategies import FEW
 
 
 def recomputed(trace: Trace, weights: Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return log likelihood, posterior and the heatmap's reading, (Ty, Tx) each, by the recomputation."""
+    """Return log likelihood, posterior and the heatmap's posterior, (Ty, Tx) each, by the recomputation."""
     decoder = {name: value.astype(np.float64) for name, value in submodule_weights(weights, "decoder.").items()}
     annotations, states = trace.annotations.astype(np.float64), trace.previous_states.astype(np.float64)
     words, prior = decoder["embedding.weight"][list(trace.previous_ids)], trace.alignment.astype(np.float64)
@@ -33,8 +33,10 @@ def recomputed(trace: Trace, weights: Weights) -> tuple[np.ndarray, np.ndarray, 
         ]
     )
     posterior = np.stack([again.bayes(*rows) for rows in zip(prior, logarithms, strict=True)])
-    reading = again.reading(decoder, trace.config, annotations, states, words, trace.target_ids, prior)
-    return logarithms, posterior, reading
+    by_recomputation = again.heatmap_posterior(
+        decoder, trace.config, annotations, states, words, trace.target_ids, prior
+    )
+    return logarithms, posterior, by_recomputation
 
 
 @settings(max_examples=FEW)
@@ -47,11 +49,11 @@ def test_columns_follow_bayes_rule_and_match_the_recomputation(
     joint = found.prior * found.likelihood
     np.testing.assert_array_equal(found.prior, trace.alignment)
     np.testing.assert_allclose(found.posterior, joint / joint.sum(axis=1, keepdims=True), atol=1e-12)
-    np.testing.assert_array_equal(found.reading, analysis.posterior(trace, weights))
-    logarithms, posterior, reading = recomputed(trace, weights)
+    np.testing.assert_array_equal(found.heatmap_posterior, analysis.posterior(trace, weights))
+    logarithms, posterior, by_recomputation = recomputed(trace, weights)
     np.testing.assert_allclose(np.log(found.likelihood), logarithms, atol=1e-5)
     np.testing.assert_allclose(found.posterior, posterior, atol=1e-5)
-    np.testing.assert_allclose(found.reading, reading, atol=1e-5)
+    np.testing.assert_allclose(found.heatmap_posterior, by_recomputation, atol=1e-5)
 
 
 @settings(max_examples=FEW)
@@ -84,7 +86,7 @@ def test_neutral_interventions_leave_the_posterior_unchanged(
     for changes, tolerance in (([], 0), ([Temperature(1.0)], 0), (same, 1e-6)):
         again_translated, _ = forced_trace(make_network, tokenizer, kind, changes)
         other = analysis.posterior_attention(again_translated, weights)
-        for name in ("prior", "likelihood", "posterior", "reading"):
+        for name in ("prior", "likelihood", "posterior", "heatmap_posterior"):
             np.testing.assert_allclose(getattr(other, name), getattr(first, name), atol=tolerance)
 
 

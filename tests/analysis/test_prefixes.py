@@ -6,7 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.prefixes import FIRST, MOST, Growth, JudgedTranslation, content_words, largest_shares, prefixes
+from attnviz.analysis.prefixes import (
+    FIRST,
+    MOST,
+    JudgedTranslation,
+    PrefixTranslations,
+    content_words,
+    largest_shares,
+    prefixes,
+)
 from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY
 from tests.strategies import texts
 
@@ -47,7 +55,7 @@ def test_only_content_words_that_no_word_renders_are_left_out() -> None:
 
 
 def test_growth_counts_the_words_of_each_prefix() -> None:
-    growth = Growth(("one two", "one two three"), (), (), "judge", ())
+    growth = PrefixTranslations(("one two", "one two three"), (), (), "judge", ())
     assert growth.counts == (2, 3)
     assert growth.sentence == "one two three"
 

@@ -16,9 +16,9 @@ from attnviz.analysis.tour import (
     MOVED,
     QUESTIONS,
     WordAttention,
+    chance_score,
     illustrative_word,
     most_changed_word,
-    odds,
     questions,
 )
 from attnviz.trace import Trace
@@ -201,8 +201,8 @@ def test_odds_match_the_average_of_all_guesses(trace: Trace, seed: int) -> None:
     sources = len(trace.words().source)
     for by in ("attended", "meant"):
         guessed = [np.mean([guess in getattr(one, by) for guess in range(sources)]) for one in asked]
-        np.testing.assert_allclose(getattr(odds(trace, asked), by), sum(guessed), atol=1e-12)
-    assert 0 <= odds(trace, asked).diagonal <= len(asked)
+        np.testing.assert_allclose(getattr(chance_score(trace, asked), by), sum(guessed), atol=1e-12)
+    assert 0 <= chance_score(trace, asked).diagonal <= len(asked)
 
 
 def test_diagonal_odds_are_lower_for_a_crossed_translation() -> None:
@@ -210,8 +210,8 @@ def test_diagonal_odds_are_lower_for_a_crossed_translation() -> None:
         trace_attending_to("La verte maison .", [0, 1, 2, 3, 4]),
         trace_attending_to("La maison verte .", [0, 2, 1, 3, 4]),
     )
-    assert odds(straight, questions(straight, None)).diagonal == 3
-    assert odds(crossed, questions(crossed, None)).diagonal == 1
+    assert chance_score(straight, questions(straight, None)).diagonal == 3
+    assert chance_score(crossed, questions(crossed, None)).diagonal == 1
 
 
 def test_a_word_gives_one_question_and_punctuation_gives_no_question() -> None:
@@ -220,4 +220,4 @@ def test_a_word_gives_one_question_and_punctuation_gives_no_question() -> None:
     mark = trace_with_attention(".", ".", np.array([[0.9, 0.1], [0.1, 0.9]]))
     assert questions(mark, None) == ()
     assert illustrative_word(mark).word in (0, 1)
-    assert odds(mark, ()) == odds(word, ())
+    assert chance_score(mark, ()) == chance_score(word, ())

@@ -145,9 +145,9 @@ def test_verification_holds_for_random_networks(
     trace = Translator(network, tokenizer).translate(SENTENCES[4], target=SENTENCES[5])
     verifier = RNNsearchVerifier(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
     for step in range(len(trace.target_pieces)):
-        verification = verifier.verify(step, reading=True)
+        verification = verifier.verify(step, with_heatmap_posterior=True)
         assert verification.holds, verification.discrepancies
-        assert ("reading" in {check.quantity for check in verification.checks}) == trace.attends
+        assert ("heatmap_posterior" in {check.quantity for check in verification.checks}) == trace.attends
 
 
 AFTER = {"likelihood", "log_likelihood", "posterior"}
@@ -156,10 +156,10 @@ AFTER = {"likelihood", "log_likelihood", "posterior"}
 def test_prior_likelihood_and_posterior_are_verified(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
     verifier, pieces = RNNsearchVerifier(trace, weights), len(trace.source_pieces)
-    for reading in (False, True):
-        numbers = {check.quantity: check.numbers for check in verifier.verify(1, reading=reading).checks}
+    for shown in (False, True):
+        numbers = {check.quantity: check.numbers for check in verifier.verify(1, with_heatmap_posterior=shown).checks}
         assert {name: numbers.get(name) for name in AFTER} == dict.fromkeys(AFTER, pieces)
-        assert numbers.get("reading") == (pieces if reading else None)
+        assert numbers.get("heatmap_posterior") == (pieces if shown else None)
     # An altered attention weight also alters the posterior.
     alignment = trace.alignment.copy()
     alignment[1] = np.roll(alignment[1], 1)
@@ -182,8 +182,8 @@ def test_an_altered_number_of_the_posterior_is_named(
         return found
 
     monkeypatch.setattr(f"{place}.Readouts.log_likelihood" if made == "log_likelihood" else f"{place}.{made}", altered)
-    wrong = verifier.verify(1, reading=made == "posterior_of").discrepancies
-    expected = {"log_likelihood": "log_likelihood", "bayes": "posterior", "posterior_of": "reading"}[made]
+    wrong = verifier.verify(1, with_heatmap_posterior=made == "posterior_of").discrepancies
+    expected = {"log_likelihood": "log_likelihood", "bayes": "posterior", "posterior_of": "heatmap_posterior"}[made]
     assert expected in [one.quantity for one in wrong]
     assert {one.index for one in wrong} == {(2,)}
     text = discrepancy_text(trace, wrong[0], 1)

@@ -36,7 +36,7 @@ ASIDE = {
     "beam-tree": f"lab?section=tree&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
     "learns": "learns?pair=6&update=250",  # the guided run has learnt an exchange of places, the other is still grey
     "tour": f"?sentence={quote_plus(DEFAULT_SENTENCE)}&tour=4&depth=idea",
-    "transformer": f"transformer?sentence={quote_plus(DEFAULT_SENTENCE)}&form-energies=heads&rung=heads&step-head=3",
+    "transformer": f"transformer?sentence={quote_plus(DEFAULT_SENTENCE)}&form-energies=heads&exhibit=heads&step-head=3",
     "corpus": "corpus",
     "gold": f"?{urlencode(OLDER)}",
     "neighbours": f"lab?section=neighbours&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",

@@ -163,27 +163,27 @@ def test_each_exhibit_opens_behind_its_form_and_closes(open_page: Opener) -> Non
     wait_until_idle(page)
     button, exhibit = page.locator(".attention-row .exhibit"), page.locator("[class*='st-key-exhibit_']")
     expect(exhibit).to_have_count(0)
-    for name, rung in EXHIBITS.items():
+    for name, exhibit_name in EXHIBITS.items():
         form_button(page, name).click()
         expect(button).to_have_attribute("aria-expanded", "false")
         button.click()
-        page.wait_for_url(re.compile(f"rung={rung}"))
+        page.wait_for_url(re.compile(f"exhibit={exhibit_name}"))
         expect(button).to_have_attribute("aria-expanded", "true")
-        expect(page.locator(f".st-key-exhibit_{rung} h2")).to_be_in_viewport()
+        expect(page.locator(f".st-key-exhibit_{exhibit_name} h2")).to_be_in_viewport()
         wait_until_idle(page)
         expect(exhibit).to_have_count(1)
         assert_form(page, name)
     button.click()
     expect(exhibit).to_have_count(0)
-    page.wait_for_url(lambda url: "rung=" not in url)
+    page.wait_for_url(lambda url: "exhibit=" not in url)
     page.go_back()
-    page.wait_for_url(re.compile("rung=heads"))
+    page.wait_for_url(re.compile("exhibit=heads"))
     expect(exhibit).to_have_count(1)
     assert_form(page, "Heads")
 
 
 def test_first_exhibit_and_the_row_show_the_same_step(open_page: Opener) -> None:
-    page = open_page(f"?{SENTENCE}&rung=dot&step-energies=2&form-energies=general", path="transformer", ready=READY)
+    page = open_page(f"?{SENTENCE}&exhibit=dot&step-energies=2&form-energies=general", path="transformer", ready=READY)
     wait_until_idle(page)
     assert_form(page, "General")
     word = page.locator(".attention-row .words [aria-current]")

@@ -75,5 +75,5 @@ def test_axe_finds_nothing_serious(
 
 
 def test_axe_finds_nothing_serious_while_links_are_drawn(open_page: Opener) -> None:
-    page = open_page(f"?sentence={quote(EXAMPLE)}&depth=numbers&draw=1&gold=0-0.1p1", ready=".link-cells .mark")
+    page = open_page(f"?sentence={quote(EXAMPLE)}&depth=numbers&draw=1&gold=0-0.1p1", ready=".link-cells .marker")
     assert violations(page) == []

@@ -56,4 +56,4 @@ def test_two_files_become_a_table_whose_rows_open_side_by_side(
     expect(page.locator(".drawn-score .rate")).to_contain_text("recall 100")
     page.locator(".st-key-compare_stop button").click()
     expect(both).to_have_count(0)
-    expect(page.locator(".link-cells .mark.sure")).to_have_count(1)
+    expect(page.locator(".link-cells .marker.sure")).to_have_count(1)

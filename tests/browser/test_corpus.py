@@ -109,7 +109,7 @@ def test_an_omission_opened_from_the_list_leads_back_to_it(open_page: Opener) ->
     page.mouse.click(rows["x"] + 16, rows["y"] + 35 + 17)
     unread = page.locator(".player .source .unread")
     expect(unread.first).to_be_visible(timeout=60_000)
-    page.locator(".player .source .mark").first.click()
+    page.locator(".player .source .suspect").first.click()
     page.keyboard.press("Escape")
     expect(unread.first).to_be_visible()
     page.get_by_role("button", name="Back to the list").click()

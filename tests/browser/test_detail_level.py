@@ -481,7 +481,7 @@ def test_phone_shows_the_new_french_below_the_choice_of_the_context(
     outcome = page.locator(".st-key-context_outcome")
     expect(outcome.locator("ins").first).to_be_visible()
     expect(outcome.locator("ins").first).to_be_in_viewport()
-    assert page.locator(".reading").first.inner_text() == snapshot
+    assert page.locator(".explanation").first.inner_text() == snapshot
 
 
 def test_freezing_the_context_moves_nothing_that_is_in_the_window(open_page: Opener) -> None:

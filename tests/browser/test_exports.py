@@ -337,7 +337,7 @@ def test_lecture_page_switches_attention_views_and_shows_the_posterior(
     def cells() -> Any:
         return page.locator("#heatmap").evaluate("(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row])")
 
-    faces = (trace.alignment, found.reading, found.reading - trace.alignment)
+    faces = (trace.alignment, found.heatmap_posterior, found.heatmap_posterior - trace.alignment)
     for key, (name, expected) in zip(
         ("", "b", "b", "b"), [*zip(FACES, faces, strict=True), (FACES[0], faces[0])], strict=True
     ):
@@ -347,7 +347,7 @@ def test_lecture_page_switches_attention_views_and_shows_the_posterior(
         np.testing.assert_allclose(cells(), expected, atol=1e-6)
         assert lecture_step(page)[1] == 1, "the step's row is framed in every face"
     page.get_by_role("button", name="After the word", exact=True).click()
-    np.testing.assert_allclose(cells(), found.reading, atol=1e-6)
+    np.testing.assert_allclose(cells(), found.heatmap_posterior, atol=1e-6)
     expect(page.locator("#footer")).to_contain_text("After the word: α′")
     page.keyboard.press("ArrowRight")
     bars = page.locator("#picture-posterior").evaluate(

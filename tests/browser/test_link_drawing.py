@@ -31,7 +31,7 @@ def middle_of(page: Page, row: int, column: int) -> tuple[float, float]:
 
 def marks(page: Page, kind: str) -> list[str]:
     """Return the links with a mark of this kind on the heatmap."""
-    found: list[str] = page.locator(f"{GRID} .mark.{kind}").evaluate_all(
+    found: list[str] = page.locator(f"{GRID} .marker.{kind}").evaluate_all(
         "(marks) => marks.map(({ dataset }) => dataset.link)"
     )
     return found
@@ -71,7 +71,7 @@ def test_uploaded_links_are_corrected_by_mouse_and_saved(open_page: Opener, tmp_
     undo = page.locator(f"{BAR} .undo")
     undo.click()
     undo.click()
-    expect(page.locator(f"{GRID} .mark.possible")).to_have_count(0)
+    expect(page.locator(f"{GRID} .marker.possible")).to_have_count(0)
     assert marks(page, "sure") == ["0-0", "2-1", "1-2"]
 
 
@@ -101,10 +101,10 @@ def test_links_are_drawn_by_keyboard_and_kept_through_steps_and_pages(open_page:
     assert set(marks(page, "sure")) == {"0-0", "2-1"}
     go_to_page(page, "Lab")
     go_to_page(page, "Translate")
-    expect(page.locator(f"{GRID} .mark.possible")).not_to_have_count(0)
+    expect(page.locator(f"{GRID} .marker.possible")).not_to_have_count(0)
     page.wait_for_url(re.compile("draw=1"))
     page.reload()
-    expect(page.locator(f"{GRID} .mark.possible")).not_to_have_count(0, timeout=60_000)
+    expect(page.locator(f"{GRID} .marker.possible")).not_to_have_count(0, timeout=60_000)
     expect(page.locator(RATE)).to_contain_text("error rate")
 
 
@@ -118,7 +118,7 @@ def test_another_sentence_begins_without_links_and_undo(open_page: Opener) -> No
     box.fill("A dog sleeps.")
     box.press("Enter")
     expect(page.locator(".player .source")).to_contain_text("sleeps")
-    expect(page.locator(f"{GRID} .mark")).to_have_count(0)
+    expect(page.locator(f"{GRID} .marker")).to_have_count(0)
     expect(page.locator(f"{BAR} .files").first).to_be_hidden()
     expect(page.locator(f"{BAR} .undo")).to_be_disabled()
 
@@ -131,7 +131,7 @@ def test_links_are_drawn_by_finger_on_a_telephone(chromium: Browser, address: st
         settled(page, ".st-key-heatmap")
         for row, column in ((0, 0), (1, 2), (1, 2), (3, 3)):
             page.touchscreen.tap(*middle_of(page, row, column))
-        expect(page.locator(f"{GRID} .mark.sure")).to_have_count(2)
+        expect(page.locator(f"{GRID} .marker.sure")).to_have_count(2)
         assert (marks(page, "sure"), marks(page, "possible")) == (["0-0", "3-3"], ["2-1"])
         expect(page.locator(RATE)).to_contain_text("recall 100")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -163,22 +163,22 @@ def test_links_of_each_pair_of_a_file_are_kept_undone_and_saved_together(open_pa
     step = page.get_by_test_id("stNumberInputStepUp")
     step.click()  # at once: the last edit may still be on its way
     expect(page.locator(".player .source")).to_contain_text("sleeps")
-    expect(page.locator(f"{GRID} .mark")).to_have_count(0)
+    expect(page.locator(f"{GRID} .marker")).to_have_count(0)
     settled(page, ".st-key-look")
     page.mouse.click(*middle_of(page, 0, 1))
-    expect(page.locator(f"{GRID} .mark.sure")).to_have_count(1)
+    expect(page.locator(f"{GRID} .marker.sure")).to_have_count(1)
     undo = page.locator(f"{BAR} .undo")
     for _ in range(2):
         page.get_by_test_id("stNumberInputStepDown").click()
-        expect(page.locator(f"{GRID} .mark.sure")).to_have_count(2)
+        expect(page.locator(f"{GRID} .marker.sure")).to_have_count(2)
         assert marks(page, "sure") == ["0-0", "2-1"]
         expect(page.locator(".stApp")).not_to_contain_text("belonged to")
         step.click()
-        expect(page.locator(f"{GRID} .mark.sure")).to_have_count(1)
+        expect(page.locator(f"{GRID} .marker.sure")).to_have_count(1)
         assert marks(page, "sure") == ["1-0"]
     go_to_page(page, "Lab")
     go_to_page(page, "Translate")
-    expect(page.locator(f"{GRID} .mark.sure")).to_have_count(1)
+    expect(page.locator(f"{GRID} .marker.sure")).to_have_count(1)
     settled(page, ".st-key-look")
     with page.expect_download() as download:
         page.locator(f"{BAR} .files").nth(1).get_by_text("NAACL").click()
@@ -187,12 +187,12 @@ def test_links_of_each_pair_of_a_file_are_kept_undone_and_saved_together(open_pa
         page.locator(f"{BAR} .files").first.get_by_text("NAACL").click()
     assert download.value.path().read_text(encoding="utf-8") == "2 2 1 S\n"
     undo.click()
-    expect(page.locator(f"{GRID} .mark")).to_have_count(0)
+    expect(page.locator(f"{GRID} .marker")).to_have_count(0)
     expect(undo).to_be_disabled()
     page.get_by_test_id("stNumberInputStepDown").click()
-    expect(page.locator(f"{GRID} .mark.sure")).to_have_count(2)
+    expect(page.locator(f"{GRID} .marker.sure")).to_have_count(2)
     undo.click()
-    expect(page.locator(f"{GRID} .mark.sure")).to_have_count(1)
+    expect(page.locator(f"{GRID} .marker.sure")).to_have_count(1)
     assert marks(page, "sure") == ["0-0"]
 
 
@@ -203,7 +203,7 @@ def test_gold_file_is_opened_beside_the_heatmap_and_pictures_can_be_saved(open_p
     page.locator(".st-key-gold_box button").first.click()
     page.get_by_test_id("stPopoverBody").locator("input[type=file]").set_input_files(tmp_path / "gold.pharaoh")
     expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
-    expect(page.locator(f"{GRID} .mark.sure")).to_have_count(2)
+    expect(page.locator(f"{GRID} .marker.sure")).to_have_count(2)
     assert marks(page, "possible") == ["1-2"]
     expect(page.locator(RATE)).to_contain_text("error rate")
     open_share(page)

@@ -58,7 +58,7 @@ def check_each_module_is_fetched_once(chromium: Browser, address: str) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", ["mount", "view", "chart/marks"])
+@pytest.mark.parametrize("name", ["mount", "view", "chart/selection"])
 def test_failed_module_request_is_retried(open_page: Callable[..., Page], profile: BrowserContext, name: str) -> None:
     """Retry works for entry modules and for imported ones: the server may be busy or restarting."""
     address, refused = f"**/ui/components/{name}.js", []

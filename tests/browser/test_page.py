@@ -296,7 +296,7 @@ CONTRASTS = """() => {
   };
   const paper = luminance(getComputedStyle(document.querySelector(".stApp")).backgroundColor);
   return [...document.querySelectorAll(
-    ".masthead .title, .masthead .about, .facts h2, .facts p, .facts .title, .facts .outcome, .reading, .keys, " +
+    ".masthead .title, .masthead .about, .facts h2, .facts p, .facts .title, .facts .outcome, .explanation, .keys, " +
     ".st-key-status p, .st-key-heatmap .xtick text, .st-key-heatmap .ytick text, .st-key-stages h3, " +
     ".st-key-stages h3 .number, .st-key-stages .chart-box > p, .st-key-stages .ytick text, " +
     ".st-key-stages .xtick text, .growth output, .growth legend, .growth label"

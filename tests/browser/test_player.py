@@ -94,7 +94,7 @@ def test_heading_says_which_piece_of_a_word_the_step_wrote(open_page: Opener, sn
             assert f"“{''.join(pieces)}”" in labels[-1]
         page.keyboard.press("ArrowRight")
     assert labels == snapshot(name="parts of words")
-    in_short, more = page.locator(".st-key-alignment .reading"), page.locator(".st-key-how_to_read .reading")
+    in_short, more = page.locator(".st-key-alignment .explanation"), page.locator(".st-key-how_to_read .explanation")
     page.get_by_text("How to read it").click()
     expect(more).to_be_visible()
     by_words, short = text_of(more), text_of(in_short)

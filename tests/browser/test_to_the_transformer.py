@@ -44,7 +44,7 @@ def assert_fits_the_window(page: Page) -> None:
 @on_both
 def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     """Open exhibits 2 and 4 by keys in the light theme and by mouse in the dark one, in wide and narrow windows."""
-    page = open_page(f"?{SENTENCE}&rung=heads&head=cross.2.2", path="transformer", ready=READY)
+    page = open_page(f"?{SENTENCE}&exhibit=heads&head=cross.2.2", path="transformer", ready=READY)
     wait_until_idle(page)
     expect(page.locator("button.cell")).to_have_count(36)
     keys = page.evaluate("matchMedia('(prefers-color-scheme: light)').matches")
@@ -111,9 +111,9 @@ def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: 
         expect(page.locator(".st-key-transformer_problem_exhibit")).to_be_visible()
 
     open_exhibit(page, "Additive", keys=keys)
-    page.wait_for_url(re.compile("rung=dot"))  # and has entered the history
+    page.wait_for_url(re.compile("exhibit=dot"))  # and has entered the history
     page.get_by_role("button", name="Compare all five models").click()
-    page.wait_for_url(re.compile("rung=answers"))
+    page.wait_for_url(re.compile("exhibit=answers"))
     expect(page.locator(".lane")).to_have_count(5)
     assert_fits_the_window(page)
     assert faint(page, more_than=30) == []
@@ -126,7 +126,7 @@ def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: 
     expect(page.locator(".lane .target").last).to_contain_text("</s>")
 
     page.go_back()
-    page.wait_for_url(re.compile("rung=dot"))
+    page.wait_for_url(re.compile("exhibit=dot"))
     expect(page.locator(".st-key-exhibit_dot h2")).to_be_visible()
     wait_until_idle(page)
     assert_fits_the_window(page)

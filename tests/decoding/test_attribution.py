@@ -153,8 +153,8 @@ def test_translator_computes_attributions_of_its_traces(
     only = ReplaceWeights(tuple(float(j == 2) for j in range(length)))
     trace = translator.translate(SENTENCES[2], target=SENTENCES[3], interventions=[only])
     found = translator.attributions(trace)
-    signals = translator.signals(trace)
-    whole, start, contexts = signals.whole, signals.start, signals.contexts
+    gradient_norms = translator.gradient_norms(trace)
+    whole, start, contexts = gradient_norms.whole, gradient_norms.start, gradient_norms.contexts
     assert np.all(whole <= start + contexts + 1e-6)
     assert np.all(whole >= np.abs(start - contexts) - 1e-6)
     for numbers in (found.gradient, found.erased, whole, start, contexts):
@@ -163,7 +163,7 @@ def test_translator_computes_attributions_of_its_traces(
         assert np.all(np.isfinite(numbers))
     assert not np.allclose(found.gradient, 0)
     other = Translator(make_network(hidden_size=3), tokenizer)
-    for asked in (other.attributions, other.signals):
+    for asked in (other.attributions, other.gradient_norms):
         with pytest.raises(AttnvizError) as error:
             asked(trace)
         assert str(error.value) == snapshot

@@ -91,5 +91,5 @@ def test_all_weight_on_one_piece_makes_it_the_context(
     np.testing.assert_allclose(trace.contexts[step], trace.annotations[source], atol=1e-6)
     verifier = RNNsearchVerifier(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
     for i in range(len(trace.target_ids)):
-        verification = verifier.verify(i, reading=True)
+        verification = verifier.verify(i, with_heatmap_posterior=True)
         assert verification.holds, verification.discrepancies

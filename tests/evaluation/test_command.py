@@ -16,7 +16,7 @@ from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.analysis.measures import links
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
-from attnviz.evaluation.alignment import best_threshold, read_gold, word_alignments, word_alignments_after
+from attnviz.evaluation.alignment import best_threshold, posterior_alignments, read_gold, word_alignments
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
@@ -100,7 +100,7 @@ def test_json_output_contains_all_measures(
     gold = read_gold(gold_links)
     assert {record["model"] for record in found["alignment"]} == {"tiny"}, "a model without attention has no alignment"
     expected = {}
-    for word, measure in (("before", word_alignments), ("after", word_alignments_after)):
+    for word, measure in (("before", word_alignments), ("after", posterior_alignments)):
         matrices = measure(translator, gold)
         share = best_threshold(matrices, gold)
         expected |= {

@@ -11,7 +11,7 @@ import pytest
 from attnviz.analysis.recomputation import load_weights, recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
-from attnviz.evaluation.forced import Likelihood, force_pairs, likelihoods, together
+from attnviz.evaluation.forced import Likelihood, force_pairs, likelihoods, total_likelihood
 from attnviz.text import EOS, Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
@@ -44,7 +44,7 @@ def test_perplexity_equals_numpy_recomputation(
         found = recompute(weights, network.config.to_dict(), source_ids, target_ids)
         surprises += [-math.log(row[piece]) for row, piece in zip(found.probabilities, target_ids, strict=True)]
     translator = Translator.load(tmp_path, device="cpu")
-    measured = together(likelihoods(force_pairs(translator, PAIRS), [target for _, target in PAIRS]))
+    measured = total_likelihood(likelihoods(force_pairs(translator, PAIRS), [target for _, target in PAIRS]))
     assert measured.pieces == len(surprises)
     assert measured.perplexity == pytest.approx(math.exp(np.mean(surprises)), rel=1e-4)
 
@@ -64,7 +64,7 @@ def test_characters_count_normalised_text_and_sentence_end(translator: Translato
     """The blank is one however wide, an apostrophe one however curly; the end of each sentence counts."""
     targets = ["C’est  ici !", "Non."]
     forced = force_pairs(translator, [("It's here!", targets[0]), ("No.", targets[1])])
-    found = together(likelihoods(forced, targets))
+    found = total_likelihood(likelihoods(forced, targets))
     assert found.characters == len("C'est ici !") + 1 + len("Non.") + 1
     assert found.pieces == sum(len(translator.tokenizer.encode(target)) + 1 for target in targets)
     assert found.nats == pytest.approx(-sum(pair.log_likelihood for pair in forced))

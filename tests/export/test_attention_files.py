@@ -15,8 +15,8 @@ from attnviz import AttnvizError, alignment_error, attention, read_attention
 from attnviz.analysis.gold import GoldLinks, link_errors, word_links
 from attnviz.commands.program import main
 from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
+from attnviz.importing.attention_reader import records_of
 from attnviz.importing.file_content import content_of
-from attnviz.importing.reading import records_of
 from attnviz.trace import Attention, Words
 
 WORDS = st.lists(

@@ -68,8 +68,10 @@ def test_lecture_with_weights_has_all_faces_and_posterior_figures(trace: Trace, 
     page = contents(trace, "html", FigureOptions(by="pieces", margins=True), weights).decode()
     payload = json.loads(re.search(r'<script[^>]*id="payload"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
     found, figures_of = analysis.posterior_attention(trace, weights), payload["figures"]
-    for face, expected in zip(FACES, (trace.alignment, found.reading, found.reading - trace.alignment), strict=True):
-        drawn = figures.heatmap(trace, by="pieces", face=face, posterior=found.reading, margins=True)
+    for face, expected in zip(
+        FACES, (trace.alignment, found.heatmap_posterior, found.heatmap_posterior - trace.alignment), strict=True
+    ):
+        drawn = figures.heatmap(trace, by="pieces", face=face, posterior=found.heatmap_posterior, margins=True)
         assert figures_of["faces"][face] == json.loads(drawn.to_json())
         np.testing.assert_allclose(drawn.data[0].z, expected)
     for i, drawn in enumerate(figures_of["posterior"]):

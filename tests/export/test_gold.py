@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
-from attnviz.analysis.gold import GoldLinks, read_links
+from attnviz.analysis.gold import GoldLinks, parse_gold_links
 from attnviz.commands.program import main
 from attnviz.export.files import FigureOptions, contents, picture
 from attnviz.translator import Translator
@@ -23,7 +23,7 @@ def scatter_names(figure: object) -> list[str]:
 
 def test_lecture_page_marks_gold_links_in_every_face(translator: Translator, snapshot: SnapshotAssertion) -> None:
     trace = translator.translate(SENTENCES[0], target=SENTENCES[1])
-    gold = read_links("0-0 1?1", trace.words())
+    gold = parse_gold_links("0-0 1?1", trace.words())
     page = contents(trace, "html", FigureOptions(gold=gold)).decode("utf-8")
     start = page.index('{"source"')
     record, _ = json.JSONDecoder().raw_decode(page[start:])

@@ -14,10 +14,10 @@ from attnviz.export.lesson import lesson_html
 from attnviz.figures.heatmap import heatmap
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lessons import Lesson, LessonSentence, parse_lesson
-from attnviz.lessons.reading import Text
+from attnviz.lessons.lesson_file import Text
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
-from attnviz.trace.aligned import Beginning
+from attnviz.trace.aligned import FirstRows
 from tests.export.test_exports import _apply_changes, _Page
 from tests.figures import synthetic
 
@@ -98,7 +98,7 @@ def test_heatmap_ends_at_the_step(page: str, code: str, theme: ThemeName) -> Non
     answer = answer_of(payload_of(page)["items"][0])
     (drawn,) = _apply_changes(answer["figures"], answer["changes"].get(f"{code}-{theme}"))
     set_language(code)
-    expected = heatmap(Beginning(TRACE, WORD + 1), step=WORDS.target_groups[WORD][0], theme=theme)
+    expected = heatmap(FirstRows(TRACE, WORD + 1), step=WORDS.target_groups[WORD][0], theme=theme)
     assert drawn == json.loads(expected.to_json())
     assert len(expected.layout.yaxis.ticktext) == WORD + 1
 

@@ -204,7 +204,7 @@ def test_comparison_sentences_contain_the_numbers(code: str) -> None:
         posteriors=(np.eye(7), np.eye(3, 7)),
     )
     assert len(comparison_sentences(apart, NAMES)) == 2  # a difference of differences is no share of a look
-    row = int(np.nanargmax(other.moved))
+    row = int(np.nanargmax(other.total_variation))
     assert other.target.names[row] in looks
     mark = "." if code == "en" else ","
     total = f"{np.nansum(other.first_log_probabilities):.2f}".replace("-", "−").replace(".", mark)

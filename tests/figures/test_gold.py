@@ -13,7 +13,7 @@ from attnviz import Trace
 from attnviz.analysis.gold import GoldLinks, link_errors, linkable_words
 from attnviz.analysis.grid import FACES, Face
 from attnviz.figures.heatmap import heatmap
-from attnviz.palette import MARK, MARK_EDGE
+from attnviz.palette import MARKER, MARKER_EDGE
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 
@@ -75,5 +75,5 @@ def test_marks_have_enough_contrast_on_any_cell() -> None:
     def contrast(one: float, other: float) -> float:
         return (max(one, other) + 0.05) / (min(one, other) + 0.05)
 
-    inks: list[Any] = [luminance(MARK), luminance(MARK_EDGE)]
+    inks: list[Any] = [luminance(MARKER), luminance(MARKER_EDGE)]
     assert min(max(contrast(ink, cell) for ink in inks) for cell in np.linspace(0, 1, 500)) >= 3

@@ -21,7 +21,7 @@ from attnviz.figures.judgement import (
     compared_values,
     verdict_table,
 )
-from attnviz.figures.template import filled
+from attnviz.figures.template import figure_of
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
@@ -57,7 +57,7 @@ def test_attention_is_drawn_in_both_directions(judgement: Judgement) -> None:
 
 def test_comparison_figure_draws_the_recorded_vectors(judgement: Judgement) -> None:
     for step in range(len(judgement.target_pieces)):
-        figure = filled(compared_template(judgement, "dark"), compared_values(judgement, step))
+        figure = figure_of(compared_template(judgement, "dark"), compared_values(judgement, step))
         go.Figure(figure.to_plotly_json())
         np.testing.assert_allclose(figure.data[0].z[2], judgement.target_comparisons[step])
         assert list(compared_table(judgement, step)["b"]) == list(judgement.target_projected[step])

@@ -194,7 +194,7 @@ def test_sentences_contain_the_numbers(lab: Lab, snapshot: SnapshotAssertion) ->
     steps = len(lab.trace.target_pieces)
     found = analysis.agreement(lab.attribution_methods)
     over_all = overall_agreement_sentence(found, steps)
-    for name in (*found.together(), *found.apart()):
+    for name in (*found.most_agreeing(), *found.least_agreeing()):
         assert attribution_method_texts()[name].name in over_all
     first = Counter(int(matrix[STEP].argmax()) for matrix in lab.attribution_methods.matrices.values())
     at_step = step_agreement_sentence(lab.trace, lab.attribution_methods, STEP)

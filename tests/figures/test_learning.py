@@ -11,13 +11,13 @@ import pytest
 
 from attnviz.figures.learning_curves import (
     ROOT_GREYS,
+    attention_measures_figure,
+    baselines_table,
     learning_heatmap,
     learning_heatmap_table,
     learning_table,
     learning_template,
     learning_values,
-    learnt_figure,
-    levels_table,
     quality_figure,
     update_positions,
 )
@@ -111,7 +111,7 @@ def test_quality_curves_have_a_marker_for_each_moment(theme: str) -> None:
 
 def test_learnt_figure_labels_its_lines_without_overlap() -> None:
     found = run()
-    figure = valid(learnt_figure(found, MOMENTS, other_runs=[run(0.5, 1)]))
+    figure = valid(attention_measures_figure(found, MOMENTS, other_runs=[run(0.5, 1)]))
     for axis, names in (("y", LINK_MEASURES), ("y2", ROW_MEASURES)):
         lines = [trace for trace in figure.data if trace.yaxis == axis and trace.mode != "text"]
         texts = [trace for trace in figure.data if trace.yaxis == axis and trace.mode == "text"]
@@ -125,7 +125,7 @@ def test_learnt_figure_labels_its_lines_without_overlap() -> None:
 
 def test_learnt_figure_is_refused_without_link_measures() -> None:
     with pytest.raises(ValueError, match="links"):
-        learnt_figure(replace(run(), curves={"loss": ((0, 9.0),)}), MOMENTS)
+        attention_measures_figure(replace(run(), curves={"loss": ((0, 9.0),)}), MOMENTS)
 
 
 def test_an_incomplete_run_is_drawn() -> None:
@@ -134,7 +134,7 @@ def test_an_incomplete_run_is_drawn() -> None:
     assert [trace.mode for trace in figure.data] == ["lines"]
     valid(quality_figure([replace(young, curves={})], (0,)))
     some = replace(run(), levels={"content": {"links": 0.9}, "diagonal": {"alike": 0.1}})
-    assert "uniform" not in str(valid(learnt_figure(some, MOMENTS)))
+    assert "uniform" not in str(valid(attention_measures_figure(some, MOMENTS)))
 
 
 def test_tables_have_every_number() -> None:
@@ -143,4 +143,4 @@ def test_tables_have_every_number() -> None:
     assert len(table) == 2 * len(MOMENTS)
     for name, column in (("aer", "alignment error rate"), ("content", "content words")):
         assert table[column].head(4).tolist() == [value for _, value in found.curves[name]]
-    assert levels_table(found).loc["content words", "uniform"] == 0.07
+    assert baselines_table(found).loc["content words", "uniform"] == 0.07

@@ -49,7 +49,7 @@ def test_margins_leave_the_heatmap_unchanged() -> None:
     assert np.array_equal(plain.data[0].z, more.data[0].z)
     assert len(plain.data) == 1
     assert plain.layout.shapes[-1].to_plotly_json() == more.layout.shapes[-1].to_plotly_json()
-    same = ("steps", "rows", "sources", "columns", "frame", "mark")
+    same = ("steps", "rows", "sources", "columns", "frame", "selection_colour")
     assert {name: plain.layout.meta[name] for name in same} == {name: more.layout.meta[name] for name in same}
     # A row keeps its height.
     assert more.layout.yaxis.domain[0] * (more.layout.height - 44 - more.layout.margin.t) == pytest.approx(52, abs=1)

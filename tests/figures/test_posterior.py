@@ -38,7 +38,7 @@ LONG = " ".join(f"mot{k}" for k in range(70))
 
 
 def with_likelihood(trace: Trace, likelihood: np.ndarray) -> PosteriorAttention:
-    """Return posterior attention for given likelihoods, (Ty, Tx); the reading uses their square roots."""
+    """Return posterior attention for given likelihoods, (Ty, Tx); the heatmap's posterior uses their square roots."""
     prior = trace.alignment.astype(float)
     joint, flat = prior * likelihood, prior * np.sqrt(likelihood)
     return PosteriorAttention(
@@ -62,8 +62,8 @@ def test_columns_and_table_have_the_numbers(make_network: ModelFactory, tokenize
     for bars, name in ((prior, "prior"), (likelihood, "likelihood"), (posterior, "posterior")):
         np.testing.assert_array_equal(bars.x, getattr(found, name)[1])
     shown = np.isfinite(mark.x)
-    np.testing.assert_array_equal(mark.x[shown], found.reading[1][shown])
-    assert np.all(found.reading[1][~shown] < 0.02)
+    np.testing.assert_array_equal(mark.x[shown], found.heatmap_posterior[1][shown])
+    assert np.all(found.heatmap_posterior[1][~shown] < 0.02)
     texts = [[text.strip() for text in column.text] for column in figure.data[4:]]
     assert texts[0] == [f"{weight:.2f}" for weight in found.prior[1]]
     assert texts[2] == [f"{share:.2f}" for share in found.posterior[1]]
@@ -135,7 +135,7 @@ def test_numbers_of_the_equation_multiply_out() -> None:
         filled = template.filled(texts)
         assert rf"\frac{{{cells['prior']} \cdot {cells['likelihood']}}}" in filled.latex
         assert "⟦" not in filled.latex + filled.note
-        assert f"α′ = {cells['reading']}" in filled.note
+        assert f"α′ = {cells['heatmap_posterior']}" in filled.note
 
 
 def test_the_equation_note_depends_on_the_readout_state(

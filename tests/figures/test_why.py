@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.analysis.gradient_decay import gradient_quartiles
-from attnviz.analysis.prefixes import Growth, JudgedTranslation, forced_words
+from attnviz.analysis.prefixes import JudgedTranslation, PrefixTranslations, forced_words
 from attnviz.figures.sentence_length import (
     bleu_by_length,
     bleu_by_length_table,
@@ -24,21 +24,21 @@ from attnviz.figures.three_models import forced_words_figure, forced_words_table
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
-from attnviz.trace.parts import Signals
+from attnviz.trace.parts import GradientNorms
 from attnviz.wording.numbers import percent
 from attnviz.wording.why import (
     Origin,
-    by_length,
-    forced,
+    forced_section,
+    gradient_paths_section,
+    gradient_section,
     gradient_share_sentences,
-    growth,
+    growth_section,
     growth_sentence,
+    introduction,
+    judge_section,
     judgement_note,
-    judging,
+    length_section,
     length_sentence,
-    opening,
-    signal_paths,
-    signals,
     translations_section,
 )
 from tests.conftest import SENTENCES, ModelFactory
@@ -53,7 +53,7 @@ def _judged(text: str, shares: list[float]) -> JudgedTranslation:
     return JudgedTranslation(text, (text, " mot"), np.log([0.5, 0.05]), ("the", " cat", " sleeps"), np.array(shares))
 
 
-GROWN = Growth(
+GROWN = PrefixTranslations(
     ("the cat sleeps", "the cat sleeps now"),
     ("f", "d", "a"),
     KINDS,
@@ -72,7 +72,9 @@ class ForcedModels:
     def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer) -> None:
         translators = [Translator(make_network(kind), tokenizer, name=kind) for kind in KINDS]
         self.traces: list[Trace] = [one.translate(SENTENCES[2], target=SENTENCES[3]) for one in translators]
-        self.signals: list[Signals] = [one.signals(trace) for one, trace in zip(translators, self.traces, strict=True)]
+        self.signals: list[GradientNorms] = [
+            one.gradient_norms(trace) for one, trace in zip(translators, self.traces, strict=True)
+        ]
         self.words = forced_words(self.traces)
 
     def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:
@@ -189,15 +191,15 @@ def test_the_sentence_length_is_marked_in_the_figure() -> None:
 def test_sections_are_translated_into_french() -> None:
     def section_texts() -> list[str]:
         sections = [
-            opening(),
+            introduction(),
             translations_section(),
-            *(forced("m", origin) for origin in get_args(Origin)),
-            signals(),
-            signal_paths(),
-            by_length(),
-            growth(),
+            *(forced_section("m", origin) for origin in get_args(Origin)),
+            gradient_section(),
+            gradient_paths_section(),
+            length_section(),
+            growth_section(),
         ]
-        return [judging("m"), *(text for one in sections for text in (one.heading, *one.paragraphs))]
+        return [judge_section("m"), *(text for one in sections for text in (one.heading, *one.paragraphs))]
 
     english = section_texts()
     set_language("fr")

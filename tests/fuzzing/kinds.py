@@ -17,7 +17,7 @@ from attnviz import AttnvizError, Translator, export, figures
 from attnviz.analysis.findings import findings_of
 from attnviz.corpora import analyse_file
 from attnviz.evaluation.alignment import read_gold
-from attnviz.importing.reading import read_attention
+from attnviz.importing.attention_reader import read_attention
 from attnviz.model_folder import FILES
 from attnviz.text_files import read_pairs
 from attnviz.trace import WhatIfs

@@ -32,7 +32,7 @@ _MEANT: Mapping[str, tuple[str, ...]] = {
     "target": SENTENCES[1::2],
     "gold": ("0-0 1?1", "9-9"),
     "section": tuple(SECTIONS),
-    "rung": tuple(EXHIBITS),
+    "exhibit": tuple(EXHIBITS),
     "lang": ("en", "fr"),
     "lesson": ("attention", "../attention"),
     "model": ("en-fr", "small-fixed", "small-dot", "small-transformer", "detector"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from attnviz.analysis.neighbours import VECTOR_KINDS, Vectors, nearest, principal_map
 from attnviz.corpora.job import table_metadata
 from attnviz.corpora.vectors import vectors_of_pairs
-from attnviz.figures.learning_curves import learning_heatmap, learning_table, learnt_figure, quality_figure
+from attnviz.figures.learning_curves import attention_measures_figure, learning_heatmap, learning_table, quality_figure
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.corpus.table import PRESETS, Choice, known_measures, listed_rows, load_table, matching_rows, pair_of
 from attnviz.ui.learns.learning_figures import has_link_measures
@@ -47,5 +47,5 @@ def snapshots(bench: Bench, chance: random.Random) -> None:
     learning_heatmap(found, 0, found.moment(20))
     quality_figure([found], found.updates, update=20)
     if has_link_measures(found):
-        learnt_figure(found, found.updates, other_runs=[found], update=20)
+        attention_measures_figure(found, found.updates, other_runs=[found], update=20)
     learning_table([found])

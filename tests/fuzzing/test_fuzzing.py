@@ -37,7 +37,7 @@ def test_bench_knows_every_page_and_its_parameters(bench: Bench) -> None:
     for page, wanted in {
         "translate": {"sentence", "step", "depth", "lang", "model", "search", "source", "word"},
         "why": {"long"},
-        "transformer": {"rung", "swap", "head"},
+        "transformer": {"exhibit", "swap", "head"},
         "learns": {"training", "runs", "pair", "update"},
         "corpus": {"table", "show", "find", "sort", "descending", "x", "y", "brush", "part"},
         "lab": {"section", "vectors"},

@@ -18,7 +18,7 @@ from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.reading import read_attention
+from attnviz.importing.attention_reader import read_attention
 from tests.snapshots import plain
 
 MATRIX = np.full((2, 3), 1 / 3, dtype=np.float32)

@@ -36,7 +36,7 @@ from attnviz.trace.interventions import ExcludePosition, ForceWord
 from attnviz.wording.diagram import diagram_terms
 from tests.conftest import REPOSITORY
 from tests.equation_symbols import symbols_of
-from tests.importing import joey_nmt, seq2seq
+from tests.importing import bentrevett_seq2seq, joey_nmt
 from tests.snapshots import plain
 from tests.wording.test_terms import ALWAYS, drawn
 
@@ -52,7 +52,9 @@ JOEY = ("der hund schläft im park .", "the dog sleeps in park .")
 
 
 def _write_peer(folder: Path, kind: joey_nmt.Kind | None, seed: int = 0) -> Any:
-    return seq2seq.write_checkpoint(folder, seed) if kind is None else joey_nmt.write_model(folder, kind, seed)
+    return (
+        bentrevett_seq2seq.write_checkpoint(folder, seed) if kind is None else joey_nmt.write_model(folder, kind, seed)
+    )
 
 
 def _import_peer(folder: Path, kind: joey_nmt.Kind | None, seed: int = 0, *options: str) -> tuple[Any, Path]:
@@ -68,7 +70,7 @@ def _texts(kind: joey_nmt.Kind | None) -> tuple[str, str]:
 def _peers_logits(peer: Any, kind: joey_nmt.Kind | None) -> np.ndarray[Any, Any]:
     """Return the logits of the peer's own network by forced decoding of the target, with its own ids."""
     source, target = (text.split() for text in _texts(kind))
-    known = seq2seq if kind is None else joey_nmt
+    known = bentrevett_seq2seq if kind is None else joey_nmt
     read = [*map(known.SOURCE.index, source), 3]
     logits, _ = peer.force_decode([2, *read] if kind is None else read, [*map(known.TARGET.index, target), 3])
     return np.asarray(logits.numpy())
@@ -80,7 +82,7 @@ def test_logits_equal_peer_logits_in_torch_and_numpy(tmp_path: Path, kind: joey_
     expected, (source, target) = _peers_logits(peer, kind), _texts(kind)
     translator = Translator.load(made, device="cpu")
     trace = translator.translate(source, target=target)
-    known = seq2seq.TARGET if kind is None else joey_nmt.TARGET
+    known = bentrevett_seq2seq.TARGET if kind is None else joey_nmt.TARGET
     order = [1, 0, 2, 3, *range(4, len(known))]  # in attnviz, PAD comes first
     network, _ = load_model(made)
     previous = torch.tensor([trace.previous_ids])
@@ -218,7 +220,7 @@ def test_imported_model_works_in_every_command(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_start_mark_of_a_source_is_no_word_of_a_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    seq2seq.write_checkpoint(tmp_path)
+    bentrevett_seq2seq.write_checkpoint(tmp_path)
     made, pairs = tmp_path / "made", tmp_path / "pairs.tsv"
     source, target = "ein mann schläft .", "a man sleeps ."
     pairs.write_text(f"{source}\t{target}\n", encoding="utf-8")
@@ -252,7 +254,7 @@ def test_typed_text_is_split_into_known_words(tmp_path: Path) -> None:
 
 def test_continued_token_joins_the_next_into_one_word(tmp_path: Path) -> None:
     _write_peer(tmp_path, None)
-    tokens = [f"{token}@@" if token in ("sleeps", "schläft") else token for token in seq2seq.TARGET]
+    tokens = [f"{token}@@" if token in ("sleeps", "schläft") else token for token in bentrevett_seq2seq.TARGET]
     (tmp_path / "target.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")
     assert main(["import", str(tmp_path), "-o", str(tmp_path / "mine")]) == 0
     trace = Translator.load(tmp_path / "mine", device="cpu").translate("ein mann", target="a sleeps@@ dog .")

@@ -15,13 +15,13 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
 from attnviz.commands.program import main
+from attnviz.importing.bentrevett import bentrevett_model
 from attnviz.importing.checkpoint import Vocabulary
 from attnviz.importing.family import load_checkpoint
 from attnviz.importing.joey import joey_model
-from attnviz.importing.tutorial import tutorial_model
-from tests.importing import seq2seq
+from tests.importing import bentrevett_seq2seq
+from tests.importing.bentrevett_seq2seq import Seq2Seq
 from tests.importing.joey_nmt import SOURCE, TARGET, Kind, Model, write_model
-from tests.importing.seq2seq import Seq2Seq
 from tests.snapshots import plain
 
 SENTENCE, WRITTEN = ("der", "hund", "schläft", "."), ("the", "dog", "sleeps", ".")
@@ -42,7 +42,7 @@ KINDS = (
 def test_logits_and_weights_equal_those_of_peer(tmp_path: Path, kind: Kind) -> None:
     model = write_model(tmp_path, kind)
     logits, weights = model.force_decode([*map(SOURCE.index, SENTENCE), 3], ids := [*map(TARGET.index, WRITTEN), 3])
-    found = load_checkpoint(tmp_path).course(SENTENCE, WRITTEN)
+    found = load_checkpoint(tmp_path).run(SENTENCE, WRITTEN)
     assert found.target_ids == tuple(ids)
     assert np.abs(found.logits - logits.numpy()).max() < 1e-5
     assert np.abs(found.alignment - weights.numpy()).max() < 1e-5
@@ -51,7 +51,7 @@ def test_logits_and_weights_equal_those_of_peer(tmp_path: Path, kind: Kind) -> N
 @pytest.mark.parametrize("seed", range(3))
 def test_greedy_search_writes_likeliest_allowed_token(tmp_path: Path, seed: int) -> None:
     model = write_model(tmp_path, Kind(), seed)
-    found = load_checkpoint(tmp_path).course(SENTENCE)
+    found = load_checkpoint(tmp_path).run(SENTENCE)
     logits, _ = model.force_decode([*map(SOURCE.index, SENTENCE), 3], found.target_ids)
     logits[:, [1, 2]] = -torch.inf
     logits[0, 3] = -torch.inf
@@ -130,10 +130,10 @@ def test_any_tensor_shapes_translate_or_are_refused(
         tensors[list(tensors)[place % len(tensors)]] = np.zeros(shape)
     sides = [
         Vocabulary(tokens, {token: i for i, token in enumerate(tokens)}, "it")
-        for tokens in ((SOURCE, TARGET) if joeys else (seq2seq.SOURCE, seq2seq.TARGET))
+        for tokens in ((SOURCE, TARGET) if joeys else (bentrevett_seq2seq.SOURCE, bentrevett_seq2seq.TARGET))
     ]
     with contextlib.suppress(AttnvizError):
         if joeys:
             joey_model(tensors, {"decoder": {"init_hidden": kind.start}}, *sides, "it").attention("der hund", "the dog")
         else:
-            tutorial_model(tensors, *sides, "it").attention("der hund", "the dog")
+            bentrevett_model(tensors, *sides, "it").attention("der hund", "the dog")

@@ -50,7 +50,7 @@ def test_numbers_equal_those_of_training_program(name: str, tmp_path: Path) -> N
     network, _ = load_model(tmp_path / "mine")
     for output in _peer_outputs(FIXTURES / name):
         source, target = str(output["source"]), str(output["target"])
-        course = checkpoint.course(source.split(), target.split())
+        course = checkpoint.run(source.split(), target.split())
         size = output["logits"].shape[1]
         _assert_close(course.logits[:, :size], output["logits"])
         _assert_close(course.alignment, output["attention"])
@@ -73,7 +73,7 @@ def test_greedy_translations_equal_those_of_the_program(name: str) -> None:
     checkpoint = load_checkpoint(FIXTURES / name)
     with np.load(FIXTURES / name / "peer.npz") as arrays:
         for n in range(3):
-            course = checkpoint.course(str(arrays[f"source{n}"]).split())
+            course = checkpoint.run(str(arrays[f"source{n}"]).split())
             assert list(course.target_ids) == arrays[f"greedy{n}"].tolist()
 
 

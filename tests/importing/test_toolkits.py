@@ -35,7 +35,7 @@ from attnviz.model_folder import load_weights
 from attnviz.text import EOS, PAD, UNK
 from attnviz.trace import Seq2SeqTrace, WhatIfs
 from attnviz.trace.interventions import ForceWord
-from tests.importing import d2l_book, fairseq_lstm, opennmt_py, pytorch_2017
+from tests.importing import d2l_book, fairseq_lstm, opennmt_py, pytorch_tutorial_2017
 from tests.snapshots import plain, without_numbers
 
 
@@ -99,8 +99,8 @@ CASES += tuple(
     )
 )
 CASES += tuple(
-    Case(pytorch_2017, kind, ("il est fatigue .", "he is so tired ."))
-    for kind in (pytorch_2017.Kind(), pytorch_2017.Kind(positions=5, size=6))
+    Case(pytorch_tutorial_2017, kind, ("il est fatigue .", "he is so tired ."))
+    for kind in (pytorch_tutorial_2017.Kind(), pytorch_tutorial_2017.Kind(positions=5, size=6))
 )
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.peer.__name__}, {case.kind}")
 every_program = pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_logits_and_weights_equal_those_of_the_program(tmp_path: Path, case: Cas
     peer = case.write(tmp_path)
     length = int(case.options[1]) if case.options else None
     logits, weights = peer.force_decode(*case.ids)
-    found = load_checkpoint(tmp_path, length).course(*(text.split() for text in case.pair))
+    found = load_checkpoint(tmp_path, length).run(*(text.split() for text in case.pair))
     assert list(found.target_ids) == case.ids[1]
     assert np.abs(found.logits[:, : logits.shape[1]] - logits.numpy()).max() < 1e-5
     assert np.abs(found.alignment - weights.numpy()).max() < 1e-5
@@ -460,7 +460,7 @@ def test_any_tensor_shapes_translate_or_are_refused(
     tensors = dict(stored.tensors)
     for place, shape in changes:
         tensors[list(tensors)[place % len(tensors)]] = np.zeros(shape)
-    reader = next(reader for reader in family._READERS if reader.MARK in tensors)
+    reader = next(reader for reader in family._READERS if reader.IDENTIFYING_TENSOR in tensors)
     with contextlib.suppress(AttnvizError):
         checkpoint = reader.load(dataclasses.replace(stored, tensors=tensors))
         checkpoint.attention(*case.pair)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from deno import find_deno_bin
 
-from attnviz.browser_modules import as_one_script, imported, imported_later
+from attnviz.browser_modules import bundle, dynamic_imports, static_imports
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGE = REPOSITORY / "attnviz"
@@ -89,7 +89,7 @@ def test_every_export_is_imported_somewhere() -> None:
         text = module.read_text(encoding="utf-8")
         for names, target in re.findall(r'^import \{([^}]*)\} from "(.*)";$', text, re.MULTILINE):
             wanted |= {((module.parent / target).resolve(), name.strip()) for name in names.split(",") if name.strip()}
-        wanted |= {(later, name) for later in imported_later(module) for name in re.findall(r"\.(\w+)", text)}
+        wanted |= {(later, name) for later in dynamic_imports(module) for name in re.findall(r"\.(\w+)", text)}
     exported = {
         (module, name)
         for module in MODULES
@@ -102,8 +102,8 @@ def test_every_export_is_imported_somewhere() -> None:
 
 def test_every_module_is_imported_and_imports_have_no_cycle() -> None:
     """In an import cycle, one module runs before the module it imports, whose constants do not exist yet."""
-    rest = {module: set(imported(module)) for module in MODULES}
-    later = {one for module in MODULES for one in imported_later(module)}
+    rest = {module: set(static_imports(module)) for module in MODULES}
+    later = {one for module in MODULES for one in dynamic_imports(module)}
     assert {one for needed in rest.values() for one in needed} | later | set(ENTRIES) == set(MODULES)
     while free := {module for module, needed in rest.items() if not needed & rest.keys()}:
         rest = {module: needed for module, needed in rest.items() if module not in free}
@@ -114,7 +114,7 @@ def test_every_module_is_imported_and_imports_have_no_cycle() -> None:
 def test_exported_page_modules_share_one_scope_without_conflicts(name: str, tmp_path: Path) -> None:
     """Its modules share one scope: a name that two of them define is an error."""
     script = tmp_path / f"{name}.js"
-    script.write_text(f"export {{}};\n{as_one_script(ASSETS / f'{name}.js')}", encoding="utf-8")
+    script.write_text(f"export {{}};\n{bundle(ASSETS / f'{name}.js')}", encoding="utf-8")
     codes = set(re.findall(r"(TS\d+) \[ERROR\]", _type_check(tmp_path, script).stderr))
     assert codes <= {"TS6133"}  # one of the pages may use less
 

@@ -10,8 +10,16 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
-from attnviz.lessons import Asked, LessonSentence, Question, asked_questions
-from attnviz.lessons.reading import HEATMAP, Attends, Choice, Next, Number, Prediction, Text
+from attnviz.lessons import AskedQuestion, LessonSentence, Question, asked_questions
+from attnviz.lessons.lesson_file import (
+    HEATMAP,
+    ChoicePrediction,
+    NextWordPrediction,
+    NumberPrediction,
+    Prediction,
+    SourceWordPrediction,
+    Text,
+)
 from attnviz.trace import Trace
 from attnviz.translator import Translator
 from tests.conftest import SHIPPED_MODEL
@@ -34,7 +42,7 @@ def question(prediction: Prediction | None, step: int | str | None = "verte", **
     return Question(Text({"": "?"}), prediction, step=step, line=7, **fields)
 
 
-def asked(trace: Any, *questions: Question) -> tuple[Asked, ...]:
+def asked(trace: Any, *questions: Question) -> tuple[AskedQuestion, ...]:
     return asked_questions(LessonSentence(SENTENCE, questions), trace, None)
 
 
@@ -43,7 +51,7 @@ def test_attention_is_that_of_the_heatmap(trace: Trace) -> None:
     for word, text in enumerate(words.target):
         if words.target.count(text) > 1:
             continue
-        (found,) = asked(trace, question(Attends(), text))
+        (found,) = asked(trace, question(SourceWordPrediction(), text))
         assert found.answer is not None
         assert found.answer.options == words.source
         assert found.answer.right == (int(words.alignment[word].argmax()),)
@@ -53,9 +61,9 @@ def test_attention_is_that_of_the_heatmap(trace: Trace) -> None:
 def test_numbers_are_those_of_the_trace(trace: Trace) -> None:
     energy, share, probability = asked(
         trace,
-        question(Number("energy", 1, "green"), reveal=()),
-        question(Number("attention", 1, 2), reveal=()),
-        question(Number("probability", 1)),
+        question(NumberPrediction("energy", 1, "green"), reveal=()),
+        question(NumberPrediction("attention", 1, 2), reveal=()),
+        question(NumberPrediction("probability", 1)),
     )
     assert energy.answer is not None
     assert share.answer is not None
@@ -67,8 +75,8 @@ def test_numbers_are_those_of_the_trace(trace: Trace) -> None:
 
 
 def test_next_word_is_the_written_one(trace: Trace) -> None:
-    (found,) = asked(trace, question(Next()))
-    (chosen,) = asked(trace, question(Next(("rouge", "verte"))))
+    (found,) = asked(trace, question(NextWordPrediction()))
+    (chosen,) = asked(trace, question(NextWordPrediction(("rouge", "verte"))))
     assert found.answer is not None
     assert chosen.answer is not None
     assert len(found.answer.options) == 4
@@ -79,31 +87,31 @@ def test_next_word_is_the_written_one(trace: Trace) -> None:
 def test_heads_of_a_transformer_answer_for_themselves(transformed: Any) -> None:
     for layer in range(1, 4):
         for head in range(1, 5):
-            (found,) = asked(transformed, question(Attends(), 1, layer=layer, head=head))
+            (found,) = asked(transformed, question(SourceWordPrediction(), 1, layer=layer, head=head))
             assert found.answer is not None
             row = transformed.cross_weights[layer - 1, head - 1, 0]
             assert found.answer.right == (int(row.argmax()),)
 
 
 def test_choice_needs_no_step(trace: Trace) -> None:
-    (found,) = asked(trace, question(Choice((Text({"": "a"}), Text({"": "b"})), 2), None))
+    (found,) = asked(trace, question(ChoicePrediction((Text({"": "a"}), Text({"": "b"})), 2), None))
     assert found.answer is not None
     assert (found.answer.right, found.word, found.step) == ((1,), None, None)
 
 
 FAULTS = {
-    "word": (question(Attends(), "vert"),),
-    "word twice": (question(Attends(), "la"),),
-    "step": (question(Attends(), 99),),
-    "source": (question(Number("attention", 1, "gren")),),
-    "source twice": (question(Number("attention", 1, "the")),),
-    "source number": (question(Number("attention", 1, 99)),),
-    "choices": (question(Next(("rouge", "bleue"))),),
-    "heads": (question(Attends(), layer=1),),
+    "word": (question(SourceWordPrediction(), "vert"),),
+    "word twice": (question(SourceWordPrediction(), "la"),),
+    "step": (question(SourceWordPrediction(), 99),),
+    "source": (question(NumberPrediction("attention", 1, "gren")),),
+    "source twice": (question(NumberPrediction("attention", 1, "the")),),
+    "source number": (question(NumberPrediction("attention", 1, 99)),),
+    "choices": (question(NextWordPrediction(("rouge", "bleue"))),),
+    "heads": (question(SourceWordPrediction(), layer=1),),
     "picture": (question(None, reveal=("scores",)),),
-    "row on show": (question(None, reveal=(HEATMAP,)), question(Attends())),
-    "whole on show": (question(None, None), question(Next())),
-    "bars on show": (question(None, 3, reveal=("softmax",)), question(Attends(), reveal=())),
+    "row on show": (question(None, reveal=(HEATMAP,)), question(SourceWordPrediction())),
+    "whole on show": (question(None, None), question(NextWordPrediction())),
+    "bars on show": (question(None, 3, reveal=("softmax",)), question(SourceWordPrediction(), reveal=())),
 }
 
 
@@ -119,9 +127,9 @@ def test_question_that_does_not_fit_gets_a_sentence(
 @pytest.mark.parametrize(
     ("model", "faulty"),
     [
-        ("small-fixed", question(Attends(), 1)),
-        ("small-transformer", question(Attends(), 1, layer=9)),
-        ("small-transformer", question(Number("energy", 1, "green"), 1)),
+        ("small-fixed", question(SourceWordPrediction(), 1)),
+        ("small-transformer", question(SourceWordPrediction(), 1, layer=9)),
+        ("small-transformer", question(NumberPrediction("energy", 1, "green"), 1)),
     ],
     ids=["no attention", "no such layer", "no energy"],
 )
@@ -135,6 +143,10 @@ def test_model_that_cannot_answer(model: str, faulty: Question, snapshot: Snapsh
 def test_question_may_follow_what_does_not_tell_its_answer(trace: Trace) -> None:
     """The rows and words up to a step are on show; those after it are not."""
     found = asked(
-        trace, question(Attends(), 2), question(Next(), 3), question(Attends(), 4), replace(question(None), step=5)
+        trace,
+        question(SourceWordPrediction(), 2),
+        question(NextWordPrediction(), 3),
+        question(SourceWordPrediction(), 4),
+        replace(question(None), step=5),
     )
     assert [one.word for one in found] == [1, 2, 3, 4]

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.lessons import Asked, Lesson, asked_questions, parse_lesson, read_lesson, shipped_lessons
-from attnviz.lessons.reading import (
+from attnviz.lessons import AskedQuestion, Lesson, asked_questions, parse_lesson, read_lesson, shipped_lessons
+from attnviz.lessons.lesson_file import (
     COMMON_FIELDS,
     LESSON_FIELDS,
     REQUIRED,
     SENTENCE_FIELDS,
     SPECIAL_FIELDS,
-    Choice,
+    ChoicePrediction,
     Text,
 )
 from attnviz.translator import Translator
@@ -28,10 +28,10 @@ SURVIVORS = ("voisin", "verte", "guerre", "Paris", "hôtel")
 
 
 @cache
-def played(name: str) -> tuple[Lesson, tuple[Asked, ...]]:
+def played(name: str) -> tuple[Lesson, tuple[AskedQuestion, ...]]:
     """Return a lesson and its questions with the answers that its models give."""
     lesson = read_lesson(shipped_lessons()[name])
-    asked: list[Asked] = []
+    asked: list[AskedQuestion] = []
     for sentence in lesson.sentences:
         translator: Any = Translator.load(SHIPPED_MODEL.parent / sentence.model, device="cpu")
         trace = translator.translate(sentence.sentence, beam=sentence.beam, target=sentence.target)
@@ -39,7 +39,7 @@ def played(name: str) -> tuple[Lesson, tuple[Asked, ...]]:
     return lesson, tuple(asked)
 
 
-def answer(asked: Asked) -> str:
+def answer(asked: AskedQuestion) -> str:
     """Return the right answer in English: an option, or a number."""
     assert asked.answer is not None
     if not asked.answer.right:
@@ -49,7 +49,7 @@ def answer(asked: Asked) -> str:
     return option.versions["en"] if isinstance(option, Text) else option
 
 
-def words_of(asked: Asked) -> tuple[str, ...]:
+def words_of(asked: AskedQuestion) -> tuple[str, ...]:
     words: tuple[str, ...] = asked.subject.trace.words().target
     return words
 
@@ -79,7 +79,7 @@ def _texts(lesson: Lesson) -> list[Text]:
     for sentence in lesson.sentences:
         for question in sentence.questions:
             texts += [question.question, question.note]
-            if isinstance(question.prediction, Choice):
+            if isinstance(question.prediction, ChoicePrediction):
                 texts += question.prediction.choices
     return [text for text in texts if text is not None]
 

@@ -30,9 +30,9 @@ from attnviz.trace.changes import (
     WriteWords,
     from_json_dict,
     replaced_by,
-    resolved,
     shares_of,
     to_json_dict,
+    translator_arguments,
 )
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
@@ -50,7 +50,7 @@ def random_translator(request: pytest.FixtureRequest, make_network: ModelFactory
 
 def made(translator: Translator, parent: Trace, change: Change, *, held: bool = False, beam: int = 1) -> Trace:
     """Return the translation that a change makes of `parent`."""
-    how = resolved(parent, change, held=held)
+    how = translator_arguments(parent, change, held=held)
     width = beam if how.target is None else 1
     return translator.translate(parent.source_text, beam=width, target=how.target, interventions=how.interventions)
 

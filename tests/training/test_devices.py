@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves
 from attnviz import Translator
 from attnviz.evaluation.forced import force_pairs
 from attnviz.training import run
-from attnviz.training.processes import Team
+from attnviz.training.processes import ProcessGroup
 from tests.conftest import SENTENCES
 from tests.training.test_run import tiny
 
@@ -65,12 +65,12 @@ def test_pieces_are_counted_exactly_over_processes(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(dist, "all_reduce", reduce)
     monkeypatch.setattr(dist, "broadcast", lambda tensor, _: sent.append(tensor.dtype))
-    two = Team(0, 2, torch.device("cpu"))
+    two = ProcessGroup(0, 2, torch.device("cpu"))
     assert two.count(2**24 + 1) == 2**25 + 2
     amounts = torch.tensor([[0.5, 3.0]])
     assert two.total(amounts).tolist() == [[1.0, 6.0]]
     assert amounts.tolist() == [[0.5, 3.0]]
     assert two.broadcast(-41.5) == -41.5
     assert set(sent) == {torch.int64, torch.float32}
-    alone = Team(0, 1, torch.device("cpu"))
+    alone = ProcessGroup(0, 1, torch.device("cpu"))
     assert (alone.count(2**24 + 1), alone.total(amounts).tolist()) == (2**24 + 1, [[0.5, 3.0]])

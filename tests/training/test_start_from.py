@@ -22,7 +22,7 @@ from attnviz.text import SPACE, UNK, Tokenizer
 from attnviz.training import TrainingConfig, run
 from attnviz.training.loop import _Run
 from attnviz.training.preparation import start_from
-from attnviz.training.processes import team
+from attnviz.training.processes import join_process_group
 from attnviz.training.validation import Validation
 from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import plain
@@ -38,7 +38,7 @@ def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def start_run(config: TrainingConfig) -> _Run:
-    with team(config) as members:
+    with join_process_group(config) as members:
         return _Run(config, members, kill=False)
 
 

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figures
-from attnviz.importing.reading import read_bytes
+from attnviz.importing.attention_reader import read_bytes
 from attnviz.ui.shared_payloads import shown_trace
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.toolbar.opened_file import attention_in

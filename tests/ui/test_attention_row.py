@@ -224,7 +224,7 @@ def test_form_is_the_browsers_and_each_opens_its_exhibit(open_page: Callable[...
 
 
 def test_row_shares_its_step_with_the_first_exhibit(open_page: Callable[..., AppTest]) -> None:
-    app = open_page(rung="dot", **{"step-energies": "2"})
+    app = open_page(exhibit="dot", **{"step-energies": "2"})
     assert len(mounted(app, "view_state")) == 1
     assert len(mounted(app, "player")) == 1
     assert len(mounted(app, "attention_row")) == 1
@@ -241,7 +241,7 @@ def test_without_the_transformer_the_row_has_two_forms(
 
 
 def test_head_of_the_row_is_the_one_that_the_exhibit_opens(open_page: Callable[..., AppTest], folder: Path) -> None:
-    app = open_page(rung="heads")
+    app = open_page(exhibit="heads")
     (gallery,) = mounted(app, "gallery")
     head = named_head(forced(folder)[2], gallery["chosen"])
     assert head is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.analysis.findings import Kind
-from attnviz.browser_modules import imported_later, with_imports
+from attnviz.browser_modules import dynamic_imports, with_imports
 from attnviz.ui.components.loader import module_path
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
@@ -52,7 +52,7 @@ def test_css_classes_occur_in_markup_or_code(folder: Path) -> None:
         return
     markup = folder / f"{folder.name}.html"
     modules = with_imports([module_path(folder.name)])
-    modules += with_imports(later for module in modules for later in imported_later(module))
+    modules += with_imports(later for module in modules for later in dynamic_imports(module))
     known = (markup.read_text(encoding="utf-8") if markup.exists() else "") + "".join(
         path.read_text(encoding="utf-8") for path in modules
     )

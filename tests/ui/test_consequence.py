@@ -11,7 +11,7 @@ import pytest
 
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.languages import format_share
-from attnviz.trace.changes import SHARE_TOTAL, Resolved, resolved, shares_of
+from attnviz.trace.changes import SHARE_TOTAL, TranslatorArguments, shares_of, translator_arguments
 from attnviz.trace.interventions import ReplaceWeights
 from attnviz.ui.step.intervention_controls import _consequence_at, consequence_payload
 from attnviz.ui.step.what_ifs import requested_change
@@ -25,7 +25,7 @@ def view(translator: Translator[Trace]) -> View:
     """Return the view of a translation that can be changed."""
     trace = translator.translate(SENTENCES[0])
 
-    def translate(change: Resolved) -> Trace:
+    def translate(change: TranslatorArguments) -> Trace:
         return translator.translate(trace.source_text, target=change.target, interventions=list(change.interventions))
 
     return View(MAIN, trace, translate_again=translate)
@@ -46,7 +46,7 @@ def test_consequence_is_what_the_change_then_does(view: View, translator: Transl
         for piece in (0, len(trace.source_ids) - 1):
             request = weights_request(trace, step, piece)
             payload = consequence_payload(view, request)
-            done = view.translate_again(resolved(trace, requested_change(view, request), held=False))  # type: ignore[misc]
+            done = view.translate_again(translator_arguments(trace, requested_change(view, request), held=False))  # type: ignore[misc]
             row = np.array(shares_of(request["weights"])) / SHARE_TOTAL
             alone = translator.translate(
                 trace.source_text,
@@ -88,7 +88,7 @@ def test_a_frozen_vector_changes_the_pieces_before_the_step(view: View) -> None:
     step = len(view.trace.target_ids) - 1
     payload = consequence_payload(view, {"kind": "frozen", "step": step})
     change = requested_change(view, {"kind": "frozen", "step": step})
-    held = view.translate_again(resolved(view.trace, change, held=True))  # type: ignore[misc]
+    held = view.translate_again(translator_arguments(view.trace, change, held=True))  # type: ignore[misc]
     assert format_share(float(held.probabilities[step])) in payload["probability"]
 
 

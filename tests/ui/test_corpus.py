@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
-from attnviz.analysis.gold import linkable_words, read_gold_links
+from attnviz.analysis.gold import linkable_words, parse_sure_and_possible
 from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.figures.corpus import histogram_figure, scatter_figure
 from attnviz.languages import set_language
@@ -122,7 +122,7 @@ def test_sample_files_match_their_licence_text() -> None:
     assert len(pairs) == len(links) == len({tuple(pair) for pair in pairs}) == 200
     assert f"for {sum(map(bool, links))} of them" in licence
     for (source, target), drawn in zip(pairs, links, strict=True):
-        sure, possible = read_gold_links(drawn) if drawn else (frozenset(), frozenset())
+        sure, possible = parse_sure_and_possible(drawn) if drawn else (frozenset(), frozenset())
         ends = [*zip(*(sure | possible), strict=True)] or [(0,), (0,)]
         assert max(ends[0]) < len(source.split())
         assert max(ends[1]) < len(target.split())

@@ -14,8 +14,8 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.commands.program import main
 from attnviz.ui.toolbar.input_advice import is_french
 from attnviz.wording.diagram import no_diagram_reason
-from attnviz.wording.seq2seq_steps import no_logit_attribution
-from tests.importing import d2l_book, fairseq_lstm, joey_nmt, opennmt_py, pytorch_2017, seq2seq
+from attnviz.wording.seq2seq_steps import no_logit_attribution_reason
+from tests.importing import bentrevett_seq2seq, d2l_book, fairseq_lstm, joey_nmt, opennmt_py, pytorch_tutorial_2017
 from tests.ui.opening import open_page
 from tests.ui.shown_payloads import all_payloads, badge, panel_texts, shown_equations, steps_of, texts
 
@@ -41,7 +41,7 @@ LSTM = ("lstm", "fairseq", "opennmt")
 def imported(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Import translators of every program."""
     found = {name: tmp_path_factory.mktemp(name) for name in SENTENCES}
-    seq2seq.write_checkpoint(found["tutorial"])
+    bentrevett_seq2seq.write_checkpoint(found["tutorial"])
     joey_nmt.write_model(found["joey"], joey_nmt.Kind())
     joey_nmt.write_model(found["lstm"], joey_nmt.Kind(rnn="lstm", layers=(1, 2)))
     d2l_book.write_model(found["d2l"], d2l_book.Kind())
@@ -59,7 +59,7 @@ def test_imported_translator_is_shown_and_verified(imported: Path, name: str) ->
     assert badge(app)["holds"]
     assert list(all_payloads(app))
     page_texts = texts(app)
-    assert (no_logit_attribution() in page_texts) is (name not in LINEAR)
+    assert (no_logit_attribution_reason() in page_texts) is (name not in LINEAR)
     assert (no_diagram_reason(app.session_state["last_trace"]) in page_texts) is (name not in DIAGRAM)
     equations = " ".join(shown_equations(app))
     assert (r"\tanh(W_t" in equations) is (name in TANH)
@@ -67,7 +67,7 @@ def test_imported_translator_is_shown_and_verified(imported: Path, name: str) ->
 
 
 def test_imported_translator_gets_no_advice_about_english(models_folder: Path, tmp_path: Path) -> None:
-    pytorch_2017.write_model(tmp_path, pytorch_2017.Kind())
+    pytorch_tutorial_2017.write_model(tmp_path, pytorch_tutorial_2017.Kind())
     assert main(["import", str(tmp_path), "-o", str(models_folder / "french")]) == 0
     app = open_page(model="french", sentence="il est fatigue .")
     assert steps_of(app)

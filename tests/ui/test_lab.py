@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
 from attnviz.analysis.findings import Finding, Kind
-from attnviz.analysis.findings.marks import Mark
+from attnviz.analysis.findings.suspected_errors import SuspectedError
 from attnviz.analysis.perturbation_tests import PerturbationTests
 from attnviz.analysis.recomputation import Weights
 from attnviz.checkpoint import save_model
@@ -46,13 +46,16 @@ ANALYSIS_PAYLOADS = (
 
 @pytest.fixture(autouse=True)
 def _no_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ignore marks: the random model of these tests makes mistakes everywhere, at which the lab would open."""
-    monkeypatch.setattr(lab_script, "shown_marks", lambda _: [])
+    """Ignore suspected errors: the random model makes mistakes everywhere, at which the lab would open."""
+    monkeypatch.setattr(lab_script, "shown_suspected_errors", lambda _: [])
 
 
 def test_lab_opens_at_the_first_mistake(lab: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    marks = [Mark(Finding(Kind.REPEATED, 2.0, target=k, strong=strong), k, 0) for k, strong in ((1, False), (3, True))]
-    monkeypatch.setattr(lab_script, "shown_marks", lambda _: marks)
+    suspects = [
+        SuspectedError(Finding(Kind.REPEATED, 2.0, target=k, strong=strong), k, 0)
+        for k, strong in ((1, False), (3, True))
+    ]
+    monkeypatch.setattr(lab_script, "shown_suspected_errors", lambda _: suspects)
     app = lab(sentence="Two dogs play in the snow.")
     assert not app.exception
     assert selected(app).step == 3

@@ -22,7 +22,7 @@ from attnviz.commands.snapshots import measurement_table
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, snapshot_folders, watched_run_folders
 from attnviz.wording.learning import LINK_MEASURES, REFERENCES, ROW_MEASURES, own_translation_sentence
-from attnviz.wording.learning import guided as told_of_guided
+from attnviz.wording.learning import guidance_definition as told_of_guided
 from tests.conftest import REPOSITORY
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.ui.opening import open_alone

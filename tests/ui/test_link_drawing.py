@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import attention
 from attnviz.analysis.gold import GoldLinks, link_errors
-from attnviz.importing.reading import read_bytes
+from attnviz.importing.attention_reader import read_bytes
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.ui.fields import ask, field, fields, set_field

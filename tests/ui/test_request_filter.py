@@ -13,7 +13,7 @@ import streamlit as st
 from starlette.types import Message, Receive, Scope, Send
 
 from attnviz.ui import request_filter, server
-from attnviz.ui.request_filter import Guard, UploadQuota
+from attnviz.ui.request_filter import RequestFilter, UploadQuota
 from tests.browser.server import running_server
 
 
@@ -22,7 +22,9 @@ async def _app(_scope: Scope, _receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"the app"})
 
 
-def send_request(guarded: Guard, path: str = "/", kind: str = "http", method: str = "GET", **headers: str) -> Message:
+def send_request(
+    guarded: RequestFilter, path: str = "/", kind: str = "http", method: str = "GET", **headers: str
+) -> Message:
     """Return the first message that answers a request."""
     messages: list[Message] = []
 
@@ -66,7 +68,7 @@ def hosts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 )
 def test_only_allowed_hosts_are_served(hosts: list[str], host: str, served: bool) -> None:
     hosts += ["localhost", "::1", "*.example.org"]
-    guarded = Guard(_app)
+    guarded = RequestFilter(_app)
     assert send_request(guarded, host=host)["status"] == (200 if served else 403)
     refused = send_request(guarded, kind="websocket", host=host)["type"] == "websocket.close"
     assert refused is not served
@@ -74,12 +76,12 @@ def test_only_allowed_hosts_are_served(hosts: list[str], host: str, served: bool
 
 def test_all_hosts_are_served_without_a_list_of_allowed_hosts(hosts: list[str]) -> None:
     assert not hosts
-    assert send_request(Guard(_app), host="anything.test")["status"] == 200
+    assert send_request(RequestFilter(_app), host="anything.test")["status"] == 200
     hosts.append("*")
-    assert send_request(Guard(_app), host="anything.test")["status"] == 200
+    assert send_request(RequestFilter(_app), host="anything.test")["status"] == 200
 
 
-def upload_status(guarded: Guard, visit: str, size: str) -> int:
+def upload_status(guarded: RequestFilter, visit: str, size: str) -> int:
     answer = send_request(
         guarded, f"/below/_stcore/upload_file/{visit}/some-file", method="PUT", host="localhost", content_length=size
     )
@@ -88,7 +90,7 @@ def upload_status(guarded: Guard, visit: str, size: str) -> int:
 
 def test_uploads_are_limited_per_visit_and_in_total(hosts: list[str]) -> None:
     now = [0.0]
-    guarded = Guard(_app, UploadQuota(visit=100, every=250, clock=lambda: now[0]))
+    guarded = RequestFilter(_app, UploadQuota(visit=100, every=250, clock=lambda: now[0]))
     assert [upload_status(guarded, "first", size) for size in ("60", "60", "40", "1")] == [200, 429, 200, 429]
     assert [upload_status(guarded, name, "100") for name in ("second", "third")] == [200, 429]
     now[0] = 601.0
@@ -114,7 +116,7 @@ def test_upload_is_deleted_after_the_window(hosts: list[str], monkeypatch: pytes
         async def ignore(message: Message) -> None: ...
 
         scope = {"type": "http", "method": "PUT", "path": path, "headers": headers}
-        await Guard(app)(scope, request_filter._no_body, ignore)
+        await RequestFilter(app)(scope, request_filter._no_body, ignore)
         assert [method for method, *_ in requests] == ["PUT"]
         await asyncio.sleep(0.1)
 
@@ -130,7 +132,7 @@ def test_empty_uploads_count_against_the_quota() -> None:
 
 
 def test_metrics_endpoint_is_hidden(hosts: list[str]) -> None:
-    assert send_request(Guard(_app), "/attnviz/_stcore/metrics", host="localhost")["status"] == 404
+    assert send_request(RequestFilter(_app), "/attnviz/_stcore/metrics", host="localhost")["status"] == 404
 
 
 def test_only_configured_sites_may_frame_the_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ def trace_of(folder: Path) -> TransformerTrace:
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_head_of_each_kind_opens_with_all_its_numbers(page: Run, folder: Path, kind: str) -> None:
-    app = page(rung="heads", head=f"{kind}.2.3", **{"step-head": "3"})
+    app = page(exhibit="heads", head=f"{kind}.2.3", **{"step-head": "3"})
     assert not app.exception
     trace = trace_of(folder)
     (opened,) = [one for one in heads_of(trace, kind) if (one.layer, one.head) == (1, 2)]  # type: ignore[arg-type]
@@ -110,7 +110,7 @@ def test_head_of_each_kind_opens_with_all_its_numbers(page: Run, folder: Path, k
 
 
 def test_gallery_has_every_head_and_opens_the_chosen_one(page: Run, folder: Path) -> None:
-    app = page(rung="heads")
+    app = page(exhibit="heads")
     (gallery,) = mounted(app, "gallery")
     assert [len(group["cells"]) for group in gallery["groups"]] == [8, 8, 8]
     assert gallery["chosen"] == "cross.1.1"  # this model has no measured error rates
@@ -123,14 +123,14 @@ def test_gallery_has_every_head_and_opens_the_chosen_one(page: Run, folder: Path
 
 @pytest.mark.parametrize("name", ["cross.9.1", "x", "encoder.0.1", "", "cross.1.1.1"])
 def test_invalid_head_falls_back_to_the_first(page: Run, name: str) -> None:
-    app = page(rung="heads", head=name)
+    app = page(exhibit="heads", head=name)
     assert not app.exception
     assert mounted(app, "gallery")[0]["chosen"] == "cross.1.1"
 
 
 def test_error_rates_of_the_heads_are_shown_below_them(page: Run, folder: Path) -> None:
     write_heads(folder, weights_digest(folder / TRANSFORMER_MODEL)[:12])
-    app = page(rung="heads")
+    app = page(exhibit="heads")
     (gallery,) = mounted(app, "gallery")
     *_, cross = gallery["groups"]
     assert [cell["note"] for cell in cross["cells"]][:2] == ["AER 0.90", "AER 0.80"]
@@ -146,7 +146,7 @@ def test_error_rates_of_other_weights_or_damaged_files_are_ignored(page: Run, fo
         (folder / TRANSFORMER_MODEL / "heads.csv").write_text(
             "" if damage == "empty" else "a,b\n1,2\n", encoding="utf-8"
         )
-    app = page(rung="heads")
+    app = page(exhibit="heads")
     assert not app.exception
     assert not any(cell["note"] for group in mounted(app, "gallery")[0]["groups"] for cell in group["cells"])
     assert head_errors(trace_of(folder)) is None
@@ -182,20 +182,20 @@ def test_shipped_head_error_rates_match_the_model_and_its_card() -> None:
 
 def test_exhibit_reports_its_missing_model(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
     shutil.rmtree(folder / TRANSFORMER_MODEL)
-    app = page(rung="heads")
+    app = page(exhibit="heads")
     assert not app.exception
     assert panel_texts(app, "transformer_problem_exhibit") == snapshot
 
 
 def test_bad_input_is_reported_and_the_gallery_stays(page: Run) -> None:
-    app = page(rung="heads", sentence=" ")
+    app = page(exhibit="heads", sentence=" ")
     assert not app.exception
     assert "The sentence is empty" in texts(app)
     assert mounted(app, "gallery")
 
 
 def test_heads_have_tables_and_labels_in_the_language_of_the_page(page: Run) -> None:
-    app = page(rung="heads", lang="fr")
+    app = page(exhibit="heads", lang="fr")
     app.session_state["tables-head"] = True
     app.run()
     assert not app.exception
@@ -204,7 +204,7 @@ def test_heads_have_tables_and_labels_in_the_language_of_the_page(page: Run) -> 
 
 
 def test_two_energies_of_one_cell_are_shown_side_by_side_and_verified(page: Run) -> None:
-    app = page(rung="dot", **{"step-energies": "3", "source-energies": "2"})
+    app = page(exhibit="dot", **{"step-energies": "3", "source-energies": "2"})
     assert not app.exception
     additive, dot = [fetched(one["at"]) for one in mounted(app, "energy_decomposition")]
     assert (additive["bounded"], dot["bounded"]) == (True, False)
@@ -217,7 +217,7 @@ def test_two_energies_of_one_cell_are_shown_side_by_side_and_verified(page: Run)
 
 
 def test_energy_figures_have_tables(page: Run) -> None:
-    app = page(rung="dot")
+    app = page(exhibit="dot")
     app.session_state["tables-energies"] = True
     app.run()
     assert not app.exception
@@ -225,9 +225,9 @@ def test_energy_figures_have_tables(page: Run) -> None:
     assert [row[0] for row in tables_of(app)[-1]["rows"]] == ["additive", "general"]
 
 
-@pytest.mark.parametrize(("rung", "pictures"), [("dot", 5), ("pair", 4), ("heads", 7), ("answers", 4)])
-def test_lecture_page_has_the_current_exhibit(page: Run, detector: Path, rung: str, pictures: int) -> None:
-    app = page(rung=rung, swap="1.3")
+@pytest.mark.parametrize(("exhibit", "pictures"), [("dot", 5), ("pair", 4), ("heads", 7), ("answers", 4)])
+def test_lecture_page_has_the_current_exhibit(page: Run, detector: Path, exhibit: str, pictures: int) -> None:
+    app = page(exhibit=exhibit, swap="1.3")
     app.session_state["downloads"] = True
     app.run()
     assert not app.exception
@@ -235,14 +235,14 @@ def test_lecture_page_has_the_current_exhibit(page: Run, detector: Path, rung: s
     _, shown = found["words"]["fr"]["chapters"]
     assert len(shown["pictures"]) == pictures
     assert all(picture["table"]["rows"] for picture in shown["pictures"])
-    assert ("alpha" in found["figures"][1]["equation"]) == (rung != "answers")
-    assert len(shown["tables"]) == {"answers": 1, "pair": 2}.get(rung, 0)
+    assert ("alpha" in found["figures"][1]["equation"]) == (exhibit != "answers")
+    assert len(shown["tables"]) == {"answers": 1, "pair": 2}.get(exhibit, 0)
 
 
 @pytest.mark.parametrize("name", [ADDITIVE_MODEL, GENERAL_MODEL])
 def test_first_exhibit_needs_both_models(page: Run, folder: Path, name: str, snapshot: SnapshotAssertion) -> None:
     shutil.rmtree(folder / name)
-    app = page(rung="dot")
+    app = page(exhibit="dot")
     assert not app.exception
     assert not mounted(app, "attention_row")
     assert panel_texts(app, "transformer_problem_row") == snapshot
@@ -253,7 +253,7 @@ def test_models_with_different_tokenizers_have_no_common_cells(
 ) -> None:
     coarse = Tokenizer.train(["Two dogs play in the snow. x y z"], 25)
     save_model(folder / GENERAL_MODEL, make_network("general", vocabulary_size=len(coarse)), coarse)
-    app = page(rung="dot")
+    app = page(exhibit="dot")
     assert not app.exception
     assert not mounted(app, "attention_row")
     assert panel_texts(app, "transformer_problem_row") == snapshot
@@ -263,7 +263,7 @@ def test_five_translations_are_shown_side_by_side_and_verified(
     page: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     shutil.copy(REPOSITORY / "models" / "by-length.csv", folder)
-    app = page(rung="answers", **{"step-answers": "2"})
+    app = page(exhibit="answers", **{"step-answers": "2"})
     assert not app.exception
     (lanes,) = mounted(app, "side_by_side")
     assert [lane["model"] for lane in lanes["lanes"]] == [
@@ -295,7 +295,7 @@ def test_five_translations_are_shown_side_by_side_and_verified(
     found = fetched(mounted(app, "verification_badge")[-1]["at"], len(lanes["labels"]) - 1)
     assert found["holds"]
     assert "in 5 models" in found["summary"]
-    assert address(app) == {"sentence": SENTENCE, "rung": "answers"}
+    assert address(app) == {"sentence": SENTENCE, "exhibit": "answers"}
     app.session_state["tables-answers"] = True
     app.run()
     drawn = tables_of(app)
@@ -312,7 +312,7 @@ def test_five_translations_are_shown_side_by_side_and_verified(
 def test_translations_of_the_installed_models_are_shown(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
     shutil.rmtree(folder / TRANSFORMER_MODEL)
     shutil.rmtree(folder / FIXED_CONTEXT_MODEL)
-    app = page(rung="answers")
+    app = page(exhibit="answers")
     assert not app.exception
     assert len(mounted(app, "side_by_side")[0]["lanes"]) == 3
     assert texts_with(app, f"{FIXED_CONTEXT_MODEL}, {TRANSFORMER_MODEL}") == snapshot
@@ -326,14 +326,14 @@ def detector(folder: Path, tokenizer: Tokenizer) -> Path:
 
 
 def test_exhibit_reports_a_missing_detector(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(rung="pair")
+    app = page(exhibit="pair")
     assert not app.exception
     assert panel_texts(app, "transformer_problem_exhibit") == snapshot
 
 
 def test_pair_is_judged_with_all_its_numbers(page: Run, detector: Path) -> None:
     french = "Deux chats jouent."
-    app = page(rung="pair", pair=french, **{"step-two": "2"})
+    app = page(exhibit="pair", pair=french, **{"step-two": "2"})
     assert not app.exception
     judged = Detector.load(detector, "cpu").judge(SENTENCE, french)
     (player,) = mounted(app, "player")
@@ -343,7 +343,7 @@ def test_pair_is_judged_with_all_its_numbers(page: Run, detector: Path) -> None:
     assert len(badge["rows"]) == 18
     equation = next(one["latex"] for one in mounted(app, "equation") if "W_H" in one["latex"])
     assert f"{judged.probability:.3f}"[:4] in equation
-    assert address(app) == {"sentence": SENTENCE, "rung": "pair", "pair": french}
+    assert address(app) == {"sentence": SENTENCE, "exhibit": "pair", "pair": french}
     app.session_state["tables-two"] = True
     app.run()
     assert not app.exception
@@ -355,7 +355,7 @@ def test_pair_is_judged_with_all_its_numbers(page: Run, detector: Path) -> None:
 
 
 def test_pair_defaults_to_the_translation_and_resets_with_the_sentence(page: Run, detector: Path) -> None:
-    app = page(rung="pair")
+    app = page(exhibit="pair")
     first = field(app, "pair")["value"]
     assert first
     assert "pair" not in address(app)
@@ -374,8 +374,8 @@ def comparisons_caption(app: AppTest) -> str:
 
 
 def test_link_to_another_sentence_brings_its_french_sentence(page: Run, detector: Path) -> None:
-    app = page(rung="pair", pair="Deux chats jouent.")
-    linked = {"sentence": "A cat sleeps.", "rung": "pair", "pair": "Un chat dort."}
+    app = page(exhibit="pair", pair="Deux chats jouent.")
+    linked = {"sentence": "A cat sleeps.", "exhibit": "pair", "pair": "Un chat dort."}
     ask(app, "follow", f"?{urlencode(linked)}")
     app.run()
     assert not app.exception
@@ -384,7 +384,7 @@ def test_link_to_another_sentence_brings_its_french_sentence(page: Run, detector
 
 
 def test_swapping_two_words_does_not_change_the_verdict(page: Run, detector: Path, snapshot: SnapshotAssertion) -> None:
-    app = page(rung="pair")
+    app = page(exhibit="pair")
     before = comparisons_caption(app)
     assert before == snapshot(name="one order")
     app.button(key="swap_button").click().run()
@@ -401,13 +401,13 @@ def test_swapping_two_words_does_not_change_the_verdict(page: Run, detector: Pat
 
 @pytest.mark.parametrize("swap", ["0.2", "2.2", "3.99", "x", "5.2"])
 def test_invalid_swap_is_ignored(page: Run, detector: Path, swap: str) -> None:
-    app = page(rung="pair", swap=swap)
+    app = page(exhibit="pair", swap=swap)
     assert not app.exception
-    assert comparisons_caption(app) == comparisons_caption(page(rung="pair"))
+    assert comparisons_caption(app) == comparisons_caption(page(exhibit="pair"))
 
 
 def test_one_word_cannot_be_swapped(page: Run, detector: Path) -> None:
-    app = page(rung="pair", sentence="Snow")
+    app = page(exhibit="pair", sentence="Snow")
     assert not app.exception
     assert not [one for one in app.button if one.key == "swap_button"]
 
@@ -415,12 +415,12 @@ def test_one_word_cannot_be_swapped(page: Run, detector: Path) -> None:
 def test_exhibits_can_be_visited_in_any_order(page: Run, detector: Path) -> None:
     app = page(**{"step-energies": "2"})
     for name in ("pair", "heads", "answers", "dot", "heads", "", "dot", "nine"):
-        ask(app, "rung", name)
+        ask(app, "exhibit", name)
         app.run()
         assert not app.exception
         assert len(mounted(app, "attention_row")) == 1
-        assert mounted(app, "attention_row")[0]["opened"] == address(app).get("rung", "")
-        assert address(app).get("rung") == (name if name not in ("", "nine") else None)
+        assert mounted(app, "attention_row")[0]["opened"] == address(app).get("exhibit", "")
+        assert address(app).get("exhibit") == (name if name not in ("", "nine") else None)
         assert ("head" in address(app)) == (name == "heads")
 
 
@@ -429,12 +429,12 @@ def test_comparison_of_all_models_opens_and_closes(page: Run) -> None:
     for name in ("answers", None):
         app.button(key="compare_models").click().run()
         assert not app.exception
-        assert address(app).get("rung") == name
+        assert address(app).get("exhibit") == name
         assert len(mounted(app, "side_by_side")) == (name is not None)
 
 
 def test_invalid_exhibit_opens_none(page: Run) -> None:
-    app = page(rung="nine")
+    app = page(exhibit="nine")
     assert not app.exception
-    assert "rung" not in address(app)
+    assert "exhibit" not in address(app)
     assert not mounted(app, "player")

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.installed_models import installed_models
 from attnviz.trace import WhatIfs
-from attnviz.trace.changes import resolved, shares_of
+from attnviz.trace.changes import shares_of, translator_arguments
 from attnviz.trace.what_ifs import MOST
 from attnviz.ui.page_state.what_ifs import stored_what_ifs
 from attnviz.ui.resources import translate
@@ -55,7 +55,7 @@ def view(app: AppTest) -> View:
     first = translate(str(installed_models()["en-fr"]), "auto", SENTENCE, 1, None)
     traces = [first]
     for what_if in stored.what_ifs:
-        how = resolved(traces[what_if.parent], what_if.change, held=what_if.held)
+        how = translator_arguments(traces[what_if.parent], what_if.change, held=what_if.held)
         traces.append(translate(str(installed_models()["en-fr"]), "auto", SENTENCE, 1, how.target, how.interventions))
     what_ifs = WhatIfs(first, stored.what_ifs, tuple(traces[1:]))
     return View(MAIN, what_ifs.trace(stored.current), what_ifs, stored.current)

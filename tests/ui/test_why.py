@@ -24,7 +24,7 @@ from attnviz.ui.pages.why import why_pictures
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.why.gradient_decay import signals_tables
-from attnviz.ui.why.growth import growth_of, measured
+from attnviz.ui.why.growth import growth_of, three_models_bleu
 from attnviz.ui.why.three_models import (
     MODELS,
     PREFERRED_REFERENCE,
@@ -254,7 +254,7 @@ def test_page_reports_that_no_model_is_installed(
 @pytest.mark.parametrize("damage", ["", "words,pairs,model,bleu,bleu_low,bleu_high\n1-10,x,small-dot,y,,\n"])
 def test_missing_measurements_are_reported(page: Run, folder: Path, damage: str, snapshot: SnapshotAssertion) -> None:
     (folder / "by-length.csv").write_text(damage, encoding="utf-8")
-    assert measured() == ()
+    assert three_models_bleu() == ()
     app = page(sentence=SENTENCE)
     assert not app.exception
     assert texts_with(app, "by-length.csv") == snapshot

@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.analysis.recomputation import softmax
 from attnviz.text import EOS
-from attnviz.trace.changes import Change, UniformAttention, WriteWords, resolved
+from attnviz.trace.changes import Change, UniformAttention, WriteWords, translator_arguments
 from attnviz.trace.interventions import (
     AttentionIntervention,
     ExcludePosition,
@@ -124,7 +124,7 @@ def test_only_the_words_that_were_forced_are_described_as_forced(translator: Tra
     assert len(free.target_ids) > STEP + 1
 
     def after(change: Change) -> Trace:
-        interventions, _ = resolved(free, change, held=False)
+        interventions, _ = translator_arguments(free, change, held=False)
         return translator.translate(SENTENCES[0], beam=beam, interventions=interventions)
 
     weights_changed = after(UniformAttention(STEP))
@@ -135,7 +135,7 @@ def test_only_the_words_that_were_forced_are_described_as_forced(translator: Tra
     forced = [step for step in range(len(word_changed.target_ids)) if was_forced(word_changed, step)]
     assert forced == [STEP]
     assert len(word_changed.target_ids) > STEP + 1
-    interventions, _ = resolved(word_changed, UniformAttention(STEP + 1), held=False)
+    interventions, _ = translator_arguments(word_changed, UniformAttention(STEP + 1), held=False)
     twice_changed = translator.translate(SENTENCES[0], beam=beam, interventions=interventions)
     assert twice_changed.target_ids[STEP] == other
     forced = [step for step in range(len(twice_changed.target_ids)) if was_forced(twice_changed, step)]

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.figures.build import axis_labels, label_stride, literal
+from attnviz.figures.build import axis_labels, escape, label_stride
 from attnviz.text import piece_name
 from attnviz.wording.labels import shorten
 
 
 @given(st.text())
 def test_literal_escapes_markup_and_round_trips(text: str) -> None:
-    escaped = literal(text)
+    escaped = escape(text)
     assert not re.search(r"[<>$\n]", escaped)
     assert html.unescape(escaped.replace("&#36;", "$")) == html.unescape(html.escape(text, quote=False)).replace(
         "\n", " "

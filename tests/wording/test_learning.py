@@ -14,9 +14,9 @@ from attnviz.wording.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
     ROW_MEASURES,
-    counted,
     grouped_digits,
     halfway_sentence,
+    link_counts_text,
     measure_definitions,
     measure_names,
     measured_values_text,
@@ -73,5 +73,5 @@ def test_numbers_of_five_digits_are_grouped() -> None:
 
 @EACH_LANGUAGE
 def test_caption_counts_the_measured_links_and_sentences(snapshot: SnapshotAssertion) -> None:
-    assert counted([replace(run(), counts={})]) == ""
-    assert counted([replace(run(), counts={"aer": 9, "marks": 4})]) == snapshot
+    assert link_counts_text([replace(run(), counts={})]) == ""
+    assert link_counts_text([replace(run(), counts={"aer": 9, "marks": 4})]) == snapshot

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.tour import odds, questions
+from attnviz.analysis.tour import chance_score, questions
 from attnviz.languages import set_language
 from attnviz.trace import Search, Trace
 from attnviz.trace.interventions import ExcludePosition
@@ -22,9 +22,9 @@ from attnviz.wording.tour import (
     POSTERIOR_STOP,
     QUIZ_STOP,
     SOFTMAX_STOP,
+    answer_explanation,
     chance_sentence,
-    explained,
-    opening,
+    quiz_introduction,
     quiz_labels,
     stop_titles,
     tour_stops,
@@ -110,8 +110,8 @@ def test_sentences_have_the_numbers_of_the_translation(seed: int) -> None:
     assert fine_percent(float(alpha.max())) in stop_texts[SOFTMAX_STOP]
     assert percent(float(trace.alignment[data.mixed_step].max())) in stop_texts[MIXTURE_STOP]
     assert percent(float(trace.probabilities[step])) in stop_texts[6]
-    assert data.after is not None
-    after = data.after[data.posterior_word]
+    assert data.posterior_weights is not None
+    after = data.posterior_weights[data.posterior_word]
     assert percent(float(after.max())) in stop_texts[POSTERIOR_STOP]
     assert percent(float(words.alignment[data.posterior_word][after.argmax()])) in stop_texts[POSTERIOR_STOP]
 
@@ -127,8 +127,8 @@ def test_words_that_the_stops_explain_are_not_asked_first(seed: int) -> None:
     groups = data.record.words().target_groups
     assert any(data.mixed_step in groups[word] for word in data.explained_words)
     assert data.posterior_word in data.explained_words
-    most = len({one.word for one in questions(data.record, data.after)} - data.explained_words)
-    asked = questions(data.record, data.after, most=most, answered=data.explained_words)
+    most = len({one.word for one in questions(data.record, data.posterior_weights)} - data.explained_words)
+    asked = questions(data.record, data.posterior_weights, most=most, answered=data.explained_words)
     assert not {one.word for one in asked} & data.explained_words
 
 
@@ -149,22 +149,22 @@ def test_given_translations_and_interventions_are_mentioned(snapshot: SnapshotAs
 @given(st.integers(0, 200), st.booleans())
 def test_quiz_answers_are_explained_by_their_weights(seed: int, known: bool) -> None:
     data = tour_data(make_trace("The green house .", "La maison verte .", seed=seed), seed if known else None)
-    for one in questions(data.record, data.after):
-        text = plain(explained(data, one))
+    for one in questions(data.record, data.posterior_weights):
+        text = plain(answer_explanation(data, one))
         assert fine_percent(float(data.record.words().alignment[one.word].max())) in text
         assert f"“{data.record.words().source[one.attended[0]]}”" in text
-        if data.after is not None:
-            assert fine_percent(float(data.after[one.word].max())) in text
+        if data.posterior_weights is not None:
+            assert fine_percent(float(data.posterior_weights[one.word].max())) in text
     assert bool(quiz_labels(data)["later"]) == known
 
 
 @EACH_LANGUAGE
 def test_opening_says_when_there_is_no_quiz_question(snapshot: SnapshotAssertion) -> None:
-    assert opening(tour_data(make_trace(attention="none")), ()) == snapshot(name="no attention")
-    assert opening(tour_data(make_trace()), ()) == snapshot(name="no question")
+    assert quiz_introduction(tour_data(make_trace(attention="none")), ()) == snapshot(name="no attention")
+    assert quiz_introduction(tour_data(make_trace()), ()) == snapshot(name="no question")
     trace = make_trace("The green house .", "La maison verte .")
     asked = questions(trace, None)
-    chances = odds(trace, asked)
+    chances = chance_score(trace, asked)
     sentence = chance_sentence(chances, len(asked), after=False)
     assert decimal(len(asked) / len(trace.words().source), 1) in sentence
     assert sentence == snapshot(name="by chance")

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.figures import heatmap
 from attnviz.trace import Trace
-from attnviz.wording.labels import merged, summed_pieces_text
+from attnviz.wording.labels import merged_cell_text, summed_pieces_text
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import narrate
 from tests.figures.synthetic import trace as make_trace
@@ -29,8 +29,8 @@ def nearest() -> Trace:
 
 @EACH_LANGUAGE
 def test_merged_weight_texts_name_the_steps_and_pieces(snapshot: SnapshotAssertion) -> None:
-    assert merged(1, 1) == ""
-    assert [merged(2, 1), merged(1, 3), merged(2, 3)] == snapshot(name="steps and pieces")
+    assert merged_cell_text(1, 1) == ""
+    assert [merged_cell_text(2, 1), merged_cell_text(1, 3), merged_cell_text(2, 3)] == snapshot(name="steps and pieces")
     assert summed_pieces_text(1) == ""
     assert [summed_pieces_text(2), summed_pieces_text(3)] == snapshot(name="pieces")
 
@@ -47,7 +47,7 @@ def test_heatmap_cells_say_which_weights_they_merge() -> None:
     trace = make_trace("the nearest house", "la maison extraordinaire")
     by_words, by_pieces = (heatmap(trace, by=by).data[0].text for by in ("words", "pieces"))
     assert by_words[0][0].count("<br>") == 1
-    assert by_words[0][1].endswith(f"<br>{merged(1, 2)}")
-    assert by_words[2][0].endswith(f"<br>{merged(2, 1)}")
-    assert by_words[2][1].endswith(f"<br>{merged(2, 2)}")
+    assert by_words[0][1].endswith(f"<br>{merged_cell_text(1, 2)}")
+    assert by_words[2][0].endswith(f"<br>{merged_cell_text(2, 1)}")
+    assert by_words[2][1].endswith(f"<br>{merged_cell_text(2, 2)}")
     assert all(text.count("<br>") == 1 for row in by_pieces for text in row)

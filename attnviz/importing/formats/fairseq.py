@@ -12,7 +12,7 @@ from typing import NamedTuple
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, are_weights, linked, matrix_of_groups
-from attnviz.importing.link_text import are_links, links_of, read_links
+from attnviz.importing.link_text import are_links, links_of, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
@@ -78,7 +78,7 @@ def _read(pair: _Pair) -> SentencePair:
     source, target = pair.source, pair.target
     text = pair.alignment
     if not text.strip() or are_links(text):
-        return linked(read_links(text), source=source, target=target, line=pair.sentence_id)
+        return linked(parse_links(text), source=source, target=target, line=pair.sentence_id)
     groups = text.split()
     if all(group.isdecimal() and len(group) < 7 for group in groups):
         links = links_of([(int(j), i) for i, j in enumerate(groups)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, fields_of, is_number, linked
-from attnviz.importing.link_text import are_links, read_links
+from attnviz.importing.link_text import are_links, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
@@ -48,7 +48,7 @@ def _line(item: tuple[int, str]) -> SentencePair:
     if len(fields) not in (3, 4):
         raise damaged_line(number, line)
     try:
-        return linked(read_links(fields[2]), source=fields[0], target=fields[1])
+        return linked(parse_links(fields[2]), source=fields[0], target=fields[1])
     except AttnvizError as error:
         raise AttnvizError(gettext("Line {number}: {error}", number=number, error=str(error))) from error
 

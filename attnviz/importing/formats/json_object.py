@@ -13,12 +13,12 @@ from typing import Any
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content, json_error, objects
 from attnviz.importing.format import Format
-from attnviz.importing.link_text import MOST_LINKS, Link, Links, read_links
+from attnviz.importing.link_text import MOST_LINKS, Link, Links, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import Attention
 from attnviz.trace.parts import KINDS
-from attnviz.trace.storage import MARKS
+from attnviz.trace.storage import FORMAT_NAMES
 
 SOURCES = (
     "source_pieces",
@@ -133,8 +133,8 @@ def detect(content: Content) -> str | None:
     items = objects(content)
     if not items:
         return None
-    marks = {str(item.get("format")) for item in items if "format" in item}
-    if marks & {Attention.saved_as.mark, *MARKS}:
+    format_names = {str(item.get("format")) for item in items if "format" in item}
+    if format_names & {Attention.saved_as.name, *FORMAT_NAMES}:
         return gettext("The file is JSON saved by attnviz.")
     if not any(_matrix(item) or _link_value(item) is not None for item in items):
         return None
@@ -152,9 +152,9 @@ def read(content: Content) -> Sentences:
 
 def _object(item: tuple[int, Mapping[str, Any]]) -> SentencePair:
     _, fields = item
-    if fields.get("format") in MARKS:
+    if fields.get("format") in FORMAT_NAMES:
         return _trace(fields)
-    if fields.get("format") == Attention.saved_as.mark and "matrix" in fields:
+    if fields.get("format") == Attention.saved_as.name and "matrix" in fields:
         return SentencePair(fields)
     known = {name: fields[name] for name in _FURTHER if name in fields}
     known |= {"kind": fields["kind"]} if fields.get("kind") in KINDS else {}
@@ -233,7 +233,7 @@ def _is_matrix_of(rows: list[list[int]], fields: Mapping[str, Any]) -> bool:
 
 def _links(value: Any) -> Links:
     if isinstance(value, str):
-        return read_links(value)
+        return parse_links(value)
     return Links(frozenset(link_pairs(value)))
 
 

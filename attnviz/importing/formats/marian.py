@@ -21,7 +21,7 @@ from attnviz.importing.format import (
     linked,
     matrix_of_groups,
 )
-from attnviz.importing.link_text import are_links, read_links
+from attnviz.importing.link_text import are_links, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
@@ -106,7 +106,7 @@ def _raise_damaged(number: int, line: str) -> _Line:
 
 def _line(line: _Line) -> SentencePair:
     if not line.alignment or are_links(line.alignment):
-        return linked(read_links(line.alignment), target=line.target, line=line.pair)
+        return linked(parse_links(line.alignment), target=line.target, line=line.pair)
     fields = {"matrix": matrix_of_groups(line.alignment), "origin": "Marian"}
     if line.target is not None:
         fields["target"] = line.target
@@ -115,7 +115,7 @@ def _line(line: _Line) -> SentencePair:
 
 def _swapped(line: _Line) -> SentencePair:
     """Return a pair of amun, which writes the target index first."""
-    return linked(read_links(line.alignment).swapped(), ("target-first",), target=line.target, line=line.pair)
+    return linked(parse_links(line.alignment).swapped(), ("target-first",), target=line.target, line=line.pair)
 
 
 def _targets_first(lines: list[_Line]) -> bool:

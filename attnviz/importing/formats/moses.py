@@ -12,7 +12,7 @@ from typing import NamedTuple
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, fields_of, is_number, linked
-from attnviz.importing.link_text import Link, Links, are_links, links_of, read_links
+from attnviz.importing.link_text import Link, Links, are_links, links_of, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
@@ -92,7 +92,7 @@ def _line(line: _Line) -> SentencePair:
     if not line.alignment and _segmented(line.target):
         return _from_segments(line)
     if are_links(line.alignment) or not line.alignment:
-        return linked(read_links(line.alignment), target=line.target, line=line.pair)
+        return linked(parse_links(line.alignment), target=line.target, line=line.pair)
     links = list[Link]()
     for group in line.alignment.split():
         match = _PHRASE.fullmatch(group)
@@ -124,7 +124,7 @@ def _from_segments(line: _Line) -> SentencePair:
             links += [(j, len(target) + i) for i in range(len(phrase)) for j in source]
         else:
             aligned = True
-            inner: Links = read_links(segment[3])
+            inner: Links = parse_links(segment[3])
             links += [(source[0] + j, len(target) + i) for j, i in inner.all]
         target += phrase
         before = segment.end()

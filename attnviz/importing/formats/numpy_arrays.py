@@ -171,7 +171,7 @@ def parts_of(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     values = {name: _text(name, array) if name in TEXTS else _whole(name, array) for name, array in arrays.items()}
     fields: dict[str, Any] = {name: values[name] for name in ("links", "origin", "remarks") if name in values}
     fields |= {"kind": values["kind"]} if values.get("kind") in KINDS else {}
-    fields |= {"format": values["format"]} if values.get("format") == Attention.saved_as.mark else {}
+    fields |= {"format": values["format"]} if values.get("format") == Attention.saved_as.name else {}
     for field, names in (("gold", _GOLD), ("words", _WORDS), ("heads", HeadChoice._fields)):
         if found := {name.removesuffix("_word_of"): values[name] for name in names if name in values}:
             fields[field] = found

@@ -165,7 +165,7 @@ def _json_fields(cell: Any) -> Mapping[str, Any]:
 def _fields(cells: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of the open format (`attnviz.trace.open_format`) in the columns of one row."""
     fields: dict[str, Any] = {
-        "format": Attention.saved_as.mark,
+        "format": Attention.saved_as.name,
         "source": _texts(_inner(cells["source_pieces"])),
         "target": _texts(_inner(cells["target_pieces"])),
         "matrix": _array(cells["head_weights" if "head_weights" in cells else "alignment"]),

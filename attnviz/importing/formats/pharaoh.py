@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, linked
-from attnviz.importing.link_text import are_links, read_links
+from attnviz.importing.link_text import are_links, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
@@ -47,7 +47,7 @@ def _line(item: tuple[int, str]) -> SentencePair:
     if len(sides) not in (0, 2):
         raise damaged_line(number, line)
     try:
-        parsed = read_links(links)
+        parsed = parse_links(links)
     except AttnvizError as error:
         raise AttnvizError(gettext("Line {number}: {error}", number=number, error=str(error))) from error
     return linked(parsed, source=sides[0] if sides else None, target=sides[1] if sides else None)

@@ -7,7 +7,7 @@ import re
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, linked
-from attnviz.importing.link_text import are_links, read_links
+from attnviz.importing.link_text import are_links, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
@@ -48,7 +48,7 @@ def read(content: Content) -> Sentences:
 def _pair(item: tuple[int, int, str]) -> SentencePair:
     pair, number, links = item
     try:
-        return linked(read_links(links), line=pair)
+        return linked(parse_links(links), line=pair)
     except AttnvizError as error:
         raise AttnvizError(gettext("Line {number}: {error}", number=number, error=str(error))) from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, linked
-from attnviz.importing.link_text import are_links, read_links
+from attnviz.importing.link_text import are_links, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
@@ -31,7 +31,7 @@ def _line(item: tuple[int, str]) -> SentencePair:
     target, tab, links = line.partition("\t")
     if not tab or not target.strip():
         raise damaged_line(number, line)
-    return linked(read_links(links), target=target.strip())
+    return linked(parse_links(links), target=target.strip())
 
 
 FORMAT = Format("sockeye", "Sockeye", detect, read)

@@ -114,7 +114,7 @@ interface Meta {
   words?: number[];
   /** Colours of the frames of the row and of the cell. */
   frame?: string;
-  mark?: string;
+  selection_colour?: string;
 }
 
 /** The hypotheses of a beam search by their number, which the points have in `customdata`. */

@@ -323,7 +323,7 @@ def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:
             default="wrong",
             label_visibility="collapsed",
         )
-        st.html(f'<p class="reading">{preset_caption(preset)}</p>')
+        st.html(f'<p class="explanation">{preset_caption(preset)}</p>')
     plot_column, list_column = st.columns([2, 3], gap="medium")
     with list_column:
         search_column, order_column = st.columns(2, vertical_alignment="bottom")

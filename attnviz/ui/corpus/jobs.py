@@ -22,13 +22,13 @@ from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.attention_table import attention_table
 from attnviz.corpora.job import table_metadata
 from attnviz.corpora.lines import ENDINGS, extensions_text, readable
-from attnviz.evaluation.scoring import Scored, score
+from attnviz.evaluation.scoring import ScoredLinks, score
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
+from attnviz.importing.attention_reader import read_bytes, records_of_files
 from attnviz.importing.file_content import content_of
-from attnviz.importing.reading import read_bytes, records_of_files
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, language, ngettext, set_language
-from attnviz.text_files import unpacked
+from attnviz.text_files import decompressed
 from attnviz.ui.corpus_tables import offered_tables
 from attnviz.ui.resources import translator_in
 
@@ -96,7 +96,7 @@ class Job:
         """The first skipped lines, by line number, with the reasons."""
         self.records: AttentionRecords | None = None
         """The attention of another program, for a table of it."""
-        self.scored: Scored | None = None
+        self.scored: ScoredLinks | None = None
         """The score of its links against gold links."""
         self.gold_name = self.other_name = ""
         self.other: AttentionRecords | None = None
@@ -186,7 +186,7 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
                 most=MOST_MEGABYTES,
             )
         )
-    content, plain = unpacked(content, name, MOST_UNPACKED * 10**6)
+    content, plain = decompressed(content, name, MOST_UNPACKED * 10**6)
     # The uploaded name is displayed but never used as a path, except for known endings.
     known_endings = [ending for ending in Path(plain).suffixes[-1:] if ending in ENDINGS]
     pairs = f"pairs{''.join(known_endings)}"

@@ -21,7 +21,7 @@ from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks
 from attnviz.corpora import MEASURES
 from attnviz.corpora.columns import ATTENTION_SCHEMA
-from attnviz.importing.reading import read_bytes
+from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache

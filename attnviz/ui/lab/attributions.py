@@ -25,7 +25,7 @@ from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.heatmap import grid_sentences, unit_names
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.wording.attribution_methods import (
     attribution_method_texts,
@@ -43,7 +43,7 @@ def attributions_panel(view: View, theme: ThemeName) -> None:
     if reason := unavailable_reason(view.trace):
         st.text(reason)
         return
-    st.html(f'<p class="reading">{_how_to_read()}</p>')
+    st.html(f'<p class="explanation">{_how_to_read()}</p>')
     option_segments(view, "by", gettext("Rows and columns"), unit_names())
     chart(
         view,
@@ -51,7 +51,7 @@ def attributions_panel(view: View, theme: ThemeName) -> None:
         "attributions",
         waiting=gettext("Computing…"),
     )
-    st.html(f'<p class="reading">{attributions_caveat()}</p>')
+    st.html(f'<p class="explanation">{attributions_caveat()}</p>')
     with st.expander(gettext("How to read each method, and its limits"), key=view.key("attributions_sentence")):
         for method in attribution_method_texts().values():
             st.markdown(
@@ -96,14 +96,14 @@ def attributions_payload(by: By, size: str, request: PayloadRequest) -> dict[str
     )
 
 
-def attributions_pictures(view: View, session: Session) -> Iterator[Picture]:
+def attributions_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the figure of the attributions as it is saved."""
     trace, selection = view.trace, selection_of(session, view)
     if unavailable_reason(trace):
         return
     methods, title = attribution_methods_of(trace), gettext("What each word depended on")
     figure = attributions_figure(trace, methods, by=selection.choices.by, step=selection.step)
-    yield Picture(title, title, "attributions", figure, all_attributions_table(trace, methods))
+    yield OfferedFigure(title, title, "attributions", figure, all_attributions_table(trace, methods))
 
 
 def attributions_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:

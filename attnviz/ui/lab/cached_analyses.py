@@ -12,7 +12,7 @@ from attnviz import Trace
 from attnviz.analysis.attribution_methods import AttributionMethods, attribution_methods
 from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.analysis.minimal_change import MinimalChange, minimal_change
-from attnviz.analysis.perturbation_tests import PerturbationTests, Shuffled, perturbation_tests, shuffled
+from attnviz.analysis.perturbation_tests import PermutationEffects, PerturbationTests, perturbation_tests, shuffled
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
 from attnviz.architectures import architecture_of
@@ -61,7 +61,7 @@ def best_attention_of(trace: Trace, step: int, piece_id: int) -> PerturbedStep:
     )
 
 
-def shuffled_of(trace: Trace) -> Shuffled:
+def shuffled_of(trace: Trace) -> PermutationEffects:
     """Return the effect of shuffled weights at every step of `trace`."""
     return _cached("shuffled", trace, lambda weights: shuffled(trace, weights))
 

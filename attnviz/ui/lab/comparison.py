@@ -43,7 +43,7 @@ from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, we
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.compared_attention import comparison_layouts
 from attnviz.ui.step.heatmap import root_switch, unit_names
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.wording.attention_forms import face_names
 from attnviz.wording.comparison import comparison_caveat, comparison_sentences, no_heatmaps_reason, step_sentence
@@ -115,7 +115,7 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
     name = f"{theme} {_identity(pair)}"
     at = register_payload(view, "comparison", name, make_payload, "options")
     chart(view, at, "comparison", waiting=gettext("Computing…"))
-    st.html(f'<p class="reading">{comparison_caveat()}</p>')
+    st.html(f'<p class="explanation">{comparison_caveat()}</p>')
 
 
 def shown_choices(selection: Selection, pair: Pair) -> HeatmapChoices:
@@ -147,7 +147,7 @@ def compared_pair(pair: Pair, choices: HeatmapChoices) -> Comparison:
     return compare(pair.first, pair.other, by=by, face=face, posteriors=posteriors)
 
 
-def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
+def comparison_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     try:
         pair = selected_pair(session, view)
@@ -159,7 +159,7 @@ def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
     figure = comparison(
         compared, pair.names, end=choices.end, root=choices.root, colours=choices.colours, leads=pair.leads
     )
-    yield Picture(gettext("Side by side"), heading, "comparison", figure, comparison_table(compared, pair.names))
+    yield OfferedFigure(gettext("Side by side"), heading, "comparison", figure, comparison_table(compared, pair.names))
 
 
 def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -210,7 +210,7 @@ def _choices(view: View) -> None:
             )
     if kind == "what-if":
         st.html(
-            '<p class="reading">'
+            '<p class="explanation">'
             + gettext(
                 "This view compares two what-ifs, or a what-if with the original translation. If a word appears "
                 "in only one heatmap, its row or column is hatched in the other heatmap."
@@ -220,7 +220,7 @@ def _choices(view: View) -> None:
         _what_if_descriptions(view)
     elif kind == "model":
         st.html(
-            '<p class="reading">'
+            '<p class="explanation">'
             + gettext(
                 "Forced decoding makes both models write the same translation, so that every cell of one heatmap "
                 "has a counterpart in the other heatmap. The models differ in where they look, and in the "
@@ -230,7 +230,7 @@ def _choices(view: View) -> None:
         )
     else:
         st.html(
-            '<p class="reading">'
+            '<p class="explanation">'
             + gettext(
                 "Change the sentence below, or choose one of its words and drop it, or swap it with the next "
                 "word. See how the translation changes. A word that is in both heatmaps has the same row or "

@@ -28,7 +28,7 @@ from attnviz.analysis.neighbours import (
     principal_map,
     vectors_path,
 )
-from attnviz.figures.template import filled, to_json
+from attnviz.figures.template import figure_of, to_json
 from attnviz.figures.vector_map import vector_map_table, vector_map_template, vector_map_values
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -44,7 +44,7 @@ from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.resources import translator_in, weights_digest_of, weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.wording.neighbours import (
     metric_names,
@@ -189,7 +189,7 @@ def neighbours_panel(view: View, theme: ThemeName) -> None:
         st.text(reason)
         return
     kind, metric, corpus = _choices(view.trace)
-    st.html(f'<p class="reading">{escape(neighbours_caption())}</p>')
+    st.html(f'<p class="explanation">{escape(neighbours_caption())}</p>')
     part, version = f"{kind}.{metric}.{corpus}", corpus_version(corpus)
     left, right = st.columns(2, gap="large")
     with left:
@@ -391,7 +391,7 @@ def _selected_vectors(view: View, session: Session) -> tuple[VectorIndex, Metric
         return None
 
 
-def neighbours_pictures(view: View, session: Session) -> Iterator[Picture]:
+def neighbours_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the map as it is saved."""
     chosen = _selected_vectors(view, session)
     if chosen is None:
@@ -400,11 +400,11 @@ def neighbours_pictures(view: View, session: Session) -> Iterator[Picture]:
     coordinates = index.projection.place(step_vectors(view.trace, index.kind)[step : step + 1])[0]
     values = vector_map_values(coordinates, _vector_name(view.trace, index.kind, step))
     title = gettext("Map of all vectors")
-    yield Picture(
+    yield OfferedFigure(
         title,
         _vector_name(view.trace, index.kind, step),
         f"step-{step + 1}-{index.kind}-map",
-        filled(_map_template(view.trace, index, "light", linked=False), values),
+        figure_of(_map_template(view.trace, index, "light", linked=False), values),
         vector_map_table(index.coordinates, _map_labels(index)[0]),
     )
 

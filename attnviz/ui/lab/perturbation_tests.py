@@ -35,7 +35,7 @@ from attnviz.ui.page_state.linked import Session
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.figure_input import subject_of, word_choice
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.wording.perturbation_tests import (
     REFERENCES,
@@ -124,7 +124,7 @@ def _all_steps(view: View, theme: ThemeName) -> None:
 
 
 def _heading(title: str, text: str) -> None:
-    st.html(f'<h2 class="section">{escape(title)}</h2><p class="reading">{escape(text)}</p>')
+    st.html(f'<h2 class="section">{escape(title)}</h2><p class="explanation">{escape(text)}</p>')
 
 
 def _best_attention_choice(view: View) -> None:
@@ -186,14 +186,14 @@ def spelling_of(trace: Trace) -> Spelling:
     return tokenizer.piece
 
 
-def perturbation_tests_pictures(view: View, session: Session) -> Iterator[Picture]:
+def perturbation_tests_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the figures of the section as they are saved."""
     trace = view.trace
     if unavailable_reason(trace):
         return
     subject, figure = subject_of(view, session), STEP_FIGURES["perturbation-tests"]
     step = subject.step
-    yield Picture(
+    yield OfferedFigure(
         figure.title(subject),
         figure.headline(subject),
         f"step-{step + 1}-perturbation-tests",
@@ -201,11 +201,11 @@ def perturbation_tests_pictures(view: View, session: Session) -> Iterator[Pictur
         figure.table(subject),
     )
     title, shuffles = gettext("All steps, weights shuffled"), shuffled_of(trace)
-    yield Picture(
+    yield OfferedFigure(
         title, title, "shuffled", shuffled_figure(trace, shuffles, step=step), shuffled_table(trace, shuffles)
     )
     title, changes, spelling = gettext("Minimal change of each step"), minimal_change_of(trace), spelling_of(trace)
-    yield Picture(
+    yield OfferedFigure(
         title,
         title,
         "minimal-change",

@@ -22,7 +22,7 @@ from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.wording.beam_tree import position_sentence, score_computation, search_sentence, winner_sentence
 
@@ -71,7 +71,7 @@ def tree_panel(view: View, theme: ThemeName) -> None:
     if reason := _no_tree_reason(view.trace, beam):
         st.text(reason)
         return
-    st.html(f'<p class="reading">{_how_to_read(beam)}</p>')
+    st.html(f'<p class="explanation">{_how_to_read(beam)}</p>')
     chart(view, address(view.trace, f"tree-{beam}", theme, every=True), "tree")
     st.html(f'<h2 class="section">{gettext("Finished hypotheses")}</h2>')
     hypotheses(view, address(view.trace, f"hypotheses-{beam}", theme, every=True))
@@ -162,11 +162,11 @@ def _requested_tree(beam: int, request: PayloadRequest) -> Any:
     return beam_tree_of(request.trace, beam)
 
 
-def tree_pictures(view: View, session: Session) -> Iterator[Picture]:
+def tree_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the figure of the tree as it is saved."""
     beam = int(session.get(WIDTH) or _DEFAULT_WIDTH)
     if weights_of(view.trace) is None or _no_tree_reason(view.trace, beam):
         return
     tree, step = beam_tree_of(view.trace, beam), selection_of(session, view).step
     title = gettext("Beam search, width {width}", width=beam)
-    yield Picture(title, title, f"beam-{beam}", beam_tree_figure(tree, step=step), beam_tree_table(tree))
+    yield OfferedFigure(title, title, f"beam-{beam}", beam_tree_figure(tree, step=step), beam_tree_table(tree))

@@ -10,13 +10,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.export.story import Chapter, Story, StoryPicture
 from attnviz.figures.learning_curves import (
+    attention_measures_figure,
+    baselines_table,
     learning_heatmap,
     learning_heatmap_table,
     learning_table,
     learning_template,
     learning_values,
-    learnt_figure,
-    levels_table,
     quality_figure,
 )
 from attnviz.figures.template import to_json
@@ -30,10 +30,10 @@ from attnviz.wording.learning import (
     LINK_MEASURES,
     REFERENCES,
     ROW_MEASURES,
-    counted,
     grouped_digits,
-    guided,
+    guidance_definition,
     halfway_sentence,
+    link_counts_text,
     measure_definitions,
     measure_names,
     measured_values_text,
@@ -68,7 +68,7 @@ def quality_panel(runs: list[Snapshots], theme: ThemeName) -> None:
     )
 
 
-def learnt_panel(runs: list[Snapshots], theme: ThemeName) -> DeltaGenerator | None:
+def attention_measures_panel(runs: list[Snapshots], theme: ThemeName) -> DeltaGenerator | None:
     """Draw what the attention of each run has learnt over the updates.
 
     Several runs have their quality next to it. Return the container beside the figure of a single run.
@@ -134,7 +134,7 @@ def _learnt_payload(
     theme: ThemeName,
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
-    figure = learnt_figure(_run, updates, other_runs=_runs, theme=theme)
+    figure = attention_measures_figure(_run, updates, other_runs=_runs, theme=theme)
     heading = run_name(_run) if len(_runs) > 1 else ""
     return steady_payload(figure.to_json(), dict.fromkeys(range(len(updates)), (heading, halfway_sentence(_run))))
 
@@ -149,7 +149,7 @@ def learning_lecture(choices: LearningChoices, update: int, theme: ThemeName) ->
     chapters = [
         Chapter(
             gettext("Where it looks"),
-            (introduction(), *filter(None, [guided(runs)]), sentence.target),
+            (introduction(), *filter(None, [guidance_definition(runs)]), sentence.target),
             tuple(_attention_picture(run, choices, updates, theme) for run in runs),
         ),
         Chapter(title, (), (StoryPicture(title, ("",), curves, learning_table(runs)),)),
@@ -207,7 +207,8 @@ def _attention_picture(
 
 def _learnt_picture(run: Snapshots, runs: list[Snapshots], updates: Sequence[int], theme: ThemeName) -> StoryPicture:
     figures = tuple(
-        learnt_figure(run, updates, other_runs=runs, update=shown_update, theme=theme) for shown_update in updates
+        attention_measures_figure(run, updates, other_runs=runs, update=shown_update, theme=theme)
+        for shown_update in updates
     )
     return StoryPicture(run_name(run, is_only_run=len(runs) == 1), (halfway_sentence(run),), figures)
 
@@ -218,5 +219,7 @@ def _definitions(runs: list[Snapshots]) -> Chapter:
     measures = [name for name in rules if any(name in run.curves for run in runs)]
     definitions = [gettext("{run}: {told}", run=names[name], told=rules[name]) for name in measures]
     levels = gettext("Baselines: attention without training")
-    tables = ((levels, levels_table(runs[0])),) if runs[0].levels else ()
-    return Chapter(gettext("How this is measured"), tuple(filter(None, (*definitions, counted(runs)))), (), tables)
+    tables = ((levels, baselines_table(runs[0])),) if runs[0].levels else ()
+    return Chapter(
+        gettext("How this is measured"), tuple(filter(None, (*definitions, link_counts_text(runs)))), (), tables
+    )

@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from attnviz.analysis.gold import GoldLinks, PairLinks, linkable_words, read_links, stored_links, word_links
+from attnviz.analysis.gold import (
+    GoldLinks,
+    PairLinks,
+    linkable_words,
+    parse_gold_links,
+    recorded_gold_links,
+    word_links,
+)
 from attnviz.errors import AttnvizError
 from attnviz.trace import Words
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link, keep_for, linked_entry
@@ -43,7 +50,7 @@ def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
 
     def parse(linked_text: str) -> PairLinks | None:
         try:
-            return PairLinks.read(linked_text[:_LONGEST], words) if linked_text else None
+            return PairLinks.parse(linked_text[:_LONGEST], words) if linked_text else None
         except AttnvizError as error:
             session[problem] = str(error)
             return None
@@ -78,7 +85,7 @@ def gold_of(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
     with suppress(AttnvizError):  # the page has the message
         if view.file and (given := view.file.gold(view.file.number)) is not None:
             return given or None
-    return stored_links(view.trace) or None
+    return recorded_gold_links(view.trace) or None
 
 
 def links_of_pairs(session: Mapping[Any, Any]) -> dict[str, PairLinks]:
@@ -95,7 +102,7 @@ def links_of_pair(file: FilePair, number: int, record: Any, drawn: Mapping[str, 
         return stored.links
     if (given := file.gold(number)) is not None:
         return given
-    return stored_links(record) or GoldLinks(frozenset((j, i) for j, i, _ in word_links(record)))
+    return recorded_gold_links(record) or GoldLinks(frozenset((j, i) for j, i, _ in word_links(record)))
 
 
 def has_links_for_other_words(session: Mapping[Any, Any], view: View) -> bool:
@@ -124,7 +131,7 @@ def set_links(session: Session, view: View, text: str, identity: str = "") -> No
     words = session.get(_OPENED_PAIRS, {}).get(pair) or view.trace.words()
     session.pop(view.key(_PROBLEM), None)
     try:
-        links = PairLinks.of(*linkable_words(words), read_links(text, words) if text.strip() else GoldLinks())
+        links = PairLinks.of(*linkable_words(words), parse_gold_links(text, words) if text.strip() else GoldLinks())
     except AttnvizError as error:
         set_problem(session, view, str(error))
         return

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.findings.marks import least_sure_step
+from attnviz.analysis.findings.suspected_errors import least_sure_step
 from attnviz.figures.figure_input import TRANSLATION, Subject
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -37,12 +37,12 @@ from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.shared_payloads import show_traces
-from attnviz.ui.step.marks import shown_marks
 from attnviz.ui.step.step_controls import key_help, step_controls
+from attnviz.ui.step.suspected_errors import shown_suspected_errors
 from attnviz.ui.step.tables import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address
-from attnviz.ui.toolbar.downloads import Picture, download_box, offer_pictures, picture_file
+from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
 from attnviz.ui.toolbar.translation import open_view, shown_translation, status
 from attnviz.ui.view import View
 from attnviz.wording.why import TextSection
@@ -59,7 +59,7 @@ class Section:
     """Title in the current language."""
     draw: Callable[[View, ThemeName], None]
     """Draws the section."""
-    pictures: Callable[[View, Session], Iterator[Picture]]
+    pictures: Callable[[View, Session], Iterator[OfferedFigure]]
     """Yields the figures as currently shown, to be saved; none where it has none."""
     choices: Sequence[str] = ()
     """Session state keys of the choices that determine the figures."""
@@ -121,7 +121,7 @@ def lab_page(view: View, *, requested: bool = False) -> None:
             step_controls(view)  # after the choice of the section, which is part of the address
         _tables(view, section)
         with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
-            key_help(view, stepping_only=True)
+            key_help(view, common_only=True)
             glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing", "scores")
 
 
@@ -191,7 +191,7 @@ def _doubtful_step(trace: Any) -> int:
     """
     if not TRANSLATION.is_met(Subject(trace, 0)):
         return 0
-    return next((mark.step for mark in shown_marks(trace) if mark.strong), least_sure_step(trace))
+    return next((mark.step for mark in shown_suspected_errors(trace) if mark.strong), least_sure_step(trace))
 
 
 page = Page("lab", lambda: gettext("Lab"), _draw, shows_sentence=True)

@@ -13,11 +13,11 @@ from attnviz import lazy_pandas as pd
 from attnviz.export.images import titled_sheet
 from attnviz.export.story import story_html
 from attnviz.figures.learning_curves import (
+    attention_measures_figure,
+    baselines_table,
     learning_heatmap,
     learning_heatmap_table,
     learning_table,
-    learnt_figure,
-    levels_table,
     quality_figure,
 )
 from attnviz.languages import gettext, language, ngettext
@@ -32,13 +32,13 @@ from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.language import language_address
 from attnviz.ui.learns.learning_figures import (
     VIEW,
+    attention_measures_panel,
     attention_panel,
     checkpoint_sentence,
     checkpoint_updates,
     has_link_measures,
     introduction,
     learning_lecture,
-    learnt_panel,
 )
 from attnviz.ui.learns.runs import RUNS_VARIABLE, LearningChoices, choose, linked_update, trainings, watches_run
 from attnviz.ui.page_state.linked import set_page_address
@@ -49,9 +49,9 @@ from attnviz.ui.toolbar.downloads import download_box, lecture_link
 from attnviz.ui.view import Keyed
 from attnviz.wording.learning import (
     REFERENCES,
-    counted,
     grouped_digits,
-    guided,
+    guidance_definition,
+    link_counts_text,
     measure_definitions,
     measure_names,
     run_name,
@@ -131,13 +131,13 @@ def _draw(watching: bool) -> None:
 def _figures(choices: LearningChoices) -> None:
     """Draw the figures at the current checkpoint, and sentences about it."""
     _timeline(choices)
-    if sentence := guided(choices.runs):
-        st.html(f'<p class="reading">{escape(sentence)}</p>')
+    if sentence := guidance_definition(choices.runs):
+        st.html(f'<p class="explanation">{escape(sentence)}</p>')
     attention_panel(choices.runs, choices.sentence, theme_name())
     definitions_box = None
     if len(choices.runs) > 1 or has_link_measures(choices.runs[0]):
         st.html(f'<h2 class="section">{escape(gettext("What is learnt when"))}</h2>')
-        definitions_box = learnt_panel(choices.runs, theme_name())
+        definitions_box = attention_measures_panel(choices.runs, theme_name())
     if choices.watching:
         st.caption(gettext("This page reloads the training run every ten seconds."))
     with definitions_box or st.expander(gettext("How this is measured"), key=VIEW.key("rules")):
@@ -178,8 +178,8 @@ def _definitions(runs: list[Snapshots]) -> None:
     shown = [name for name in rules if any(name in run.curves for run in runs)]
     listed = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(rules[name])}</dd>" for name in shown)
     st.html(f'<dl class="rules">{listed}</dl>')
-    if sentence := counted(runs):
-        st.html(f'<p class="reading">{escape(sentence)}</p>')
+    if sentence := link_counts_text(runs):
+        st.html(f'<p class="explanation">{escape(sentence)}</p>')
 
 
 def _downloads(choices: LearningChoices) -> None:
@@ -232,7 +232,7 @@ def _files(choices: LearningChoices, update: int) -> Iterator[PictureFile]:
     for number, run in enumerate(runs, 1):
         if has_link_measures(run):
             title = f"{gettext('What is learnt when')}, {run_name(run, is_only_run=len(runs) == 1)}"
-            figure = learnt_figure(run, updates, other_runs=runs, update=update)
+            figure = attention_measures_figure(run, updates, other_runs=runs, update=update)
             yield PictureFile(title, f"attnviz-learns-when-{number}", titled_sheet(figure, title, run.name), table)
 
 
@@ -259,7 +259,7 @@ def _numbers(choices: LearningChoices, update: int) -> Iterator[tuple[str, pd.Da
         yield name, learning_heatmap_table(run, choices.sentence, checkpoint)
     yield gettext("Measurements at each moment"), learning_table(runs)
     if runs[0].levels:
-        yield gettext("Baselines: attention without training"), levels_table(runs[0])
+        yield gettext("Baselines: attention without training"), baselines_table(runs[0])
 
 
 def offered() -> bool:

@@ -40,9 +40,9 @@ from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRe
 from attnviz.ui.transformer.pair import SWAP, chosen_swap
 from attnviz.ui.view import View
 from attnviz.wording import transformer_page
-from attnviz.wording.transformer_page import EQUATION_LINES, Rung, exhibit_equation
+from attnviz.wording.transformer_page import EQUATION_LINES, ExhibitName, exhibit_equation
 
-EXHIBIT_NAME = "rung"
+EXHIBIT_PARAMETER = "exhibit"
 """Session state key and address parameter of the open exhibit, and name of the request to open or close one."""
 EXHIBITS: Mapping[str, Exhibit] = {
     "dot": attention_row.EXHIBIT,
@@ -96,16 +96,16 @@ def transformer_view(request: SentenceRequest) -> None:
 def _open_exhibit_name() -> str:
     """Return the name of the open exhibit, empty where none is, after following the link and the requests."""
     session = st.session_state
-    linked_entry(session, link(), EXHIBIT_NAME, None, offered=tuple(EXHIBITS), noted=True)
+    linked_entry(session, link(), EXHIBIT_PARAMETER, None, offered=tuple(EXHIBITS), noted=True)
     for name in (heads.HEAD, SWAP):
         linked_entry(session, link(), name, None)
     linked.add_parameters(session, dict.fromkeys((heads.HEAD, pair.FRENCH, SWAP)))
-    handle({EXHIBIT_NAME: _store_exhibit_name})
-    return str(session[EXHIBIT_NAME]) if session[EXHIBIT_NAME] in EXHIBITS else ""
+    handle({EXHIBIT_PARAMETER: _store_exhibit_name})
+    return str(session[EXHIBIT_PARAMETER]) if session[EXHIBIT_PARAMETER] in EXHIBITS else ""
 
 
 def _store_exhibit_name(name: object) -> None:
-    st.session_state[EXHIBIT_NAME] = name if name in EXHIBITS else None
+    st.session_state[EXHIBIT_PARAMETER] = name if name in EXHIBITS else None
 
 
 def _made(make_view: Callable[[SentenceRequest], View], request: SentenceRequest) -> tuple[View | None, str]:
@@ -127,25 +127,25 @@ def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_nam
     name = _as_exhibit_name(exhibit_name)
     st.session_state[_SHOWN_TRACES] = view.trace, request.view.trace
     with st.container(key=f"exhibit_{exhibit_name}"):  # the row scrolls to it: see components/attention_row
-        text_section(transformer_page.story(name))
+        text_section(transformer_page.exhibit_section(name))
     exhibit.draw(view, request, theme_name())
     if EQUATION_LINES[name]:
-        with st.container(key=view.key("ladder")):
+        with st.container(key=view.key("equations")):
             st.html(f'<h2 class="section">{gettext("The change as a formula")}</h2>')
-            inline_equation(view, exhibit_equation(name, theme_name()), "ladder")
+            inline_equation(view, exhibit_equation(name, theme_name()), "equations")
     _tables(view, exhibit, request)
     _downloads(view, exhibit, request, name)
 
 
-def _as_exhibit_name(name: str) -> Rung:
-    return next(literal for literal in get_args(Rung) if literal == name)
+def _as_exhibit_name(name: str) -> ExhibitName:
+    return next(literal for literal in get_args(ExhibitName) if literal == name)
 
 
 def _write_address(view: View, exhibit_name: str) -> None:
     """Write the parameters of the page into the address, which `view` provides; each exhibit has its history entry."""
     session, chosen = st.session_state, {"heads": heads.HEAD, "pair": SWAP}.get(exhibit_name)
     main_identity = view.main.identity if view.main else ""
-    parameters: linked.Parameters = {EXHIBIT_NAME: exhibit_name or None}
+    parameters: linked.Parameters = {EXHIBIT_PARAMETER: exhibit_name or None}
     if chosen:
         parameters[chosen] = session[chosen]
     linked.set_page_address(session, f"{main_identity} {exhibit_name} {view.identity}", parameters)
@@ -163,7 +163,7 @@ def _tables(view: View, exhibit: Exhibit, request: SentenceRequest) -> None:
     table_box(view, gettext("The charts as tables"), "tables", f"{theme} {swap}", make_tables)
 
 
-def _downloads(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: Rung) -> None:
+def _downloads(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: ExhibitName) -> None:
     """Offer the figures of the exhibit, and its page for a lecture."""
     swap, file = chosen_swap(request.sentence), file_name(request.view.trace, f"{exhibit_name}.html")
 
@@ -186,11 +186,14 @@ def _lecture(
     exhibit: Exhibit,
     request: SentenceRequest,
     selection: ExhibitSelection,
-    exhibit_name: Rung,
+    exhibit_name: ExhibitName,
     theme: ThemeName,
 ) -> Story:
     """Return the lecture page of the current exhibit."""
-    text, tables = transformer_page.story(exhibit_name), tuple(exhibit.tables(view, request)) if exhibit.tables else ()
+    text, tables = (
+        transformer_page.exhibit_section(exhibit_name),
+        tuple(exhibit.tables(view, request)) if exhibit.tables else (),
+    )
     equation = exhibit_equation(exhibit_name, theme)
     note = (transformer_page.note(exhibit_name),) if EQUATION_LINES[exhibit_name] else ()
     shown = Chapter(
@@ -200,7 +203,7 @@ def _lecture(
         tables,
         equation.latex if EQUATION_LINES[exhibit_name] else "",
     )
-    opening = Chapter(transformer_page.opening().heading, transformer_page.opening().paragraphs)
+    opening = Chapter(transformer_page.introduction().heading, transformer_page.introduction().paragraphs)
     return Story(
         gettext("To the transformer"), request.sentence, (opening, shown), references=transformer_page.REFERENCES
     )
@@ -213,7 +216,7 @@ def _exhibit_selection(view: View, selection: Selection, swap: tuple[int, int] |
 def _draw() -> None:
     available = installed_models()
     with st.container(key="transformer_opening"):
-        text_section(transformer_page.opening())
+        text_section(transformer_page.introduction())
     request = None
     if available:
         with st.container(key="transformer_sentence"):

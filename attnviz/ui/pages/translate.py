@@ -102,7 +102,7 @@ def _attributions(view: View) -> None:
         sentences += " " + gettext(
             "Gradient and erasure explain the word of the row. The attention in this row helps to write the next word."
         )
-    st.html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="reading">{sentences}</p>')
+    st.html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="explanation">{sentences}</p>')
     figure = attributions_figure(view.trace, methods, across=len(methods.names), theme=theme_name())
     figure.layout.meta = figure.layout.meta | {"narrowest": max(_NARROWEST, figure.layout.meta["narrowest"])}
     inline_chart(view, steady_payload(figure.to_json(), {}), "attributions")
@@ -117,7 +117,7 @@ def _step(view: View) -> None:
     else:
         facts = {"at": payload_address(view, "facts", theme)}
     step_summary(view, step_texts(trace).stage_titles(trace), facts)
-    key_help(view, stepping_only=not view.shows("numbers"))
+    key_help(view, common_only=not view.shows("numbers"))
     for name in PICTURES[: None if view.shows("numbers") else 1]:
         if not STEP_FIGURES[name].missing(subject):
             if name != "look":  # the stage above has the same title
@@ -266,7 +266,7 @@ def _step_panel(view: View) -> None:
 
 def _help(view: View) -> None:
     """Draw the keyboard shortcuts and the glossary."""
-    key_help(view, stepping_only=_is_idea(view), has_stages=True)
+    key_help(view, common_only=_is_idea(view), has_stages=True)
     glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
 
 

@@ -31,7 +31,7 @@ from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import Request, current_request, own_translation, request_address, sentence_box
 from attnviz.ui.toolbar.downloads import (
-    Picture,
+    OfferedFigure,
     download_box,
     offer_lecture,
     offer_pictures,
@@ -75,19 +75,21 @@ def why_lecture(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> Sto
     Raise AttnvizError where a model is not installed.
     """
     reference = trio.reference
-    forced, text = why.forced(reference.model, trio.origin), reference.translation
+    forced, text = why.forced_section(reference.model, trio.origin), reference.translation
     translation_text = {
         "model": gettext("Translation by {model}: {text}", model=reference.model, text=text),
         "reference": gettext("Reference translation: {text}", text=text),
         "visitor": gettext("Given translation: {text}", text=text),
     }[trio.origin]
     chapters = [
-        _chapter(why.opening()),
+        _chapter(why.introduction()),
         *_growth(growth_trace, theme),
-        _chapter(why.by_length(), *by_length_pictures(trio, theme)),
+        _chapter(why.length_section(), *by_length_pictures(trio, theme)),
         _translations(trio, theme),
         _chapter(TextSection(forced.heading, (forced.paragraphs[0], translation_text)), *forced_pictures(trio, theme)),
-        _chapter(_with_paragraphs_of(why.signals(), why.signal_paths()), *signals_pictures(trio, theme)),
+        _chapter(
+            _with_paragraphs_of(why.gradient_section(), why.gradient_paths_section()), *signals_pictures(trio, theme)
+        ),
     ]
     count = len(trio.longest.target_pieces)
     step_names = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
@@ -99,12 +101,12 @@ def _growth(trace: Trace | None, theme: ThemeName) -> list[Chapter]:
     if trace is None:
         return []
     growth = growth_of(trace)
-    section = why.growth()
+    section = why.growth_section()
     texts = [
         f"{attention_name(kind)}: {row[-1].text}"
         for kind, row in zip(growth.attentions, growth.translations, strict=True)
     ]
-    paragraphs = (growth.sentence, *texts, why.judging(growth.judge))
+    paragraphs = (growth.sentence, *texts, why.judge_section(growth.judge))
     return [_chapter(TextSection(section.heading, paragraphs), *growth_pictures(trace, theme))]
 
 
@@ -127,7 +129,7 @@ def _with_paragraphs_of(text: TextSection, other: TextSection) -> TextSection:
     return TextSection(text.heading, text.paragraphs + other.paragraphs)
 
 
-def _chapter(text: TextSection, *pictures: Picture) -> Chapter:
+def _chapter(text: TextSection, *pictures: OfferedFigure) -> Chapter:
     return Chapter(text.heading, text.paragraphs, story_pictures(pictures))
 
 
@@ -141,13 +143,13 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
     with result:
         growth_trace = _growth_section(trio)
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
-        text_section(why.by_length())
+        text_section(why.length_section())
         if message := by_length_panel(view, trio, theme_name()):
             st.text(message)
         text_section(why.translations_section())
         translations_panel(view, trio)
         text_section(
-            why.forced(trio.reference.model, trio.origin),
+            why.forced_section(trio.reference.model, trio.origin),
             trio.reference.translation,
         )
         forced_panel(view, trio, theme_name())
@@ -163,12 +165,12 @@ def _growth_section(trio: Trio) -> Trace | None:
     if judge_name is None:
         st.text(no_judge_reason())
         return None
-    text_section(why.growth())
+    text_section(why.growth_section())
     with st.container(key="why_growth"):  # the choice of the sentence is below, but decides what is above it
         shown, choice = st.container(), st.container()
     with choice:
         sentence = choose_sentence(trio.reference.source_text)
-        st.html(f'<p class="reading">{escape(why.judging(judge_name))}</p>')
+        st.html(f'<p class="explanation">{escape(why.judge_section(judge_name))}</p>')
     with shown, st.spinner(gettext("Translating…")):
         trace = register_trace(translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None))
     count = len(prefixes(sentence))
@@ -183,11 +185,11 @@ def _growth_section(trio: Trio) -> Trace | None:
 def _signals_section(view: View, trio: Trio) -> None:
     """Draw the share of the gradient that reaches the right piece, and a button that opens the figure of its paths."""
     begin_fragment()
-    text_section(why.signals())
+    text_section(why.gradient_section())
     share_panel(view, trio, theme_name())
-    if disclosure(why.signal_paths().heading, key=view.key("signal_paths")):
-        for paragraph in why.signal_paths().paragraphs:
-            st.html(f'<p class="reading">{escape(paragraph)}</p>')
+    if disclosure(why.gradient_paths_section().heading, key=view.key("signal_paths")):
+        for paragraph in why.gradient_paths_section().paragraphs:
+            st.html(f'<p class="explanation">{escape(paragraph)}</p>')
         signals_panel(view, trio, theme_name())
 
 
@@ -220,7 +222,7 @@ def _all_tables(trio: Trio, growth_trace: Trace | None) -> Iterator[tuple[str, p
         yield from tables(trio)
 
 
-def why_pictures(trio: Trio, growth_trace: Trace | None) -> Iterator[Picture]:
+def why_pictures(trio: Trio, growth_trace: Trace | None) -> Iterator[OfferedFigure]:
     """Yield the figures of the page as they are saved."""
     if growth_trace is not None:
         yield from growth_pictures(growth_trace)
@@ -248,7 +250,7 @@ def _downloads(view: View, trio: Trio, growth_trace: Trace | None) -> None:
 def _draw() -> None:
     available = installed_models()
     with st.container(key="why_opening"):
-        text_section(why.opening())
+        text_section(why.introduction())
     result, request = st.container(key="why_result"), None
     if available:
         with st.container(key="why_sentence"):

@@ -46,7 +46,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
         _table(view, weights)
         return
     draw_energy_decomposition(view, address(trace, "energy-decomposition", theme, every=True))
-    st.html(f'<p class="reading">{texts_of(trace.config["attention"]).units}</p>')
+    st.html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
     _table(view, weights)
 
 

@@ -63,9 +63,9 @@ def gold_box(view: View) -> None:
     session, key = st.session_state, view.key(TEXT)
     box = view.key("gold_box")
     with popover(gettext("Links marked by hand"), type="tertiary", key=box):
-        st.html(f'<p class="reading">{escape(links_help(of_file=not view.trace.translated))}</p>')
+        st.html(f'<p class="explanation">{escape(links_help(of_file=not view.trace.translated))}</p>')
         for name, side in zip((gettext("Source"), gettext("Target")), linkable_words(view.trace.words()), strict=True):
-            st.html(f'<p class="reading"><b>{escape(name)}</b> {_numbered(side)}</p>')
+            st.html(f'<p class="explanation"><b>{escape(name)}</b> {_numbered(side)}</p>')
         links = gold_of(session, view)
         text_box(
             gettext("Links"),

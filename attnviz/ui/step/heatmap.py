@@ -58,7 +58,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
             st.html(f'<h2 class="section">{title}</h2>', width="content")
             if attends and view.shows("numbers"):
                 link_drawing_switch(view)
-        st.html(f'<p class="reading">{_introduction(view)}</p>')
+        st.html(f'<p class="explanation">{_introduction(view)}</p>')
         if draws:  # the link drawing below the heatmap writes into it
             st.html('<div class="drawn-score"></div>')
         if view.shows("numbers"):
@@ -71,7 +71,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
             link_drawing(view)
     if attends:
         with st.expander(gettext("How to read it"), key=view.key("how_to_read")):
-            st.html(f'<p class="reading">{_details(view.trace)}</p>')
+            st.html(f'<p class="explanation">{_details(view.trace)}</p>')
     _switches(view)
     if attends:
         gold_panel(view, listed=not draws)  # the bar of the drawing mode has the score

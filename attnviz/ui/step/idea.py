@@ -16,15 +16,15 @@ from attnviz.figures.figure_input import Subject
 from attnviz.figures.idea import (
     fit_template,
     fit_values,
-    kept_template,
-    kept_values,
     mixtures_template,
     mixtures_values,
     share_template,
     share_values,
+    state_shares_template,
+    state_shares_values,
 )
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.template import Picture, Values, to_json
+from attnviz.figures.template import FigureTemplate, Values, to_json
 from attnviz.figures.transformer_idea import (
     added_template,
     added_values,
@@ -49,20 +49,20 @@ from attnviz.wording.idea import idea_sentence
 from attnviz.wording.stages import Narration
 
 
-def _picture(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> Picture:
-    return Picture(
+def _picture(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> FigureTemplate:
+    return FigureTemplate(
         lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
     )
 
 
-IDEA_FIGURES: Mapping[str, Picture] = {
+IDEA_FIGURES: Mapping[str, FigureTemplate] = {
     "energy": _picture(fit_template, fit_values),
     "softmax": _picture(share_template, share_values),
     "mixtures": _picture(mixtures_template, mixtures_values),
-    "state": _picture(kept_template, kept_values),
+    "state": _picture(state_shares_template, state_shares_values),
 }
 """Figures of recurrent translators, by the names of those that they replace; "mixtures" replaces none."""
-HEAD_IDEA_FIGURES: Mapping[str, Picture] = {
+HEAD_IDEA_FIGURES: Mapping[str, FigureTemplate] = {
     "scores": _picture(head_fit_template, head_fit_values),
     "weights": _picture(head_share_template, head_share_values),
     "looks": _picture(all_heads_template, all_heads_values),

@@ -18,7 +18,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import EOS, piece_name
 from attnviz.trace import Record, Trace
-from attnviz.trace.changes import resolved
+from attnviz.trace.changes import translator_arguments
 from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.ui.components.chart import chart
 from attnviz.ui.components.loader import component
@@ -65,10 +65,10 @@ def consequence_payload(view: View, request: Any) -> dict[str, Any]:
     trace, step, translate = view.trace, getattr(change, "step", None), view.translate_again
     if step is None or translate is None:
         raise AttnvizError(gettext("This change to the translation is not possible."))
-    other = translate(resolved(trace, change, held=request.get("held") is True))
+    other = translate(translator_arguments(trace, change, held=request.get("held") is True))
     before, after = float(trace.probabilities[step]), _probability(other, trace, step)
     if after is None:
-        after = float(translate(resolved(trace, change, held=True)).probabilities[step])
+        after = float(translate(translator_arguments(trace, change, held=True)).probabilities[step])
     words = words_with_changes(other, trace) if other.target_ids != trace.target_ids else ()
     return {
         "probability": probability_change_text(trace.target_pieces[step], before, after),

@@ -54,7 +54,7 @@ def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeNam
                 view, f"{name}_chosen", f"{theme} {weights_digest_of(trace)}", make_payload
             )
             chart(view, payload_address(view, name, theme), name, chosen_address)
-    st.html(f'<p class="reading">{_legend(trace)}</p>')
+    st.html(f'<p class="explanation">{_legend(trace)}</p>')
     _attribution_tables(view, weights, tokenizer)
 
 

@@ -48,7 +48,7 @@ def posterior_section(view: View, theme: ThemeName) -> None:
             chart(view, payload_address(view, POSTERIOR_FIGURE, theme), POSTERIOR_FIGURE)
         with right:
             equation(view, "after", payload_address(view, POSTERIOR_EQUATION, theme))
-            st.html(f'<p class="reading">{posterior_caption()}</p>')
+            st.html(f'<p class="explanation">{posterior_caption()}</p>')
 
 
 def posterior_payload(request: PayloadRequest) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import by_unit
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.intervention_controls import slider_labels
-from attnviz.ui.step.marks import view_marks
+from attnviz.ui.step.suspected_errors import suspected_error_payloads
 from attnviz.ui.view import View
 from attnviz.wording.what_if import what_ifs_payload
 
@@ -55,7 +55,7 @@ def step_controls(view: View, pair: SentencePair | None = None, *, tour: bool = 
     what_if_cards(view)
     view_state(view, tour=tour)
     with player_box:
-        player(view, view_marks(view), pair)
+        player(view, suspected_error_payloads(view), pair)
 
 
 def _column_name(view: View) -> str:
@@ -67,7 +67,7 @@ def _column_name(view: View) -> str:
     return by_unit(words, pieces)
 
 
-def key_help(view: View, *, stepping_only: bool = False, has_stages: bool = False) -> None:
+def key_help(view: View, *, common_only: bool = False, has_stages: bool = False) -> None:
     """Draw the keyboard shortcuts, or only those that work on every page."""
     shortcuts = {
         "←</kbd><kbd>→": gettext("step"),
@@ -90,9 +90,9 @@ def key_help(view: View, *, stepping_only: bool = False, has_stages: bool = Fals
         shortcuts.pop("Tab</kbd> <kbd>↑</kbd><kbd>↓")
     if not has_stages:
         shortcuts.pop("S")
-    if stepping_only or not has_posterior(view.trace):
+    if common_only or not has_posterior(view.trace):
         shortcuts.pop("B")
-    if stepping_only:
+    if common_only:
         shortcuts.pop(gettext("Enter"))
     spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in shortcuts.items())
     click = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.tour import Question, odds, questions
+from attnviz.analysis.tour import Question, chance_score, questions
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
@@ -16,16 +16,16 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.resources import posterior_of
 from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.view import MAIN, View
-from attnviz.wording.labels import mark_name, quote, quoted_name, shorten
+from attnviz.wording.labels import punctuation_name, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.tour import (
     POSTERIOR_STOP,
     QUIZ_STOP,
     SOFTMAX_STOP,
     Stop,
+    answer_explanation,
     chance_sentence,
-    explained,
-    opening,
+    quiz_introduction,
     quiz_labels,
     stop_titles,
     tour_stops,
@@ -122,7 +122,7 @@ def _energies_payload(data: TourData) -> dict[str, Any]:
 def _posterior_payload(data: TourData) -> list[dict[str, Any]]:
     """Return prior and posterior shares of the words for which either is largest."""
     words, word = data.record.words(), data.posterior_word
-    posterior_rows: NDArray[np.floating] = words.alignment if data.after is None else data.after
+    posterior_rows: NDArray[np.floating] = words.alignment if data.posterior_weights is None else data.posterior_weights
     prior, posterior = words.alignment[word], posterior_rows[word]
     shown = sorted(int(k) for k in np.argsort(-np.maximum(prior, posterior), kind="stable")[:COMPARED_WORDS])
     return [
@@ -139,18 +139,20 @@ def _posterior_payload(data: TourData) -> list[dict[str, Any]]:
 def _quiz_payload(data: TourData) -> dict[str, Any]:
     """Return the questions of the last stop, with the correct answers and explanations."""
     record, words = data.record, data.record.words()
-    quiz_questions = questions(record, data.after, answered=data.explained_words) if record.attends else ()
+    quiz_questions = questions(record, data.posterior_weights, answered=data.explained_words) if record.attends else ()
     quiz = {
         "source": list(words.source),
         "names": [_display_name(word) for word in words.source],
         "target": _target_words(record),
         "questions": [_question_payload(data, question) for question in quiz_questions],
         "words": quiz_labels(data),
-        "chance": chance_sentence(odds(record, quiz_questions), len(quiz_questions), after=data.after is not None),
+        "chance": chance_sentence(
+            chance_score(record, quiz_questions), len(quiz_questions), after=data.posterior_weights is not None
+        ),
     }
     return {
         "title": stop_titles()[QUIZ_STOP],
-        "texts": [coloured_parts(opening(data, quiz_questions))],
+        "texts": [coloured_parts(quiz_introduction(data, quiz_questions))],
         "place": "heatmap" if quiz_questions else "",
         "step": data.word.step,
         "missing": not quiz_questions,
@@ -171,12 +173,12 @@ def _target_words(record: Record) -> list[dict[str, Any]]:
 
 def _display_name(word: str) -> str:
     """Return the name of a word in a sentence."""
-    return mark_name(word) or quote(shorten(word, LONGEST_WORD))
+    return punctuation_name(word) or quote(shorten(word, LONGEST_WORD))
 
 
 def _question_payload(data: TourData, question: Question) -> dict[str, Any]:
     shares = data.record.words().alignment[question.word]
-    posterior = None if data.after is None else data.after[question.word]
+    posterior = None if data.posterior_weights is None else data.posterior_weights[question.word]
     return {
         "word": question.word,
         "attended": list(question.attended),
@@ -184,5 +186,5 @@ def _question_payload(data: TourData, question: Question) -> dict[str, Any]:
         "shares": shares.astype(float).tolist(),
         "later": None if posterior is None else posterior.astype(float).tolist(),
         "texts": [percent(float(share)) for share in shares],
-        "explained": coloured_parts(explained(data, question)),
+        "explained": coloured_parts(answer_explanation(data, question)),
     }

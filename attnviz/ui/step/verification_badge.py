@@ -68,7 +68,7 @@ def verification_payload(request: PayloadRequest) -> dict[str, Any]:
     shows_posterior = bool({*request.options} - {"", "before", "0"})  # see `verification_badge`
     try:
         checks = verifier_for(request).verify(
-            step, () if request.word is None else (request.word,), reading=shows_posterior
+            step, () if request.word is None else (request.word,), with_heatmap_posterior=shows_posterior
         )
     except MisfitError:  # the trace was altered, or made by another model
         return misfit_payload(trace, step)

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.gold import read_pharaoh
+from attnviz.analysis.gold import parse_pharaoh
 from attnviz.analysis.what_ifs import weights_from_links, weights_from_trace
 from attnviz.errors import AttnvizError
 from attnviz.figures.figure_input import Subject
@@ -27,15 +27,15 @@ from attnviz.trace.changes import (
     Change,
     ExcludeSource,
     FreezeContext,
-    Resolved,
     SetTemperature,
     SetWeights,
     TakeHypothesis,
+    TranslatorArguments,
     UniformAttention,
     WriteWords,
     replaced_by,
-    resolved,
     shares_of,
+    translator_arguments,
 )
 from attnviz.trace.interventions import Temperature, decode_infinity
 from attnviz.trace.what_ifs import StoredWhatIfs, left_out_sentence
@@ -201,7 +201,7 @@ def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[
             )
         row = posterior[step]
     elif kind == "links":
-        row = weights_from_links(trace, step, read_pharaoh(str(lender)))
+        row = weights_from_links(trace, step, parse_pharaoh(str(lender)))
     elif kind == "model" and lender in lenders(trace):
         row = weights_from_trace(trace, step, _force_decoded(trace, str(lender)))
     else:
@@ -223,7 +223,7 @@ def _has_attention(folder: str) -> bool:
         return False
 
 
-MakeTrace = Callable[[Resolved], Trace]
+MakeTrace = Callable[[TranslatorArguments], Trace]
 """Translates with these interventions."""
 
 
@@ -267,7 +267,7 @@ def _computed_what_ifs(
             continue
         try:
             trace = saved_traces.get((parent.fingerprint, what_if))
-            traces[number] = trace or make(resolved(parent, what_if.change, held=what_if.held))
+            traces[number] = trace or make(translator_arguments(parent, what_if.change, held=what_if.held))
         except AttnvizError as error:
             problems.append(str(error) if same_original else left_out_sentence(number, str(error)))
     if removed := set(range(1, len(stored.what_ifs) + 1)) - set(traces):
@@ -288,7 +288,7 @@ def _traces_by_what_if(saved: WhatIfs) -> dict[tuple[str, WhatIf], Trace]:
 def _trace_maker(first: Trace, device: str, beam: int | None) -> MakeTrace:
     """Return a function that translates the sentence of `first` with interventions."""
 
-    def make(change: Resolved) -> Trace:
+    def make(change: TranslatorArguments) -> Trace:
         if weights_of(first) is None:
             raise AttnvizError(
                 gettext(

@@ -117,7 +117,7 @@ def lecture_link(view: Keyed, at: str, file: str) -> None:
 
 
 @dataclass(frozen=True)
-class Picture:
+class OfferedFigure:
     """A figure as it is saved."""
 
     title: str
@@ -132,7 +132,7 @@ class Picture:
     """Text beside it on the page."""
 
 
-def story_pictures(figures: Iterable[Picture]) -> tuple[StoryPicture, ...]:
+def story_pictures(figures: Iterable[OfferedFigure]) -> tuple[StoryPicture, ...]:
     """Return figures in the form of a page for a lecture."""
     return tuple(StoryPicture(figure.title, (figure.note,), (figure.figure,), figure.numbers) for figure in figures)
 
@@ -201,7 +201,7 @@ def _file_content(
     return contents(view.trace, ending, options, weights, view.what_ifs)
 
 
-def pictures(view: View, session: Session) -> Iterator[Picture]:
+def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
     options, trace, subject = _heatmap_options(view, session), view.trace, subject_of(view, session)
     attends = trace.attends
@@ -212,20 +212,20 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
             (gettext("Heatmap"), "heatmap") if attends else (gettext("A single vector for all steps"), "one-vector")
         )
         numbers = table(trace, replace(options, gold=None))  # a table has no place for links
-        yield Picture(title, heading(trace, options), file, picture(trace, options), numbers)
+        yield OfferedFigure(title, heading(trace, options), file, picture(trace, options), numbers)
     for name, figure in step_figures(subject).items():
         if not figure.summary:
             drawn, numbers = figure.draw(subject), figure.table(subject)
             file = f"step-{subject.step + 1}-{name}"
-            yield Picture(figure.title(subject), figure.headline(subject), file, drawn, numbers)
+            yield OfferedFigure(figure.title(subject), figure.headline(subject), file, drawn, numbers)
     if view.compared:
         both, names = compared_in(view, view.compared, selection_of(session, view).choices), view.compared.names
         title = gettext("{first} and {other} side by side", first=names[0], other=names[1])
         drawn = comparison(both, names, end=options.end, root=options.root, colours=options.colours)
-        yield Picture(gettext("Side by side"), title, "comparison", drawn, comparison_table(both, names))
+        yield OfferedFigure(gettext("Side by side"), title, "comparison", drawn, comparison_table(both, names))
 
 
-def _posterior_heatmap(trace: Trace, options: FigureOptions) -> Picture:
+def _posterior_heatmap(trace: Trace, options: FigureOptions) -> OfferedFigure:
     """Return the heatmap with posterior attention or the difference, from the cached posterior."""
     shared: dict[str, Any] = {
         "by": options.by,
@@ -234,7 +234,7 @@ def _posterior_heatmap(trace: Trace, options: FigureOptions) -> Picture:
         "end": options.end,
         "margins": options.margins,
     }
-    return Picture(
+    return OfferedFigure(
         f"{gettext('Heatmap')}, {face_names()[options.face]}",
         heading(trace, options),
         f"heatmap-{options.face}",
@@ -256,7 +256,7 @@ def _current_gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:
     return gold_of(session, view) or GoldLinks()
 
 
-def picture_file(trace: Trace, figure: Picture) -> PictureFile:
+def picture_file(trace: Trace, figure: OfferedFigure) -> PictureFile:
     """Return a figure of `trace` as a file."""
     return PictureFile(
         figure.title,

@@ -12,7 +12,7 @@ from attnviz import AttnvizError
 from attnviz.export.lesson import lesson_html
 from attnviz.languages import gettext, language
 from attnviz.lessons import Lesson, LessonSentence, parse_lesson, read_lesson, shipped_lessons
-from attnviz.lessons.reading import folder_of_model
+from attnviz.lessons.lesson_file import folder_of_model
 from attnviz.lru_cache import LRUCache
 from attnviz.trace import Trace
 from attnviz.ui.admission import TURNS

@@ -24,10 +24,10 @@ from attnviz.evaluation.two_files import (
     pair_with_words_of,
     with_tokens_of,
 )
-from attnviz.importing.reading import read_bytes
+from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
-from attnviz.lessons.reading import MARK
+from attnviz.lessons.lesson_file import FORMAT_FIELD
 from attnviz.trace import Attention, WhatIfs
 from attnviz.trace.tokens import is_escaped
 from attnviz.ui.fields import switch, text_box
@@ -138,7 +138,7 @@ def open_file(session: Session, name: str, content: bytes) -> None:
     previous = session.get(_OPENED, OpenedFile("", None))
     session.pop(_REQUEST, None)
     try:
-        if MARK.encode() in content[:2000]:
+        if FORMAT_FIELD.encode() in content[:2000]:
             open_lesson(session, content)
             return
         file = attention_in(content, name)

@@ -36,7 +36,7 @@ from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.resources import cached_for_all, weights_of
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, show_traces, shown_trace
 from attnviz.ui.step.verification_badge import verification
-from attnviz.ui.toolbar.downloads import Picture, download_box, offer_pictures, picture_file
+from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
 from attnviz.ui.transformer.exhibit import (
     ADDITIVE_MODEL,
     GENERAL_MODEL,
@@ -215,10 +215,10 @@ def _offer_pictures(view: View, sources: FormSources) -> None:
     offer_pictures(view, make_files, ".".join(trace.fingerprint for trace in _traces(sources)), "export_row")
 
 
-def row_pictures(sources: FormSources, step: int) -> dict[Form, Picture]:
+def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
     """Return the row of 0-based `step` in every form as it is saved."""
     forms, pieces = _forms(sources), sources.additive.source_pieces
-    pictures: dict[Form, Picture] = {}
+    pictures: dict[Form, OfferedFigure] = {}
     for name, form in forms.items():
         heading = gettext(
             "Attention of {piece} in {model}",
@@ -226,7 +226,7 @@ def row_pictures(sources: FormSources, step: int) -> dict[Form, Picture]:
             model=form_model(name, sources),
         )
         sentence = step_sentence(name, forms, sources, step)
-        pictures[name] = Picture(
+        pictures[name] = OfferedFigure(
             form_names()[name],
             heading,
             f"step-{step + 1}-{name}",
@@ -278,7 +278,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
         left, right = st.columns([11, 10], gap="large")
         with left:
             _work_chart(view, traces, costs, theme)
-        with right, st.container(key=view.key("ladder_work")):
+        with right, st.container(key=view.key("equations_work")):
             sizes = int(traces[0].config["hidden_size"]), int(traces[0].config["alignment_size"])
             lengths = len(traces[0].source_pieces), len(traces[0].target_pieces)
             additive, dot = costs.values()
@@ -293,7 +293,7 @@ def _energy_column(view: View, trace: Trace, theme: ThemeName) -> None:
         view, address(trace, "energy-decomposition", theme, every=True), f"energy_decomposition_{kind}"
     )
     chart(view, address(trace, "softmax", theme, every=True), f"softmax_{kind}")
-    with st.container(key=view.key(f"ladder_{kind}")):
+    with st.container(key=view.key(f"equations_{kind}")):
         equation(view, f"energy_{kind}", address(trace, "equation-1", theme, every=True))
     if weights_of(trace) is None:
         st.text(not_verified_text(trace))
@@ -321,14 +321,19 @@ def _work_payload(_costs: dict[str, Multiplications], identity: str, theme: Them
     return steady_payload(figure.to_json(), {EVERY_STEP: ("", work_sentence(*_costs.values()))})
 
 
-def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
+def _pictures(
+    view: View,  # noqa: ARG001  as others
+    request: SentenceRequest,
+    selection: ExhibitSelection,
+    theme: ThemeName,
+) -> Iterator[OfferedFigure]:
     traces = energy_traces(request)
     for trace in traces:
         subject = Subject(trace, selection.step, weights_of(trace), selection.source)
         for name in _FIGURES:
             figure = STEP_FIGURES[name]
             title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
-            yield Picture(
+            yield OfferedFigure(
                 title,
                 f"{figure.headline(subject)} ({trace.model})",
                 f"{trace.model}-{selection.step + 1}-{name}",
@@ -336,7 +341,7 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
                 figure.table(subject),
             )
     costs, title = _work(traces), gettext("Multiplications")
-    yield Picture(
+    yield OfferedFigure(
         title,
         title,
         "multiplications",

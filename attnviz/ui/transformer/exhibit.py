@@ -12,7 +12,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.resources import translate
 from attnviz.ui.shared_payloads import register_trace
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 
 FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL, TRANSFORMER_MODEL, LARGE_MODEL = (
@@ -57,13 +57,13 @@ class ExhibitSelection:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One part of the page, called a rung in addresses. No exhibit imports another."""
+    """One part of the page. No exhibit imports another."""
 
     make_view: Callable[[SentenceRequest], View]
     """Computes the exhibit's trace and returns its view; raises AttnvizError with a sentence if that is impossible."""
     draw: Callable[[View, SentenceRequest, ThemeName], None]
     """Draws the exhibit, which `make_view` has computed."""
-    pictures: Callable[[View, SentenceRequest, ExhibitSelection, ThemeName], Iterator[Picture]]
+    pictures: Callable[[View, SentenceRequest, ExhibitSelection, ThemeName], Iterator[OfferedFigure]]
     """Yields the current figures and their tables for downloads; also called outside a Streamlit run."""
     view_id: str
     """Id of the exhibit's view."""

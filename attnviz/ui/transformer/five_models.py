@@ -24,10 +24,10 @@ from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.resources import Rows, measured, translate, weights_of
+from attnviz.ui.resources import Rows, bleu_rows, translate, weights_of
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, shown_trace
 from attnviz.ui.step.verification_badge import verification, verification_rows
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import (
     ADDITIVE_MODEL,
     FIXED_CONTEXT_MODEL,
@@ -141,11 +141,13 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
         st.text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
     rows = _bleu_rows()
     if sentence := _bleu_gap_sentence(rows):
-        st.html(f'<p class="reading">{sentence}</p>')
+        st.html(f'<p class="explanation">{sentence}</p>')
     lanes(view, _lanes(view, traces, rows))
     view_state(view)
     models_badge(view, traces, theme)
-    st.html(f'<h2 class="section">{gettext("Where the models look")}</h2><p class="reading">{heatmaps_caption()}</p>')
+    st.html(
+        f'<h2 class="section">{gettext("Where the models look")}</h2><p class="explanation">{heatmaps_caption()}</p>'
+    )
     cells = [_cell(trace) for trace in traces if trace.attends]
     gallery(view, [group("", "", cells, len(cells))])
     if rows:
@@ -153,7 +155,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
 
 
 def _bleu_rows() -> Rows:
-    return measured(MODELS, require_all=False)
+    return bleu_rows(MODELS, require_all=False)
 
 
 def _lanes(view: View, traces: list[Any], rows: Rows) -> dict[str, Any]:
@@ -206,14 +208,19 @@ def _length_title() -> str:
     return gettext("BLEU by the length of the sentence")
 
 
-def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
+def _pictures(
+    view: View,  # noqa: ARG001  as others
+    request: SentenceRequest,
+    selection: ExhibitSelection,  # noqa: ARG001  as others
+    theme: ThemeName,
+) -> Iterator[OfferedFigure]:
     for trace in _all_traces(request):
         if trace.attends:
             title, figure = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
-            yield Picture(title, title, f"heatmap-{trace.model}", figure, heatmap_table(trace), trace.translation)
+            yield OfferedFigure(title, title, f"heatmap-{trace.model}", figure, heatmap_table(trace), trace.translation)
     if rows := _bleu_rows():
         figure = bleu_by_length(rows, theme, marked_length=len(request.sentence.split()))
-        yield Picture(
+        yield OfferedFigure(
             _length_title(),
             _length_title(),
             "bleu-by-length",

@@ -38,7 +38,7 @@ from attnviz.ui.resources import cached_for_all, weights_digest_of, weights_of
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.verification_badge import badge_payload, misfit_payload, verification, verifier_for
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import (
     TRANSFORMER_MODEL,
     Exhibit,
@@ -97,10 +97,10 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
         HEAD,
     )
     if errors:
-        st.html(f'<p class="reading">{_error_rate_sentence(errors)}</p>')
+        st.html(f'<p class="explanation">{_error_rate_sentence(errors)}</p>')
     st.html(
         f'<h2 class="section opened">{head_title(opened_head)}</h2>'
-        f'<p class="reading">{kind_sentence(opened_head.kind)}</p>'
+        f'<p class="explanation">{kind_sentence(opened_head.kind)}</p>'
     )
     step_controls(view, _player_names(opened_head.kind))
     left, right = st.columns([11, 10], gap="large")
@@ -190,12 +190,17 @@ def _heatmap(_opened_head: OpenHead, identity: str, theme: ThemeName, code: str)
     return str(heatmap(_opened_head, theme=theme).to_json())
 
 
-def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
+def _pictures(
+    view: View,
+    request: SentenceRequest,  # noqa: ARG001  as others
+    selection: ExhibitSelection,
+    theme: ThemeName,
+) -> Iterator[OfferedFigure]:
     opened_head: OpenHead = view.trace
     name, errors = head_title(opened_head), head_errors(opened_head.trace)
     rates = errors.rates if errors else {}
     title, gallery_figure = gettext("All heads"), head_gallery(opened_head.trace, rates, theme=theme)
-    yield Picture(
+    yield OfferedFigure(
         title,
         title,
         "heads",
@@ -203,7 +208,7 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
         head_gallery_table(opened_head.trace, rates),
         _error_rate_sentence(errors) if errors else "",
     )
-    yield Picture(
+    yield OfferedFigure(
         name,
         name,
         f"head-{opened_head.name}",
@@ -217,7 +222,7 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
         heading = gettext(
             "{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=selection.step + 1
         )
-        yield Picture(
+        yield OfferedFigure(
             figure.title(subject),
             heading,
             f"head-{opened_head.name}-{selection.step + 1}-{figure_name}",

@@ -31,7 +31,7 @@ from attnviz.figures.judgement import (
     compared_values,
     verdict_table,
 )
-from attnviz.figures.template import filled, to_json
+from attnviz.figures.template import figure_of, to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
@@ -50,7 +50,7 @@ from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of_detector
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.verification_badge import inline_verification, verification_rows
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.view import View
 from attnviz.wording import judgement as wording
@@ -98,10 +98,10 @@ def _french(request: SentenceRequest) -> str:
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     attention: PairAttention = view.trace
     judgement = attention.judgement
-    st.html(f'<p class="reading">{wording.detector_caption()}</p>')
+    st.html(f'<p class="explanation">{wording.detector_caption()}</p>')
     step_controls(view, SentencePair((gettext("English"), gettext("French")), second_is_written=False))
     inline_verification(view, _verification_payload(judgement, judgement.fingerprint, language()))
-    st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="reading">{wording.attention_caption()}</p>')
+    st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="explanation">{wording.attention_caption()}</p>')
     left, right = st.columns(2, gap="large")
     with left:
         figure = _heatmap_json(attention, attention.fingerprint, theme, language(), True)
@@ -117,10 +117,10 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     with left:
         st.html(f'<h2 class="section">{gettext("Compare")}</h2>')
         inline_chart(view, _comparison_payload(judgement, judgement.fingerprint, theme, language()), "compared")
-    with right, st.container(key=view.key("ladder_verdict")):
+    with right, st.container(key=view.key("equations_verdict")):
         st.html(
             f'<h2 class="section">{gettext("Aggregate, then decide")}</h2>'
-            f'<p class="reading"><b>{wording.verdict(judgement)}</b></p>'
+            f'<p class="explanation"><b>{wording.verdict(judgement)}</b></p>'
         )
         inline_equation(view, wording.verdict_equation(judgement, theme), "verdict")
     _swap_section(view, request, judgement, theme)
@@ -214,17 +214,21 @@ def _verification_payload(_judgement: Judgement, identity: str, code: str) -> di
     }
 
 
-def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName) -> Iterator[Picture]:
+def _pictures(
+    view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName
+) -> Iterator[OfferedFigure]:
     attention: PairAttention = view.trace
     judgement, step = attention.judgement, selection.step
     for each, name in (
         (attention, gettext("French looks at English")),
         (PairAttention(judgement, "source"), gettext("English looks at French")),
     ):
-        yield Picture(name, name, f"attend-{each.query_side}", attend_figure(each, theme=theme), heatmap_table(each))
+        yield OfferedFigure(
+            name, name, f"attend-{each.query_side}", attend_figure(each, theme=theme), heatmap_table(each)
+        )
     title = gettext("Comparison of piece {number}", number=step + 1)
-    figure = filled(compared_template(judgement, theme), compared_values(judgement, step))
-    yield Picture(
+    figure = figure_of(compared_template(judgement, theme), compared_values(judgement, step))
+    yield OfferedFigure(
         title,
         title,
         f"compared-{step + 1}",
@@ -234,7 +238,7 @@ def _pictures(view: View, request: SentenceRequest, selection: ExhibitSelection,
     )
     other = _swapped_judgement(request, judgement, selection.swapped_words) if selection.swapped_words else None
     title = gettext("A bag of vectors")
-    yield Picture(
+    yield OfferedFigure(
         title,
         title,
         "bag",

@@ -12,12 +12,12 @@ from attnviz.figures.three_models import signals_figure, signals_table
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.palette import ThemeName
-from attnviz.trace.parts import Signals
+from attnviz.trace.parts import GradientNorms
 from attnviz.ui.admission import TURNS
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
-from attnviz.ui.resources import signals_of, weights_digest_of
+from attnviz.ui.resources import gradient_norms_of, weights_digest_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.ui.why.three_models import Trio, force_decoded, missing_models_reason, trio_stamp
 from attnviz.wording.why import gradient_share_sentences
@@ -52,7 +52,7 @@ def signals_payload(request: PayloadRequest) -> dict[str, Any]:
     return fitting_payload(figures, {EVERY_STEP: ("", right_piece)})
 
 
-def _requested(request: PayloadRequest) -> tuple[tuple[Trace, ...], list[Signals]]:
+def _requested(request: PayloadRequest) -> tuple[tuple[Trace, ...], list[GradientNorms]]:
     """Return the models' traces with their signals; raise UnknownPayloadError where there are none."""
     if missing_models_reason():
         raise UnknownPayloadError("signals")
@@ -68,15 +68,15 @@ def signals_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     yield _title(), _table(force_decoded(trio.reference))
 
 
-def signals_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
+def signals_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     traces = force_decoded(trio.reference)
     signals = [_cached_signals(trace) for trace in traces]
     figure = signals_figure(_kinds(traces), signals, theme=theme)
-    yield Picture(_title(), _title(), "signals", figure, _table(traces), " ".join(_sentences(traces, signals)))
+    yield OfferedFigure(_title(), _title(), "signals", figure, _table(traces), " ".join(_sentences(traces, signals)))
 
 
-def _sentences(traces: tuple[Trace, ...], signals: list[Signals]) -> tuple[str, str]:
+def _sentences(traces: tuple[Trace, ...], signals: list[GradientNorms]) -> tuple[str, str]:
     return gradient_share_sentences(_kinds(traces), [_shares(one, traces) for one in signals])
 
 
@@ -97,7 +97,7 @@ def _kinds(traces: tuple[Trace, ...]) -> list[str]:
     return [str(trace.config["attention"]) for trace in traces]
 
 
-def _shares(signals: Signals, traces: tuple[Trace, ...]) -> tuple[float, float] | None:
+def _shares(signals: GradientNorms, traces: tuple[Trace, ...]) -> tuple[float, float] | None:
     """Return the share of the gradient that reaches the piece the last model attends to most, and the uniform share.
 
     None where another model segments the sentences differently.
@@ -108,11 +108,11 @@ def _shares(signals: Signals, traces: tuple[Trace, ...]) -> tuple[float, float] 
     return gradient_share(signals, last.alignment.argmax(axis=1))
 
 
-def _cached_signals(trace: Trace) -> Signals:
+def _cached_signals(trace: Trace) -> GradientNorms:
     """Return the signals of `trace`, cached for all visitors; raise AttnvizError if its model is not installed."""
 
-    def compute() -> Signals:
-        signals = signals_of(trace)
+    def compute() -> GradientNorms:
+        signals = gradient_norms_of(trace)
         if signals is None:
             raise AttnvizError(
                 gettext(
@@ -123,4 +123,4 @@ def _cached_signals(trace: Trace) -> Signals:
         return signals
 
     with TURNS.released():
-        return cast("Signals", _CACHE.get((trace.fingerprint, weights_digest_of(trace)), compute))
+        return cast("GradientNorms", _CACHE.get((trace.fingerprint, weights_digest_of(trace)), compute))

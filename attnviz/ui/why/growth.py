@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.prefixes import FIRST, Growth, JudgedTranslation, prefixes
+from attnviz.analysis.prefixes import FIRST, JudgedTranslation, PrefixTranslations, prefixes
 from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.figures.sentence_length import (
     bleu_by_length,
@@ -31,9 +31,9 @@ from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.resources import FILE, Rows, devices, translations, translator_in
-from attnviz.ui.resources import measured as measured_of
+from attnviz.ui.resources import bleu_rows as measured_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.ui.why.three_models import MODELS, Trio, judge_model, missing_models_reason, trio_stamp
 from attnviz.wording.numbers import percent, small
@@ -140,14 +140,14 @@ def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
     return steady_payload(figure.to_json(), {EVERY_STEP: ("", caption)})
 
 
-def _requested_growth(request: PayloadRequest) -> Growth:
+def _requested_growth(request: PayloadRequest) -> PrefixTranslations:
     try:
         return growth_of(request.trace)
     except AttnvizError as error:
         raise UnknownPayloadError("growth") from error
 
 
-def human_scores(growth: Growth) -> list[float | None]:
+def human_scores(growth: PrefixTranslations) -> list[float | None]:
     """Return the chrF2 of each model's translation of the whole sentence against the reference; None without one."""
     reference = REFERENCE_TRANSLATIONS.get(growth.sentence)
     if reference is None:
@@ -184,14 +184,14 @@ def growth_tables(trace: Trace) -> Iterator[tuple[str, pd.DataFrame]]:
     yield _title(), sentence_growth_table(growth_of(trace))
 
 
-def growth_pictures(trace: Trace, theme: ThemeName = "light") -> Iterator[Picture]:
+def growth_pictures(trace: Trace, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     growth = growth_of(trace)
     figure, table = sentence_growth_figure(growth, theme=theme), sentence_growth_table(growth)
-    yield Picture(_title(), _title(), "sentence-growth", figure, table, growth_sentence(growth))
+    yield OfferedFigure(_title(), _title(), "sentence-growth", figure, table, growth_sentence(growth))
 
 
-def growth_of(trace: Trace) -> Growth:
+def growth_of(trace: Trace) -> PrefixTranslations:
     """Return the three models' translations of every prefix of the source sentence of `trace`, cached for all visitors.
 
     Raise AttnvizError where a model is not installed.
@@ -222,7 +222,7 @@ def _start(translation: str) -> str:
 
 
 @cached_in(LRUCache(8 << 20, size=size_of))
-def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> Growth:  # noqa: ARG001  part of the key
+def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> PrefixTranslations:  # noqa: ARG001  part of the key
     from attnviz.corpora.judging import judge
 
     texts, folders = prefixes(sentence), installed_models()
@@ -230,7 +230,7 @@ def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> 
     pairs = [(text, _start(output)) for translated in outputs for text, output in zip(texts, translated, strict=True)]
     judged = judge(translator_in(str(folders[judge_name]), device), pairs)
     count = len(texts)
-    return Growth(
+    return PrefixTranslations(
         texts,
         MODELS,
         tuple(str(read_config(folders[name])["attention"]) for name in MODELS),
@@ -241,7 +241,7 @@ def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> 
 
 def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
     """Draw the figure and return ""; without measured BLEU, return a message instead."""
-    rows = measured()
+    rows = three_models_bleu()
     if not rows:
         return gettext(
             "The folder of models has no usable file {file}, which stores the BLEU of the three models by "
@@ -249,14 +249,14 @@ def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
             file=FILE,
         )
     word_count = len(trio.reference.source_text.split())
-    st.html(f'<p class="reading"><b>{escape(_shares_sentence(rows, trio))}</b></p>')
+    st.html(f'<p class="explanation"><b>{escape(_shares_sentence(rows, trio))}</b></p>')
     figure = bleu_by_length(rows, theme, marked_length=word_count)
     payload = steady_payload(figure.to_json(), {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
     inline_chart(view, payload, "by_length")
     return ""
 
 
-def measured() -> Rows:
+def three_models_bleu() -> Rows:
     """Return the measured BLEU of the three models, a row for each length bucket; empty if absent or damaged."""
     return measured_of(MODELS)
 
@@ -290,16 +290,16 @@ def _sentence(rows: Rows, word_count: int, trio: Trio) -> str:
 
 def by_length_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  same signature as the others
     """Yield the numbers of the figure."""
-    if rows := measured():
+    if rows := three_models_bleu():
         yield _length_curve_title(), bleu_by_length_table(rows)
 
 
-def by_length_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
+def by_length_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
-    if rows := measured():
+    if rows := three_models_bleu():
         word_count = len(trio.reference.source_text.split())
         figure, sentence = bleu_by_length(rows, theme, marked_length=word_count), _sentence(rows, word_count, trio)
-        yield Picture(
+        yield OfferedFigure(
             _length_curve_title(), _length_curve_title(), "bleu-by-length", figure, bleu_by_length_table(rows), sentence
         )
 

@@ -17,7 +17,7 @@ from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitt
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.ui.why.three_models import Trio, force_decoded, missing_models_reason, trio_stamp
 from attnviz.wording.labels import quote, shorten
@@ -133,11 +133,11 @@ def forced_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     yield _title(), forced_words_table(_forced_words(trio.reference))
 
 
-def forced_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
+def forced_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     words = _forced_words(trio.reference)
     figure = forced_words_figure(words, theme=theme)
-    yield Picture(_title(), _title(), "forced-words", figure, forced_words_table(words), _sentence(words))
+    yield OfferedFigure(_title(), _title(), "forced-words", figure, forced_words_table(words), _sentence(words))
 
 
 def _sentence(words: ForcedWords) -> str:

@@ -202,7 +202,7 @@ function draw(root, state) {
 function toggleExhibit(root, { payload, opened }) {
   const { exhibit } = payload?.forms[viewState(root).options.form] ?? {};
   if (!exhibit) return;
-  const request = sendRequest("rung", opened === exhibit ? "" : exhibit);
+  const request = sendRequest("exhibit", opened === exhibit ? "" : exhibit);
   const end = onAcknowledged((handled) => {
     if (handled < request) return;
     end();

@@ -5,7 +5,7 @@
 // to the values that fill it, as JSON. `layout.meta` says whether rows or columns are steps, source pieces or words:
 // then the chosen ones are marked, and a click chooses one.
 
-import { onScaleChange, scaled, scaleFactor } from "../larger.js";
+import { onScaleChange, scaled, scaleFactor } from "../figure_scale.js";
 import { fetchAhead, payloadOf } from "../payloads.js";
 import {
   chartOf,
@@ -26,7 +26,7 @@ import { writeWithTerms } from "../terms/terms.js";
 import { onMessage, sendChoice, viewState } from "../view.js";
 import { drawFrozenLabels, moveColumnLabels } from "./frozen.js";
 import { attachSliders, followWhatIfs } from "./drag.js";
-import { entryAt, marks, middleOf } from "./marks.js";
+import { entryAt, middleOf, selectionShapes } from "./selection.js";
 import { choiceAt, highlight, reportPointing } from "./pointing.js";
 import { markTabStop, placeSliders } from "./sliders.js";
 import { filled } from "./template.js";
@@ -213,7 +213,7 @@ async function draw(root, state) {
   if (layout.meta.tree) state.tree ??= await import("./tree.js");
   if (layout.meta.panels) state.panels ??= await import("./panels.js");
   if (!states.has(root)) return;
-  const shapes = [...marks(layout, state, state.places), ...(layout.shapes ?? [])];
+  const shapes = [...selectionShapes(layout, state, state.places), ...(layout.shapes ?? [])];
   if (same) await trackDrawing(state, Plotly.relayout(chart, { shapes }));
   else {await trackDrawing(
       state,

@@ -2,7 +2,7 @@
 // in all of them. The frames are elements over the chart, since Plotly takes a tenth of a second to draw them.
 
 import { find, number } from "../shared.js";
-import { axisOf } from "./marks.js";
+import { axisOf } from "./selection.js";
 
 /**
  * The value of a cell in the panel of an axis, in its own unit; null where it has none.

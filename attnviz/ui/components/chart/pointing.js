@@ -4,7 +4,7 @@
 
 import { find } from "../shared.js";
 import { sendPointed } from "../view.js";
-import { axisOf, entryAt } from "./marks.js";
+import { axisOf, entryAt } from "./selection.js";
 
 const ADDED = 1; // index of the trace with the contributions of words, in the figure of the context's units
 

@@ -20,7 +20,7 @@ interface GrowthMeta extends Omit<Meta, "rows"> {
   hidden: number;
   paper: string;
   context: string;
-  mark: string;
+  selection_colour: string;
 }
 
 /** `annotations` and `alpha` are float32 in base64, a row for each source piece and for each step. */

@@ -1,7 +1,7 @@
 // Figure of the context vector as a running sum: a strip alpha_ij h_j for each source piece, and below them their sum
 // so far. The annotations are sent once for all steps; the products of each step are computed here.
 
-import { onScaleChange, scaled, scaleFactor } from "../larger.js";
+import { onScaleChange, scaled, scaleFactor } from "../figure_scale.js";
 import { payloadOf } from "../payloads.js";
 import {
   chartOf,

@@ -77,7 +77,7 @@ export function growthAt(state, step, strongest) {
  * @returns {Shape[]}
  */
 export function growthShapes({ skeleton, lines, row }, added, units, source) {
-  const { paper, context, mark, hidden } = skeleton.layout.meta;
+  const { paper, context, selection_colour: selection, hidden } = skeleton.layout.meta;
   const count = lines.length;
   /** @type {(x0: number, x1: number, y0: number, y1: number, line: Shape["line"], more?: Partial<Shape>) => Shape} */
   const rule = (x0, x1, y0, y1, line, more) => ({ type: "line", x0, x1, y0, y1, line, ...more });
@@ -94,10 +94,12 @@ export function growthShapes({ skeleton, lines, row }, added, units, source) {
     found.push(frame(added - 0.5, count - 0.5, paper, { line: { width: 0 }, fillcolor: paper, opacity: VEIL }));
   }
   if (units > hidden) {
-    found.push(rule(hidden + 0.5, hidden + 0.5, 0, 1, { color: mark, width: 1.5, dash: "dot" }, { yref: "paper" }));
+    found.push(
+      rule(hidden + 0.5, hidden + 0.5, 0, 1, { color: selection, width: 1.5, dash: "dot" }, { yref: "paper" }),
+    );
   }
   const chosen = row(source);
-  if (chosen >= 0) found.push(frame(chosen - 0.5, chosen + 0.5, mark));
+  if (chosen >= 0) found.push(frame(chosen - 0.5, chosen + 0.5, selection));
   found.push(frame(-0.5, 0.5, context, { yref: "y2" }));
   return found;
 }

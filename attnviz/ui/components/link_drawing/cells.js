@@ -1,7 +1,7 @@
 // The cells over the heatmap in which links are drawn: one grid for pointer, finger and keyboard, whose focused cell
-// moves, and a mark for each link. They are elements over the chart, since Plotly draws too slowly.
+// moves, and a marker for each link. They are elements over the chart, since Plotly draws too slowly.
 
-import { axisOf } from "../chart/marks.js";
+import { axisOf } from "../chart/selection.js";
 import { element, findAll } from "../shared.js";
 
 /** @type {Record<string, [number, number]>} */
@@ -26,14 +26,14 @@ const FINGER = 24; // pixels of a column that a finger can tap
  */
 export function openCells(container, control) {
   const grid = element("div", "link-cells"), row = element("div", "row"), cell = element("div", "cell");
-  const marks = element("div", "marks");
+  const markers = element("div", "markers");
   grid.setAttribute("role", "grid");
-  marks.setAttribute("aria-hidden", "true");
+  markers.setAttribute("aria-hidden", "true");
   row.setAttribute("role", "row");
   cell.setAttribute("role", "gridcell");
   cell.tabIndex = 0;
   row.append(cell);
-  grid.append(marks, row);
+  grid.append(markers, row);
   /** Row and column of the current cell. */
   let here = { row: 0, column: 0 };
   /** The words of the rows and columns; those of `</s>` and beyond are no words. @type {number[]} */
@@ -120,20 +120,20 @@ export function openCells(container, control) {
     event.stopPropagation();
   });
 
-  function drawMarks() {
+  function drawMarkers() {
     const height = grid.clientHeight / targets.length, width = grid.clientWidth / sources.length;
-    marks.style.setProperty("--size", `${Math.min(Math.max(0.46 * Math.min(height, 2 * width), 7), 15)}px`);
-    marks.replaceChildren(
-      ...control.marks().flatMap(({ kind, link: [j, i] }) =>
+    markers.style.setProperty("--size", `${Math.min(Math.max(0.46 * Math.min(height, 2 * width), 7), 15)}px`);
+    markers.replaceChildren(
+      ...control.markers().flatMap(({ kind, link: [j, i] }) =>
         placesOf(targets, i).flatMap((rowNumber) =>
           placesOf(sources, j).map((columnNumber) => {
-            const mark = element("span", `mark ${kind}`);
-            mark.dataset.link = `${j}-${i}`;
-            Object.assign(mark.style, {
+            const marker = element("span", `marker ${kind}`);
+            marker.dataset.link = `${j}-${i}`;
+            Object.assign(marker.style, {
               left: `${100 * (columnNumber + 0.5) / sources.length}%`,
               top: `${100 * (rowNumber + 0.5) / targets.length}%`,
             });
-            return mark;
+            return marker;
           })
         )
       ),
@@ -168,7 +168,7 @@ export function openCells(container, control) {
       column: Math.min(here.column, lastOf(sources, control.payload().source.length)),
     };
     describe();
-    drawMarks();
+    drawMarkers();
   }
 
   let frame = 0;

@@ -38,8 +38,8 @@ interface AttentionLinks {
 /** What the cells over the heatmap show and do. */
 interface CellControl {
   payload(): LinkDrawingPayload;
-  /** The marks by kind, as pairs of words. */
-  marks(): { kind: LinkKind | "false"; link: LinkPair }[];
+  /** The markers by kind, as pairs of words. */
+  markers(): { kind: LinkKind | "false"; link: LinkPair }[];
   kindOf(link: LinkPair): LinkKind | null;
   /** Sets the link of a cell to its next kind. */
   advance(link: LinkPair): void;
@@ -49,7 +49,7 @@ interface CellControl {
 }
 
 interface LinkCells {
-  /** Shows the cells and marks where the heatmap now has them. */
+  /** Shows the cells and markers where the heatmap now has them. */
   place(): void;
   stop(): void;
 }

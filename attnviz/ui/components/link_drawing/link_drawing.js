@@ -112,10 +112,10 @@ function show(root, state) {
   if (line && !line.contains(state.score)) line.replaceChildren(state.score);
   find(state.score, ".counts").replaceChildren(
     ...Object.entries(counts).flatMap(([kind, count]) => {
-      const mark = element("span", `mark ${kind}`);
-      mark.setAttribute("aria-hidden", "true");
+      const marker = element("span", `marker ${kind}`);
+      marker.setAttribute("aria-hidden", "true");
       const text = element("span", "count");
-      text.append(mark, fill(words[`count-${kind}`], { count }));
+      text.append(marker, fill(words[`count-${kind}`], { count }));
       return links.size ? [text, " "] : [];
     }),
   );
@@ -135,10 +135,10 @@ function show(root, state) {
 }
 
 /**
- * The marks on the heatmap: the links drawn, and once there are any, the links of the attention that are not among them.
+ * The markers on the heatmap: the links drawn, and once there are any, the links of the attention that are not among them.
  * @param {LinkDrawingState} state
  */
-function marksOf({ links, fetched }) {
+function markersOf({ links, fetched }) {
   const drawn = pairsOf(links);
   if (!drawn.length) return [];
   const { wrong } = scoreOf(fetched?.payload.links ?? [], links);
@@ -206,7 +206,7 @@ function start(root, data) {
   if (!container) throw new Error("there is no heatmap");
   state.cells = openCells(container, {
     payload: () => state.data,
-    marks: () => marksOf(state),
+    markers: () => markersOf(state),
     kindOf: (link) => state.links.get(nameOf(link)) ?? null,
     advance: (link) => advance(root, state, link),
     undo: () => undo(root, state),

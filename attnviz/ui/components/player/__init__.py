@@ -64,13 +64,13 @@ class SentencePair:
     """Whether the second sentence is written step by step; otherwise it is complete from the beginning."""
 
 
-def player(view: View, marks: Sequence[Mapping[str, Any]] = (), pair: SentencePair | None = None) -> None:
+def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair: SentencePair | None = None) -> None:
     """Draw both sentences with the current step and source piece marked, and the controls.
 
-    Words that are likely wrong have `marks` (`ui.step.marks`).
+    Words that are likely wrong have `suspected_errors` (`ui.step.suspected_errors`).
     """
     payload = _payload(view.trace, view.identity, pair, language())
-    shown = {"marksEnd": view.shows("numbers"), "marks": marks}
+    shown = {"showsEnd": view.shows("numbers"), "suspectedErrors": suspected_errors}
     component("player")(key=view.key("player"), data=payload | shown)
 
 

@@ -18,8 +18,8 @@ interface TargetWord extends PlayerWord {
   steps: number[];
 }
 
-/** A line of the card of a mark; its button chooses something or requests a what-if. */
-interface MarkLine {
+/** A line of the card of a suspected error; its button chooses something or requests a what-if. */
+interface CardLine {
   name: string;
   text: string;
   words: ChangedWord[];
@@ -29,7 +29,7 @@ interface MarkLine {
 }
 
 /** Words that are likely wrong, from the `first` to the `last`, and why. */
-interface Mark {
+interface SuspectedError {
   line: "source" | "target";
   first: number;
   last: number;
@@ -39,7 +39,7 @@ interface Mark {
   struck: boolean;
   label: string;
   title: string;
-  lines: MarkLine[];
+  lines: CardLine[];
 }
 
 interface PlayerPayload {
@@ -59,8 +59,8 @@ interface PlayerPayload {
   spoken: [string, string];
   written: boolean;
   /** Whether the end mark is always seen. */
-  marksEnd: boolean;
-  marks: Mark[];
+  showsEnd: boolean;
+  suspectedErrors: SuspectedError[];
   words: Words;
 }
 

@@ -107,14 +107,16 @@ export default function ({ data, parentElement }) {
   states.set(root, state);
   const other = state.data?.identity !== data.identity;
   state.data = data;
-  root.classList.toggle("without-end", !data.marksEnd);
+  root.classList.toggle("without-end", !data.showsEnd);
   root.classList.toggle("long", Math.max(data.source.length, data.target.length) > MOST_LARGE);
   writeTexts(root, data.words);
   if (other) {
     state.pause();
     buildSentences(root, data, state.choose);
   }
-  if (data.marks.length) import("./why.js").then((module) => module.drawMarks(root, data.marks));
+  if (data.suspectedErrors.length) {
+    import("./suspected_errors.js").then((module) => module.drawSuspectedErrors(root, data.suspectedErrors));
+  }
   showSelection(root, state);
   return state.stop;
 }

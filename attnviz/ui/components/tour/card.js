@@ -6,7 +6,7 @@ import { sendChoice, sendPreview, viewRoot, viewState } from "../view.js";
 import { comparedBars, energySliders, sentenceElement } from "./parts.js";
 import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer, togglePopover } from "./places.js";
 import { answersOf, isAsking, quizBox } from "./quiz.js";
-import { adjacentStops, focusWord, goBack, goForward, onTourKey } from "./walking.js";
+import { adjacentStops, focusWord, goBack, goForward, onTourKey } from "./navigation.js";
 
 export { goBack, goForward, onTourKey };
 

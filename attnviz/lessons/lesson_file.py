@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import yaml
 
@@ -13,8 +13,8 @@ from attnviz.errors import AttnvizError
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.installed_models import default_model, installed_model, installed_models
 from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.lessons.fields import Fields, fail, found, line_of, quoted, root_of, text_of
-from attnviz.text_files import reading
+from attnviz.lessons.fields import Fields, description, fail, line_of, quoted, root_of, text_of
+from attnviz.text_files import reading_errors
 
 Level = Literal["idea", "numbers"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -41,20 +41,23 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Attends:
+class SourceWordPrediction:
     """Predict the source word that the step's word attends to most."""
+
+    kind: ClassVar[str] = "attends"
 
 
 @dataclass(frozen=True)
-class Next:
+class NextWordPrediction:
     """Predict the word that the step writes."""
 
+    kind: ClassVar[str] = "next"
     choices: tuple[str, ...] = ()
     """Words to choose from; empty for the likeliest ones."""
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberPrediction:
     """Estimate a number of the step."""
 
     quantity: Quantity
@@ -65,15 +68,16 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoicePrediction:
     """Choose one of several texts."""
 
+    kind: ClassVar[str] = "choice"
     choices: tuple[Text, ...]
     answer: int
     """Number of the right choice, from 1."""
 
 
-Prediction = Attends | Next | Number | Choice
+Prediction = SourceWordPrediction | NextWordPrediction | NumberPrediction | ChoicePrediction
 
 
 @dataclass(frozen=True)
@@ -102,9 +106,9 @@ class Question:
     @property
     def kind(self) -> str:
         """What is predicted: "attends", "next", "choice" or a quantity; empty where nothing is."""
-        if isinstance(self.prediction, Number):
+        if isinstance(self.prediction, NumberPrediction):
             return self.prediction.quantity
-        return "" if self.prediction is None else type(self.prediction).__name__.lower()
+        return "" if self.prediction is None else self.prediction.kind
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -142,7 +146,7 @@ class Lesson:
         return tuple(code for code in self.title.versions if code)
 
 
-MARK = "attnviz-lesson"
+FORMAT_FIELD = "attnviz-lesson"
 """First field of a lesson file, with the version of the format."""
 VERSION = "1"
 
@@ -157,7 +161,7 @@ REQUIRED = {
 """Values of the field `predict`, each with the fields that it needs."""
 OPTIONAL = {"next": ("choices",), "choice": ("step",), "": ("step",)}
 """Fields that a question may have besides, by the value of `predict`; "" where there is none."""
-LESSON_FIELDS = (MARK, "title", "about", "minutes", "sentences")
+LESSON_FIELDS = (FORMAT_FIELD, "title", "about", "minutes", "sentences")
 SENTENCE_FIELDS = ("sentence", "model", "beam", "target", "questions")
 COMMON_FIELDS = ("question", "predict", "note", "level", "show", "reveal", "layer", "head")
 SPECIAL_FIELDS = ("step", "source", "tolerance", "choices", "answer")
@@ -206,7 +210,7 @@ def folder_of_model(sentence: LessonSentence, default: Path | None = None) -> Pa
 
 def read_lesson(path: Path) -> Lesson:
     """Return the lesson in a file; raise AttnvizError where it cannot be read, or its fields are not a lesson's."""
-    with reading(path):
+    with reading_errors(path):
         content = path.read_bytes()
     try:
         return parse_lesson(content)
@@ -218,18 +222,22 @@ def parse_lesson(content: bytes) -> Lesson:
     """Return the lesson in the bytes of a file; raise AttnvizError where its fields are not a lesson's."""
     root = root_of(content)
     keys = [key.value for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
-    if MARK not in keys:
+    if FORMAT_FIELD not in keys:
         raise AttnvizError(
-            gettext("This is not a lesson file: the field “{mark}: {version}” is missing.", mark=MARK, version=VERSION)
+            gettext(
+                "This is not a lesson file: the field “{mark}: {version}” is missing.",
+                mark=FORMAT_FIELD,
+                version=VERSION,
+            )
         )
     fields = Fields(root, LESSON_FIELDS)
-    if fields.text(MARK) != VERSION:
+    if fields.text(FORMAT_FIELD) != VERSION:
         message = gettext(
             "this lesson has version {found} of the format, and this program reads version {version}.",
-            found=quoted(fields.text(MARK)),
+            found=quoted(fields.text(FORMAT_FIELD)),
             version=VERSION,
         )
-        fail(fields.line_of(MARK), message)
+        fail(fields.line_of(FORMAT_FIELD), message)
     title = _text(fields.node("title"), "title", None)
     languages = tuple(title.versions)
     return Lesson(
@@ -306,22 +314,22 @@ def _check_fields(kind: str, fields: Fields) -> None:
 
 def _prediction(kind: str, fields: Fields, languages: tuple[str, ...]) -> Prediction | None:
     if kind == "attends":
-        return Attends()
+        return SourceWordPrediction()
     if kind == "next":
         choices = fields.texts("choices")
         _check_choices(fields, choices)
-        return Next(choices)
+        return NextWordPrediction(choices)
     if kind == "choice":
         texts = tuple(_text(item, "choices", languages) for item in fields.items("choices"))
         for code in languages:
             _check_choices(fields, tuple(text.versions[code] for text in texts))
         answer = fields.whole("answer", 1, len(texts))
         assert answer is not None  # the field is required
-        return Choice(texts, answer)
+        return ChoicePrediction(texts, answer)
     quantity = next((name for name in QUANTITIES if name == kind), None)
     if quantity is None:
         return None
-    return Number(quantity, fields.positive("tolerance"), _word_or_number(fields, "source"))
+    return NumberPrediction(quantity, fields.positive("tolerance"), _word_or_number(fields, "source"))
 
 
 def _check_choices(fields: Fields, choices: tuple[str, ...]) -> None:
@@ -350,7 +358,10 @@ def _text(node: yaml.Node, name: str, languages: tuple[str, ...] | None) -> Text
         fields = Fields(node, LANGUAGES)
         text = Text({code: fields.text(code) for code in LANGUAGES if code in fields})
         if not text.versions:
-            fail(line_of(node), gettext("{name} must be a text; found {found}.", name=quoted(name), found=found(node)))
+            fail(
+                line_of(node),
+                gettext("{name} must be a text; found {found}.", name=quoted(name), found=description(node)),
+            )
     if languages is not None and tuple(text.versions) != languages:
         wanted, given = (
             ", ".join(codes) if any(codes) else gettext("one language, without its code")

@@ -33,7 +33,7 @@ from attnviz.importing.recurrent_run import (
 )
 from attnviz.importing.unsupported import tutorial_way_out
 
-MARK = "decoder.attn_combine.weight"
+IDENTIFYING_TENSOR = "decoder.attn_combine.weight"
 """Tensor whose presence identifies a checkpoint of this tutorial."""
 _WEIGHT, _BIAS = "decoder.attn.weight", "decoder.attn.bias"
 _NAMES = {
@@ -41,7 +41,7 @@ _NAMES = {
     "decoder.embedding.weight": "decoder.embedding.weight",
     _WEIGHT: "decoder.place.weight",
     _BIAS: "decoder.place.bias",
-    MARK: "decoder.combine.weight",
+    IDENTIFYING_TENSOR: "decoder.combine.weight",
     "decoder.attn_combine.bias": "decoder.combine.bias",
     "decoder.out.weight": "decoder.output.weight",
     "decoder.out.bias": "decoder.output.bias",

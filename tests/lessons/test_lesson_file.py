@@ -13,17 +13,17 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.lessons import Lesson, LessonSentence, Question, parse_lesson, read_lesson, shipped_lessons
-from attnviz.lessons.reading import (
+from attnviz.lessons.lesson_file import (
+    FORMAT_FIELD,
     HARMLESS,
     HEATMAP,
     LEVELS,
-    MARK,
     QUANTITIES,
-    Attends,
-    Choice,
-    Next,
-    Number,
+    ChoicePrediction,
+    NextWordPrediction,
+    NumberPrediction,
     Prediction,
+    SourceWordPrediction,
     Text,
 )
 from tests.snapshots import plain
@@ -46,12 +46,16 @@ def predictions(languages: tuple[str, ...]) -> st.SearchStrategy[Prediction | No
     different = some.filter(lambda found: all(len({t.versions[c] for t in found}) == len(found) for c in languages))
     return st.one_of(
         st.none(),
-        st.just(Attends()),
-        st.builds(Next, st.one_of(st.just(()), st.lists(WORD, min_size=2, max_size=4, unique=True).map(tuple))),
-        st.builds(Number, st.sampled_from(QUANTITIES), st.floats(0.001, 100).map(float), place).map(
-            lambda number: Number(number.quantity, number.tolerance) if number.quantity == "probability" else number
+        st.just(SourceWordPrediction()),
+        st.builds(
+            NextWordPrediction, st.one_of(st.just(()), st.lists(WORD, min_size=2, max_size=4, unique=True).map(tuple))
         ),
-        st.builds(Choice, different.map(tuple), st.just(1)),
+        st.builds(NumberPrediction, st.sampled_from(QUANTITIES), st.floats(0.001, 100).map(float), place).map(
+            lambda number: (
+                NumberPrediction(number.quantity, number.tolerance) if number.quantity == "probability" else number
+            )
+        ),
+        st.builds(ChoicePrediction, different.map(tuple), st.just(1)),
     )
 
 
@@ -111,11 +115,11 @@ def written(lesson: Lesson) -> bytes:
             "layer": one.layer,
             "head": one.head,
         }
-        if isinstance(one.prediction, Number):
+        if isinstance(one.prediction, NumberPrediction):
             fields |= {"tolerance": one.prediction.tolerance, "source": one.prediction.source}
-        if isinstance(one.prediction, Choice):
+        if isinstance(one.prediction, ChoicePrediction):
             fields |= {"choices": [text(choice) for choice in one.prediction.choices], "answer": one.prediction.answer}
-        if isinstance(one.prediction, Next):
+        if isinstance(one.prediction, NextWordPrediction):
             fields["choices"] = list(one.prediction.choices) or None
         return without_none(fields) | {"show": list(one.show), "reveal": list(one.reveal)}
 
@@ -134,7 +138,7 @@ def written(lesson: Lesson) -> bytes:
         for one in lesson.sentences
     ]
     fields = {
-        MARK: 1,
+        FORMAT_FIELD: 1,
         "title": text(lesson.title),
         "about": text(lesson.about),
         "minutes": lesson.minutes,
@@ -238,7 +242,7 @@ def test_texts_are_read_as_they_are_written() -> None:
     fields = "        predict: choice\n        choices: [yes, no, 2026-01-01, 1.50]\n        answer: 1\n"
     (sentence,) = parse_lesson(f"{QUESTION}{fields}        note: a\n          b\u00a0?\n".encode()).sentences
     (question,) = sentence.questions
-    assert isinstance(question.prediction, Choice)
+    assert isinstance(question.prediction, ChoicePrediction)
     assert [str(text) for text in question.prediction.choices] == ["yes", "no", "2026-01-01", "1.50"]
     assert str(question.note) == "a b\u00a0?"
 

@@ -24,7 +24,7 @@ BANK, GREETINGS, DEEDS = (f"?sentence={quote(sentence)}" for sentence in EXAMPLE
 def test_a_mark_opens_its_card_and_leads_to_the_step(open_page: Opener) -> None:
     page = open_page(DEEDS)
     settled(page)
-    mark, card = page.locator(".player .mark"), page.locator(".player .reasons")
+    mark, card = page.locator(".player .suspect"), page.locator(".player .reasons")
     expect(mark).to_have_count(1)
     box = mark.bounding_box()
     assert box is not None
@@ -48,7 +48,7 @@ def test_a_mark_opens_its_card_and_leads_to_the_step(open_page: Opener) -> None:
 def test_unread_words_are_struck_through_while_their_card_is_open(open_page: Opener) -> None:
     page = open_page(GREETINGS)
     settled(page)
-    mark, unread = page.locator(".player .source .mark"), page.locator(".player .source .unread")
+    mark, unread = page.locator(".player .source .suspect"), page.locator(".player .source .unread")
     expect(unread).to_have_count(0)
     mark.click()
     expect(unread).to_have_text(["night", ".", "Sleep", "well", ".", "Good-bye"])
@@ -61,7 +61,7 @@ def test_keyboard_opens_a_card_and_takes_another_hypothesis(open_page: Opener) -
     settled(page)
     page.locator(".player .target .current").focus()
     page.keyboard.press("Tab")
-    mark = page.locator(".player .mark")
+    mark = page.locator(".player .suspect")
     expect(mark).to_be_focused()
     page.keyboard.press("Enter")
     card = page.locator(".player .reasons")
@@ -79,10 +79,10 @@ def test_keyboard_opens_a_card_and_takes_another_hypothesis(open_page: Opener) -
     expect(card).to_be_hidden()
     page.locator(".what_ifs .undo").click()
     expect(page.locator(".player .target")).to_have_text(re.compile("banque"))
-    expect(page.locator(".player .mark")).to_have_count(1)
+    expect(page.locator(".player .suspect")).to_have_count(1)
 
 
 def test_a_right_translation_has_no_marks(open_page: Opener) -> None:
     page = open_page("")
     settled(page)
-    expect(page.locator(".player .mark")).to_have_count(0)
+    expect(page.locator(".player .suspect")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""Payloads of the marks on words that are likely wrong: their texts, and the requests of their buttons."""
+"""Payloads of suspected errors: their texts, and the requests of their buttons."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.trace.changes import TakeHypothesis, resolved
+from attnviz.trace.changes import TakeHypothesis, translator_arguments
 from attnviz.ui.examples import EXAMPLES
-from attnviz.ui.step import marks as marks_module
-from attnviz.ui.step.marks import view_marks
+from attnviz.ui.step import suspected_errors as suspected_errors_module
+from attnviz.ui.step.suspected_errors import suspected_error_payloads
 from attnviz.ui.step.what_ifs import requested_change
 from attnviz.ui.view import MAIN, View
 
@@ -25,7 +25,7 @@ SENTENCES = (*EXAMPLES["Mistakes, and why"], UNSURE)
 def make_view(shipped_model: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., View]:
     """Return a function that translates a sentence with the shipped model and returns its view."""
     translator: Translator[Trace] = Translator.load(shipped_model, device="cpu")
-    monkeypatch.setattr(marks_module, "tokenizer_of", lambda _: translator.tokenizer)
+    monkeypatch.setattr(suspected_errors_module, "tokenizer_of", lambda _: translator.tokenizer)
 
     def make(sentence: str, *, can_change: bool = True, **more: Any) -> View:
         trace = translator.translate(sentence, beam=5)
@@ -46,13 +46,13 @@ def test_cards_say_where_the_step_looked_and_what_would_change(
     make_view: Callable[..., View], sentence: str, snapshot: SnapshotAssertion
 ) -> None:
     texts = [
-        [mark["label"], mark["title"]]
+        [suspect["label"], suspect["title"]]
         + [
             f"{line['name']}: {line['text'] or ' '.join(word['text'] for word in line['words'])} "
             f"[{line.get('button', '')}]"
-            for line in mark["lines"]
+            for line in suspect["lines"]
         ]
-        for mark in view_marks(make_view(sentence))
+        for suspect in suspected_error_payloads(make_view(sentence))
     ]
     assert texts == snapshot
 
@@ -60,13 +60,13 @@ def test_cards_say_where_the_step_looked_and_what_would_change(
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_every_button_requests_something_possible(make_view: Callable[..., View], sentence: str) -> None:
     view = make_view(sentence)
-    marks = view_marks(view)
-    assert marks
-    for mark in marks:
-        for line in mark["lines"]:
+    suspects = suspected_error_payloads(view)
+    assert suspects
+    for suspect in suspects:
+        for line in suspect["lines"]:
             if "whatIf" in line:
                 change = requested_change(view, line["whatIf"])
-                changed = view.translate_again(resolved(view.trace, change, held=False))  # type: ignore[misc]
+                changed = view.translate_again(translator_arguments(view.trace, change, held=False))  # type: ignore[misc]
                 if isinstance(change, TakeHypothesis):
                     assert changed.translation in {one.translation for one in view.trace.hypotheses[1:]}
             elif "choice" in line:
@@ -74,12 +74,12 @@ def test_every_button_requests_something_possible(make_view: Callable[..., View]
 
 
 def test_without_the_model_a_card_has_no_what_ifs(make_view: Callable[..., View]) -> None:
-    (mark,) = view_marks(make_view(SENTENCES[0], can_change=False))
-    assert not any("whatIf" in line for line in mark["lines"])
-    assert [line["choice"]["step"] for line in mark["lines"] if "choice" in line] == [5]
+    (suspect,) = suspected_error_payloads(make_view(SENTENCES[0], can_change=False))
+    assert not any("whatIf" in line for line in suspect["lines"])
+    assert [line["choice"]["step"] for line in suspect["lines"] if "choice" in line] == [5]
 
 
 def test_form_of_stage_five_is_offered_where_it_is_shown(make_view: Callable[..., View]) -> None:
     for level, offered in (("idea", False), ("numbers", True)):
-        (mark,) = view_marks(make_view(SENTENCES[0], detail_level=level))
-        assert (mark["lines"][-1].get("choice", {}).get("stage") == 5) is offered
+        (suspect,) = suspected_error_payloads(make_view(SENTENCES[0], detail_level=level))
+        assert (suspect["lines"][-1].get("choice", {}).get("stage") == 5) is offered

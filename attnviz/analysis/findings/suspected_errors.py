@@ -1,7 +1,7 @@
-"""Marks: source and target words that are likely wrong, with the step to look at; also the least sure step.
+"""Suspected errors: words of source or target that are likely wrong, each with its step; also the least sure step.
 
-A mark is a strong finding, a word of which the model was unsure, or a word that the authors of an example judged to
-be wrong.
+A suspected error is a strong finding, a word of which the model was unsure, or a word that the authors of an example
+judged to be wrong.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from attnviz.trace import Record, Words
 LITTLE_WORD_PROBABILITY = 0.05
 """Probability of a content word, the product over its pieces, below which the model was unsure of it.
 
-Measured on 1,450 other sentences of Tatoeba, Multi30k, TED and Europarl: 13 % have a mark, and 89 % of the unsure
-words are not in the reference (38 % of all content words are not). Of the 229 translations that equal the reference, 3
-have a mark.
+Measured on 1,450 other sentences of Tatoeba, Multi30k, TED and Europarl: 13 % have a suspected error, and 89 % of the
+unsure words are not in the reference (38 % of all content words are not). Of the 229 translations that equal the
+reference, 3 have one.
 """
 
 MOST_UNSURE = 3
-"""Largest number of unsure words that are marked, the least likely ones: marks on every word would say nothing."""
+"""Largest number of unsure words that are reported, the least likely ones: reports on every word would say nothing."""
 
 
 @dataclass(frozen=True)
-class Mark:
+class SuspectedError:
     """Words that are likely wrong, and the step that decided about them."""
 
     finding: Finding
@@ -48,28 +48,30 @@ class Mark:
         return self.judged or self.finding.strong
 
 
-def marks_of(trace: Record, judged: Sequence[int] = (), *, every_omission: bool = False) -> list[Mark]:
-    """Return the marks of a translation, in the order of its findings, then other words by their place.
+def suspected_errors_of(
+    trace: Record, judged: Sequence[int] = (), *, every_omission: bool = False
+) -> list[SuspectedError]:
+    """Return the suspected errors of a translation, in the order of its findings, then other words by their place.
 
-    Single unread words are marked only with `every_omission`: too many are translated by the words around them. Target
-    words that the authors of an example `judged` to be wrong are marked, too. A translation that was given has no
-    unsure words, since the model did not choose them. Imported models have no marks: the rules were not measured on
+    Single unread words are suspected only with `every_omission`: too many are translated by the words around them.
+    Target words that the authors of an example `judged` to be wrong are suspected, too. A translation that was given
+    has no unsure words, since the model did not choose them. Imported models have none: the rules were not measured on
     them.
     """
     if trace.imported:
         return []
     findings = findings_of(trace)
     shown = [one for one in findings if one.strong or (every_omission and one.kind is Kind.OMITTED)]
-    marks = [_mark(trace, finding) for finding in shown]
-    marked = {mark.finding.target for mark in marks}
-    others = [_probability(trace, k) for k in range(len(trace.words().target)) if k not in marked]
+    suspects = [_suspected_error(trace, finding) for finding in shown]
+    suspected_words = {suspect.finding.target for suspect in suspects}
+    others = [_probability(trace, k) for k in range(len(trace.words().target)) if k not in suspected_words]
     unsure = [finding for finding in others if _is_unsure(trace, finding) and finding.target not in judged]
     least = sorted(unsure, key=lambda finding: finding.value)[:MOST_UNSURE]
     for finding in others:
         is_judged = finding.target in judged
         if is_judged or finding in least:
-            marks.append(replace(_mark(trace, finding), judged=is_judged))
-    return marks
+            suspects.append(replace(_suspected_error(trace, finding), judged=is_judged))
+    return suspects
 
 
 def _probability(trace: Record, target: int) -> Finding:
@@ -96,7 +98,7 @@ def least_sure_step(trace: Record) -> int:
     """
     words = [_probability(trace, target) for target in range(len(trace.words().target))]
     content = [finding for finding in words if _is_content(trace, finding)]
-    return _mark(trace, min(content or words, key=lambda finding: finding.value)).step
+    return _suspected_error(trace, min(content or words, key=lambda finding: finding.value)).step
 
 
 def runner_up(trace: Record, step: int) -> tuple[int, float, str] | None:
@@ -106,16 +108,16 @@ def runner_up(trace: Record, step: int) -> tuple[int, float, str] | None:
     return next(others, None)
 
 
-def _mark(trace: Record, finding: Finding) -> Mark:
+def _suspected_error(trace: Record, finding: Finding) -> SuspectedError:
     words = trace.words()
     if finding.target is not None:
         group = words.target_groups[finding.target]
         step = min(group, key=lambda i: float(trace.probabilities[i])) if finding.kind is Kind.IMPROBABLE else group[0]
     elif finding.kind is Kind.OMITTED:
-        return Mark(finding, passing_step(trace, finding), _first_content_piece(words, finding))
+        return SuspectedError(finding, passing_step(trace, finding), _first_content_piece(words, finding))
     else:
         step = least_likely_step(trace, finding)
-    return Mark(finding, step, int(trace.alignment[step].argmax()) if trace.attends_once else None)
+    return SuspectedError(finding, step, int(trace.alignment[step].argmax()) if trace.attends_once else None)
 
 
 def attending_words(trace: Record, finding: Finding) -> list[int]:

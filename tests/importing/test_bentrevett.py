@@ -19,7 +19,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.commands.program import main
 from attnviz.importing.family import load_checkpoint
-from tests.importing.seq2seq import SOURCE, TARGET, Seq2Seq, write_checkpoint
+from tests.importing.bentrevett_seq2seq import SOURCE, TARGET, Seq2Seq, write_checkpoint
 from tests.snapshots import plain
 
 SENTENCE = ("ein", "mann", "schläft", "im", "park", ".")
@@ -35,7 +35,7 @@ def peer(tmp_path: Path) -> Seq2Seq:
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_logits_energies_and_weights_equal_those_of_peer(tmp_path: Path, target: list[str], seed: int) -> None:
     peer = write_checkpoint(tmp_path, seed)
-    found = load_checkpoint(tmp_path).course(SENTENCE, target)
+    found = load_checkpoint(tmp_path).run(SENTENCE, target)
     ids = [*(TARGET.index(token) for token in target), 3]
     logits, energies = peer.force_decode(READ, ids)
     assert found.target_ids == tuple(ids)
@@ -47,7 +47,7 @@ def test_logits_energies_and_weights_equal_those_of_peer(tmp_path: Path, target:
 @pytest.mark.parametrize("seed", range(4))
 def test_greedy_translation_equals_that_of_peer(tmp_path: Path, seed: int) -> None:
     peer = write_checkpoint(tmp_path, seed)
-    found = load_checkpoint(tmp_path).course(SENTENCE)
+    found = load_checkpoint(tmp_path).run(SENTENCE)
     assert list(found.target_ids) == peer.greedy(READ, 2 * len(READ) + 20)
 
 
@@ -60,7 +60,7 @@ def test_attention_has_energies_and_states(peer: Seq2Seq, tmp_path: Path) -> Non
 
 
 def test_older_names_and_wrapped_tensors_are_read(peer: Seq2Seq, tmp_path: Path) -> None:
-    expected = load_checkpoint(tmp_path).course(SENTENCE).logits
+    expected = load_checkpoint(tmp_path).run(SENTENCE).logits
     older = {
         "module." + name.replace("attn_fc", "attn").replace("v_fc", "v"): tensor
         for name, tensor in peer.state_dict().items()
@@ -68,7 +68,7 @@ def test_older_names_and_wrapped_tensors_are_read(peer: Seq2Seq, tmp_path: Path)
     torch.save({"epoch": 3, "model_state_dict": older}, tmp_path / "tut3-model.pt")
     (tmp_path / "source.txt").unlink()
     (tmp_path / "source.json").write_text(json.dumps({token: i for i, token in enumerate(SOURCE)}), encoding="utf-8")
-    assert np.array_equal(load_checkpoint(tmp_path).course(SENTENCE).logits, expected)
+    assert np.array_equal(load_checkpoint(tmp_path).run(SENTENCE).logits, expected)
 
 
 def test_part_listed_twice_is_read_and_two_different_parts_are_refused(peer: Seq2Seq, tmp_path: Path) -> None:
@@ -106,30 +106,30 @@ def test_part_listed_twice_is_read_and_two_different_parts_are_refused(peer: Seq
 def test_wrapped_checkpoints_are_read(
     peer: Seq2Seq, tmp_path: Path, stored: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> None:
-    expected = load_checkpoint(tmp_path).course(SENTENCE).logits
+    expected = load_checkpoint(tmp_path).run(SENTENCE).logits
     torch.save(stored(dict(peer.state_dict())), tmp_path / "tut3-model.pt")
-    assert np.array_equal(load_checkpoint(tmp_path).course(SENTENCE).logits, expected)
+    assert np.array_equal(load_checkpoint(tmp_path).run(SENTENCE).logits, expected)
 
 
 def test_encoder_and_decoder_in_two_files_are_read(peer: Seq2Seq, tmp_path: Path) -> None:
-    expected = load_checkpoint(tmp_path).course(SENTENCE).logits
+    expected = load_checkpoint(tmp_path).run(SENTENCE).logits
     (tmp_path / "tut3-model.pt").unlink()
     for name in ("encoder", "decoder"):
         torch.save(getattr(peer, name).state_dict(), tmp_path / f"EN-{name.capitalize()}.pt")
     for path in (tmp_path, tmp_path / "EN-Encoder.pt", tmp_path / "EN-Decoder.pt"):
-        assert np.array_equal(load_checkpoint(path).course(SENTENCE).logits, expected)
+        assert np.array_equal(load_checkpoint(path).run(SENTENCE).logits, expected)
 
 
 def test_several_checkpoints_are_listed_and_one_can_be_chosen(
     peer: Seq2Seq, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
-    expected = load_checkpoint(tmp_path).course(SENTENCE).logits
+    expected = load_checkpoint(tmp_path).run(SENTENCE).logits
     torch.save(Seq2Seq(seed=1).state_dict(), tmp_path / "other.pt")
     with pytest.raises(AttnvizError) as error:
         load_checkpoint(tmp_path)
     assert plain(error.value, tmp_path) == snapshot
-    assert np.array_equal(load_checkpoint(tmp_path / "tut3-model.pt").course(SENTENCE).logits, expected)
-    assert not np.array_equal(load_checkpoint(tmp_path / "other.pt").course(SENTENCE).logits, expected)
+    assert np.array_equal(load_checkpoint(tmp_path / "tut3-model.pt").run(SENTENCE).logits, expected)
+    assert not np.array_equal(load_checkpoint(tmp_path / "other.pt").run(SENTENCE).logits, expected)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Marks on words that are likely wrong: which words have one, at which step, and what would change them."""
+"""Suspected errors: which words are likely wrong, at which step, and what would change them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pytest
 
 from attnviz import Trace, Translator
 from attnviz.analysis.findings import Finding, Kind, findings_of
-from attnviz.analysis.findings.marks import (
+from attnviz.analysis.findings.rules import other_hypotheses
+from attnviz.analysis.findings.suspected_errors import (
     LITTLE_WORD_PROBABILITY,
     MOST_UNSURE,
     least_sure_step,
-    marks_of,
     passing_step,
     runner_up,
+    suspected_errors_of,
 )
-from attnviz.analysis.findings.rules import other_hypotheses
 from attnviz.text import EOS
 from attnviz.trace import Hypothesis
-from attnviz.trace.changes import ExcludeSource, WriteWords, resolved
+from attnviz.trace.changes import ExcludeSource, WriteWords, translator_arguments
 from attnviz.ui.examples import EXAMPLES
 from tests.figures.synthetic import trace as make_trace
 
@@ -36,60 +36,60 @@ def shipped(shipped_model: Path) -> Translator[Trace]:
 
 
 @pytest.mark.parametrize("sentence", RIGHT)
-def test_right_translations_have_no_marks(shipped: Translator[Trace], sentence: str) -> None:
+def test_right_translations_have_no_suspected_errors(shipped: Translator[Trace], sentence: str) -> None:
     for beam in (1, 5):
-        assert marks_of(shipped.translate(sentence, beam=beam)) == []
+        assert suspected_errors_of(shipped.translate(sentence, beam=beam)) == []
 
 
 def test_unread_words_are_marked_at_the_step_that_ended_the_sentence(shipped: Translator[Trace]) -> None:
     trace = shipped.translate(GREETINGS, beam=5)
-    (mark,) = [mark for mark in marks_of(trace) if mark.strong]
-    assert mark.finding.kind is Kind.OMITTED
-    assert trace.target_ids[mark.step] == EOS
+    (suspect,) = [suspect for suspect in suspected_errors_of(trace) if suspect.strong]
+    assert suspect.finding.kind is Kind.OMITTED
+    assert trace.target_ids[suspect.step] == EOS
     words = trace.words()
-    assert mark.source in words.source_groups[mark.finding.source or 0]
+    assert suspect.source in words.source_groups[suspect.finding.source or 0]
 
 
 def test_runner_up_ends_a_repetition(shipped: Translator[Trace]) -> None:
     trace = shipped.translate(DEEDS, beam=5)
-    (mark,) = marks_of(trace)
-    assert (mark.finding.kind, trace.words().target[mark.finding.target or 0]) == (Kind.REPEATED, "pleuré")
-    other = runner_up(trace, mark.step)
+    (suspect,) = suspected_errors_of(trace)
+    assert (suspect.finding.kind, trace.words().target[suspect.finding.target or 0]) == (Kind.REPEATED, "pleuré")
+    other = runner_up(trace, suspect.step)
     assert other is not None
-    for change in (WriteWords(mark.step, (other[0],)), ExcludeSource(mark.step, mark.source or 0)):
-        interventions, target = resolved(trace, change, held=False)
+    for change in (WriteWords(suspect.step, (other[0],)), ExcludeSource(suspect.step, suspect.source or 0)):
+        interventions, target = translator_arguments(trace, change, held=False)
         changed = shipped.translate(DEEDS, beam=5, target=target, interventions=interventions)
         assert changed.translation.count("pleuré") < trace.translation.count("pleuré")
 
 
 def test_a_judged_word_is_marked_without_a_finding(shipped: Translator[Trace]) -> None:
     trace = shipped.translate(BANK, beam=5)
-    assert marks_of(trace) == []
+    assert suspected_errors_of(trace) == []
     target = trace.words().target.index("banque")
-    (mark,) = marks_of(trace, [target])
-    assert mark.strong
-    assert (mark.finding.target, mark.source) == (target, trace.source_pieces.index("▁bank"))
-    assert mark.finding.value == pytest.approx(float(trace.probabilities[mark.step]))
+    (suspect,) = suspected_errors_of(trace, [target])
+    assert suspect.strong
+    assert (suspect.finding.target, suspect.source) == (target, trace.source_pieces.index("▁bank"))
+    assert suspect.finding.value == pytest.approx(float(trace.probabilities[suspect.step]))
 
 
 def test_an_unsure_word_has_the_product_of_its_pieces(shipped: Translator[Trace]) -> None:
     trace = shipped.translate("The squirrel nibbled on a walnut.", beam=5)
     words = trace.words()
     products = [float(np.prod(trace.probabilities[list(group)])) for group in words.target_groups]
-    unsure = [mark for mark in marks_of(trace) if not mark.strong]
+    unsure = [suspect for suspect in suspected_errors_of(trace) if not suspect.strong]
     assert unsure, "nothing is tested"
-    for mark in unsure:
-        target = mark.finding.target or 0
-        assert mark.finding.value == pytest.approx(products[target])
+    for suspect in unsure:
+        target = suspect.finding.target or 0
+        assert suspect.finding.value == pytest.approx(products[target])
         assert products[target] < LITTLE_WORD_PROBABILITY
-        assert mark.step in words.target_groups[target]
-        assert mark.step == min(words.target_groups[target], key=trace.probabilities.__getitem__)
+        assert suspect.step in words.target_groups[target]
+        assert suspect.step == min(words.target_groups[target], key=trace.probabilities.__getitem__)
 
 
 def test_a_given_translation_has_no_unsure_words(shipped: Translator[Trace]) -> None:
     trace = shipped.translate("The cat sleeps.", target="Une bicyclette inattendue.")
     assert min(trace.probabilities) < LITTLE_WORD_PROBABILITY
-    assert [mark for mark in marks_of(trace) if not mark.strong] == []
+    assert [suspect for suspect in suspected_errors_of(trace) if not suspect.strong] == []
 
 
 def test_least_sure_step_wrote_the_least_likely_content_word(shipped: Translator[Trace]) -> None:
@@ -124,7 +124,7 @@ def test_other_hypotheses_have_other_words_in_the_same_place() -> None:
 def test_only_the_least_likely_words_are_marked(translator: Translator[Trace]) -> None:
     trace = translator.translate("The little black cat sleeps on the big red chair.", beam=2)  # by random weights
     products = [float(np.prod(trace.probabilities[list(group)])) for group in trace.words().target_groups]
-    unsure = [mark.finding for mark in marks_of(trace) if not mark.strong]
+    unsure = [suspect.finding for suspect in suspected_errors_of(trace) if not suspect.strong]
     assert len(unsure) <= MOST_UNSURE
     assert [finding.target for finding in unsure] == sorted(finding.target or 0 for finding in unsure)
     for finding in unsure:
@@ -134,4 +134,4 @@ def test_only_the_least_likely_words_are_marked(translator: Translator[Trace]) -
 def test_findings_stay_as_they_are(shipped: Translator[Trace]) -> None:
     trace = shipped.translate(GREETINGS, beam=5)
     strong = [finding for finding in findings_of(trace) if finding.strong]
-    assert [mark.finding for mark in marks_of(trace) if mark.strong] == strong
+    assert [suspect.finding for suspect in suspected_errors_of(trace) if suspect.strong] == strong

@@ -1,4 +1,4 @@
-// Marks on words that are likely wrong, and the card that each opens: where the step attended, the runner-up, another
+// Suspected errors: buttons beside words that are likely wrong, and the card that each opens: where the step attended, the runner-up, another
 // branch of the search, and what would have to change. Everything in it was sent with the sentences.
 
 import { changedWords } from "../changed_words.js";
@@ -7,56 +7,56 @@ import { placeBeside } from "../terms/card.js";
 import { send, sendChoice, sendWhatIf } from "../view.js";
 
 /**
- * Draws the marks, which replace those of another language or level of detail.
+ * Draws the buttons, which replace those of another language or level of detail.
  * @param {HTMLElement} root
- * @param {Mark[]} marks
+ * @param {SuspectedError[]} suspects
  */
-export function drawMarks(root, marks) {
-  const drawn = JSON.stringify(marks), sentences = find(root, ".source");
-  if (sentences.dataset.marks === drawn && root.querySelector(".mark")) return;
-  sentences.dataset.marks = drawn;
-  for (const old of findAll(root, ".mark")) old.remove();
+export function drawSuspectedErrors(root, suspects) {
+  const drawn = JSON.stringify(suspects), sentences = find(root, ".source");
+  if (sentences.dataset.suspects === drawn && root.querySelector(".suspect")) return;
+  sentences.dataset.suspects = drawn;
+  for (const old of findAll(root, ".suspect")) old.remove();
   for (const word of findAll(root, ".doubted, .unread")) word.classList.remove("doubted", "unread");
   find(root, ".reasons").onbeforetoggle = (event) => listenWhileOpen(root, event);
-  for (const mark of marks) {
-    const words = findAll(root, `.${mark.line} .word`).slice(mark.first, mark.last + 1);
-    const button = element("button", mark.strong ? "mark" : "mark unsure");
+  for (const suspect of suspects) {
+    const words = findAll(root, `.${suspect.line} .word`).slice(suspect.first, suspect.last + 1);
+    const button = element("button", suspect.strong ? "suspect" : "suspect unsure");
     button.type = "button";
-    button.title = mark.label;
-    button.setAttribute("aria-label", mark.label);
+    button.title = suspect.label;
+    button.setAttribute("aria-label", suspect.label);
     button.popoverTargetElement = find(root, ".reasons");
-    button.onclick = () => fillCard(root, button, mark, words);
-    for (const word of words) word.classList.add(mark.struck ? "unread" : "doubted");
+    button.onclick = () => fillCard(root, button, suspect, words);
+    for (const word of words) word.classList.add(suspect.struck ? "unread" : "doubted");
     words.at(-1)?.after(button);
   }
 }
 
 /**
- * Fills the card before the browser opens it or, if it shows this mark, closes it.
+ * Fills the card before the browser opens it or, if it shows this one, closes it.
  * @param {HTMLElement} root
  * @param {HTMLElement} button
- * @param {Mark} mark
+ * @param {SuspectedError} suspect
  * @param {HTMLElement[]} words
  */
-function fillCard(root, button, mark, words) {
+function fillCard(root, button, suspect, words) {
   const box = find(root, ".reasons");
   if (box.matches(":popover-open")) {
     if (button.classList.contains("open")) return;
     box.hidePopover();
   }
   const list = element("dl", "");
-  for (const line of mark.lines) list.append(element("dt", "", line.name), description(root, box, line));
-  box.setAttribute("aria-label", mark.label);
-  box.replaceChildren(element("p", "title", mark.title), list);
+  for (const line of suspect.lines) list.append(element("dt", "", line.name), description(root, box, line));
+  box.setAttribute("aria-label", suspect.label);
+  box.replaceChildren(element("p", "title", suspect.title), list);
   button.classList.add("open");
-  if (mark.kind === "omitted") { for (const word of words) word.classList.add("unread"); }
+  if (suspect.kind === "omitted") { for (const word of words) word.classList.add("unread"); }
   requestAnimationFrame(() => placeBeside(box, button)); // once the browser has opened it
 }
 
 /**
  * @param {HTMLElement} root
  * @param {HTMLElement} box
- * @param {MarkLine} line
+ * @param {CardLine} line
  */
 function description(root, box, { text, words, button, choice, whatIf }) {
   const node = element("dd", "", text);
@@ -80,7 +80,7 @@ function description(root, box, { text, words, button, choice, whatIf }) {
 let listening = new AbortController();
 
 /**
- * Keeps an open card beside its mark, and closes it by Escape, which has no other effect then.
+ * Keeps an open card beside its button, and closes it by Escape, which has no other effect then.
  * @param {HTMLElement} root
  * @param {ToggleEvent} event
  */
@@ -88,7 +88,7 @@ function listenWhileOpen(root, { newState }) {
   listening.abort();
   if (newState === "closed") {
     for (const node of findAll(root, ".doubted.unread")) node.classList.remove("unread");
-    root.querySelector(".mark.open")?.classList.remove("open");
+    root.querySelector(".suspect.open")?.classList.remove("open");
     return;
   }
   listening = new AbortController();
@@ -99,7 +99,7 @@ function listenWhileOpen(root, { newState }) {
     event.preventDefault();
     event.stopPropagation();
   }, { signal, capture: true });
-  document.addEventListener("scroll", () => placeBeside(box, find(root, ".mark.open")), {
+  document.addEventListener("scroll", () => placeBeside(box, find(root, ".suspect.open")), {
     signal,
     capture: true,
     passive: true,

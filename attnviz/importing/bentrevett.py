@@ -58,11 +58,11 @@ _NAMES = {
 
 
 def load(stored: Stored) -> Checkpoint:
-    """Return the translator in a folder with source.txt and target.txt; raise AttnvizError as `tutorial_model`."""
-    return tutorial_model(stored.tensors, *stored.vocabularies(), stored.name)
+    """Return the translator in a folder with source.txt and target.txt; raise AttnvizError as `bentrevett_model`."""
+    return bentrevett_model(stored.tensors, *stored.vocabularies(), stored.name)
 
 
-def tutorial_model(tensors: Mapping[str, Array], source: Vocabulary, target: Vocabulary, name: str) -> Checkpoint:
+def bentrevett_model(tensors: Mapping[str, Array], source: Vocabulary, target: Vocabulary, name: str) -> Checkpoint:
     """Return the translator with these tensors, given by name.
 
     Raise AttnvizError, naming what was found and what is supported, where the structure differs.

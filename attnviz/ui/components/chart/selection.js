@@ -40,7 +40,7 @@ export const entryAt = (list, index) => (index === null ? null : list?.[index] ?
  * @param {number[] | null} places
  * @returns {Shape[]}
  */
-export function marks(layout, { step, source }, places) {
+export function selectionShapes(layout, { step, source }, places) {
   const { meta } = layout;
   if (places) return band(meta, entryAt(places, source));
   if (meta.points && step !== null) return [ring(meta, meta.points[step])];
@@ -57,7 +57,9 @@ export function marks(layout, { step, source }, places) {
     const here = { xref: xaxis, yref: yaxis };
     const frames = [rectangle(x0, x1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH, here)];
     if (column !== null) {
-      frames.push(rectangle(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, CELL_FRAME_WIDTH, here));
+      frames.push(
+        rectangle(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.selection_colour, CELL_FRAME_WIDTH, here),
+      );
     }
     return frames;
   });
@@ -71,8 +73,10 @@ export function marks(layout, { step, source }, places) {
  */
 function band(meta, row) {
   if (row === null) return []; // its row is shared with other pieces
-  const fillcolor = withOpacity(meta.mark, BAND);
-  return [rectangle(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor, layer: "below" })];
+  const fillcolor = withOpacity(meta.selection_colour, BAND);
+  return [
+    rectangle(0, 1, row - 0.5, row + 0.5, meta.selection_colour, 1, { xref: "paper", fillcolor, layer: "below" }),
+  ];
 }
 
 /**
@@ -83,7 +87,7 @@ function band(meta, row) {
  */
 function columnBand(meta, span) {
   if (!span) return []; // the current translation is longer than the search took
-  const fillcolor = withOpacity(meta.mark, BAND);
+  const fillcolor = withOpacity(meta.selection_colour, BAND);
   return [rectangle(span[0], span[1], 0, 1, "transparent", 0, { yref: "paper", fillcolor, layer: "below" })];
 }
 
