@@ -34,7 +34,7 @@ LAYERS = (
 
 UI_LAYERS = (
     "request_filter link",
-    "examples language glossary admission corpus_tables view",
+    "examples language glossary admission queue_notice turns corpus_tables view",
     "resources",
     "page_state shared_payloads",
     "components session_payloads",

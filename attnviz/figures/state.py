@@ -315,17 +315,17 @@ def _state_alt(trace: Trace | Seq2SeqTrace, step: int) -> str:
     if _is_lstm(trace):
         kept = f"{float(trace.gates[step, -1, 1].mean()):.0%}"
         return gettext(
-            "Strips of the state of step {step}, {count} units: gates, memory before the step, candidate, kept "
-            "part, new part, memory and state after the step. The forget gate keeps {kept} of the memory on "
-            "average.",
+            "Strips of {count} units at step {step}: the gates, the memory before the step, the candidate, the kept "
+            "part and the new part of the memory, the memory after the step, the state after the step. The forget "
+            "gate keeps {kept} of the memory on average.",
             step=step + 1,
             count=trace.states.shape[1],
             kept=kept,
         )
     kept = f"{float(trace.update_gates[step].mean()):.0%}"
     return gettext(
-        "The state of step {step}, {count} units: gates, state before, candidate, what is kept, what is new, "
-        "state after. On average, the update gate keeps {kept} of the state before.",
+        "Strips of {count} units at step {step}: the gates, the state before the step, the candidate, the kept part, "
+        "the new part, the state after the step. On average, the update gate keeps {kept} of the state before.",
         step=step + 1,
         count=trace.states.shape[1],
         kept=kept,

@@ -1,4 +1,4 @@
-"""Base class of records with an alignment, protocol of an attention matrix with its pieces, and its first rows."""
+"""Base class of records with an alignment; protocol of an attention matrix with pieces; its first rows as a matrix."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Ask visitors to sign in, and limit how many use the app, and how many the server computes for, at the same time.
-
-The others wait in a queue and see their position in it. So do those whose sentence waits for its translation.
-
-Streamlit runs each page in a thread. If forty threads compete for Python's global interpreter lock, all finish late,
-and the server, which needs the lock often and briefly, waits for them each time. If they take turns, most finish early,
-and the server stays responsive.
-"""
+"""Ask visitors to sign in, and limit how many use the app at the same time: the others wait in a queue."""
 
 from __future__ import annotations
 
@@ -14,14 +7,9 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import gettext, ngettext
 
@@ -163,119 +151,3 @@ def _queue_page(seats: int) -> None:
                     "You are number {place} in the queue. The page opens by itself; keep this window open.", place=place
                 )
             )
-
-
-_LONG_WAIT = 10
-"""Seconds from which on the expected wait is shown."""
-
-
-@dataclass
-class QueueNotice:
-    """The position of a visitor's sentence among those that wait for their translation, shown on the page."""
-
-    visitor: str
-    """Random id of the visitor."""
-    place: DeltaGenerator
-    is_shown: bool = False
-
-    def show(self, first: int, seconds: float) -> None:
-        """Show how many sentences come first, and about how many `seconds` the translation takes if that is long.
-
-        Streamlit stops the run here if the visitor has left or requested something else.
-        """
-        lines = [
-            ngettext(
-                "One other sentence is translated before yours.",
-                "{count} other sentences are translated before yours.",
-                first,
-            )
-            if first
-            else gettext("Your sentence is translated next.")
-        ]
-        if seconds >= _LONG_WAIT:
-            rounded = _LONG_WAIT * round(seconds / _LONG_WAIT)
-            lines.append(gettext("Your translation will be ready in about {seconds} seconds.", seconds=rounded))
-        self.is_shown = True
-        self.place.text(" ".join(lines))
-
-    def hide(self) -> None:
-        """Remove what is shown."""
-        if self.is_shown:
-            self.place.empty()
-
-
-_NOTICE: ContextVar[QueueNotice | None] = ContextVar("queue_notice", default=None)
-
-
-@contextmanager
-def queue_notice(visitor: str) -> Iterator[None]:
-    """Show the notice here for translations within."""
-    with st.container(key="queue_notice"):
-        place = st.empty()
-    token = _NOTICE.set(QueueNotice(visitor, place))
-    try:
-        yield
-    finally:
-        _NOTICE.reset(token)
-
-
-def current_notice() -> QueueNotice | None:
-    """Return the notice of the page that this thread draws, or None where it draws no page."""
-    return _NOTICE.get()
-
-
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
-
-MOST_THREADS = 2
-"""Number of threads that compute at the same time."""
-
-
-class Turns:
-    """A semaphore that each thread takes at most once, so that a few threads work at the same time."""
-
-    def __init__(self, threads: int = MOST_THREADS) -> None:
-        self._free = threading.Semaphore(threads)
-        self._thread = threading.local()
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Wait for a turn and hold it within; a thread that already has one continues."""
-        if getattr(self._thread, "has_turn", False):
-            yield
-            return
-        with self._free:
-            self._thread.has_turn = True
-            try:
-                yield
-            finally:
-                self._thread.has_turn = False
-
-    @contextmanager
-    def released(self) -> Iterator[None]:
-        """Release the turn within, while the thread waits for something, and wait for a turn again at the end."""
-        if not getattr(self._thread, "has_turn", False):
-            yield
-            return
-        self._thread.has_turn = False
-        self._free.release()
-        try:
-            yield
-        finally:
-            self._free.acquire()
-            self._thread.has_turn = True
-
-
-TURNS = Turns()
-"""The turns of all visitors."""
-
-
-def in_turn(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Make `function`, a page or a fragment, wait for its turn."""
-
-    @functools.wraps(function)
-    def waiting(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        with TURNS.held():
-            return function(*args, **kwargs)
-
-    return waiting

@@ -18,7 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.browser_programs import PLOTLY
 from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.ui.admission import admitted, in_turn, queue_notice, sign_out_link, signed_in
+from attnviz.ui.admission import admitted, sign_out_link, signed_in
 from attnviz.ui.components.loader import component
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
 from attnviz.ui.language import LANGUAGE, use_chosen_language
@@ -32,8 +32,10 @@ from attnviz.ui.page_state.linked import (
     open_address,
     page_payload,
 )
+from attnviz.ui.queue_notice import queue_notice
 from attnviz.ui.requests import RESUME, Handler, acknowledge_handled, handle, inbox, next_request, receive
 from attnviz.ui.style import apply_style, theme_name
+from attnviz.ui.turns import in_turn
 
 
 def load_library() -> None:

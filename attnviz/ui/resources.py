@@ -40,7 +40,8 @@ from attnviz.trace import Aligned, BeamTree, Judgement, Record
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import Attributions, GradientNorms
 from attnviz.translator import available_devices
-from attnviz.ui.admission import TURNS, current_notice
+from attnviz.ui.queue_notice import current_notice
+from attnviz.ui.turns import TURNS
 from attnviz.vocabulary import load_tokenizer
 
 FILE = "by-length.csv"

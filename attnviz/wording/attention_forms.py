@@ -148,8 +148,8 @@ def _scaled_text(sources: FormSources) -> str:
 def _heads_text(sources: FormSources) -> str:
     return gettext(
         "A layer has several heads, here {count}. Each head n has its own matrices, so it can look for something "
-        "else. The last row is the mean of the heads. The transformer does not use this mean: it keeps the sum of "
-        "each head and joins the sums.",
+        "else. The last row is the mean of the heads. The transformer does not use this mean: each "
+        "head makes its own weighted sum, and these sums are joined end to end.",
         count=_head_count(sources),
     )
 

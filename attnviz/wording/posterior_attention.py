@@ -76,9 +76,9 @@ def posterior_caption() -> str:
     """Return how the three columns relate to the heatmap after the word."""
     return gettext(
         "The three columns (prior, likelihood, posterior) apply Bayes’ rule to this step alone. ◇ marks α′, the "
-        "posterior attention of the heatmap. Compared with the posterior column, α′ is a little flatter. α′ also "
-        "counts what each annotation adds to the logit of the word. α′ is lower for a piece that other steps are "
-        "aligned with. Of all variants tested, α′ gives the best word links."
+        "posterior attention of the heatmap. α′ differs from the posterior column in three ways. It is a little "
+        "flatter, it includes what each annotation adds to the logit of the word, and it is lower for a piece that "
+        "other steps are aligned with. Of all variants tested, α′ gives the best word links."
     )
 
 

@@ -90,7 +90,7 @@ def test_visitor_limit_rejects_an_invalid_number(monkeypatch: pytest.MonkeyPatch
 
 _NOTICE = """
 from attnviz.languages import set_language
-from attnviz.ui.admission import current_notice, queue_notice
+from attnviz.ui.queue_notice import current_notice, queue_notice
 
 set_language("{code}")
 with queue_notice("visitor"):

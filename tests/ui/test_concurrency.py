@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from attnviz.ui import admission
-from attnviz.ui.admission import Turns, in_turn
+from attnviz.ui import turns
+from attnviz.ui.turns import Turns, in_turn
 
 
 def test_concurrent_work_stays_within_the_limit() -> None:
@@ -51,11 +51,11 @@ def test_released_turn_lets_another_thread_work() -> None:
 
 
 def test_turn_is_given_back_after_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(admission, "TURNS", Turns(1))
+    monkeypatch.setattr(turns, "TURNS", Turns(1))
 
     @in_turn
     def fails(what: str) -> None:
-        with admission.TURNS.released():
+        with turns.TURNS.released():
             raise KeyError(what)
 
     for _ in range(3):

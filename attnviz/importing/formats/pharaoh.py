@@ -30,7 +30,7 @@ def detect(content: Content) -> str | None:
         return None
     if len(columns[0]) == 3:
         return gettext("Every line has a source, a target and links, with tabs between them.")
-    return gettext("Every line is a list of links, as in 0-0 1-2, or blank.")
+    return gettext("Every line is blank or a list of links, such as 0-0 1-2.")
 
 
 def read(content: Content) -> Sentences:

@@ -18,7 +18,6 @@ from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
-from attnviz.ui.admission import in_turn
 from attnviz.ui.components.loader import component
 from attnviz.ui.corpus import table
 from attnviz.ui.corpus.corpus_plot import plot_panel
@@ -28,6 +27,7 @@ from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
 from attnviz.ui.glossary import glossary_box, text_section
 from attnviz.ui.requests import begin_fragment, request_button
+from attnviz.ui.turns import in_turn
 from attnviz.wording.comparison import agreement_sentences
 from attnviz.wording.corpus import measure_names, preset_caption, preset_names
 from attnviz.wording.labels import shorten
@@ -67,7 +67,7 @@ The last arguments are the name and attention of a file that it is compared with
 and those of every pair."""
 
 
-def keep_scroll(container: str, name: str) -> None:
+def _keep_scroll(container: str, name: str) -> None:
     """Keep how far the table in the container with the key `container`, and the page, are scrolled.
 
     `name` identifies the contents of the list: another list begins at its top.
@@ -428,7 +428,7 @@ def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[st
             height=min(520, 38 + 35 * len(shown)),
             column_config=_columns(names),
         )
-        keep_scroll("corpus_list", repr((session[key(table.TABLE)], table.current_choice(session), part)))
+        _keep_scroll("corpus_list", repr((session[key(table.TABLE)], table.current_choice(session), part)))
     st.caption(
         gettext(
             "Tick the box at the start of a row to see its pair step by step; your browser’s Back button returns "

@@ -21,8 +21,8 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.trace import BeamTree
 from attnviz.ui import resources
-from attnviz.ui.admission import TURNS
 from attnviz.ui.resources import attributions_of, weights_digest_of, weights_of
+from attnviz.ui.turns import TURNS
 
 Result = TypeVar("Result")
 

@@ -35,7 +35,6 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, piece_name
-from attnviz.ui.admission import TURNS
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.components.loader import component
 from attnviz.ui.corpus_tables import SAMPLE, offered_tables
@@ -45,6 +44,7 @@ from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.resources import translator_in, weights_digest_of, weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import OfferedFigure
+from attnviz.ui.turns import TURNS
 from attnviz.ui.view import View
 from attnviz.wording.neighbours import (
     metric_names,

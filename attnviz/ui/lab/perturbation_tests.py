@@ -97,8 +97,8 @@ def _all_steps(view: View, theme: ThemeName) -> None:
             gettext(
                 "Each point is a step (as in a figure of Jain & Wallace 2019). The further right a point is, the "
                 "more the step’s attention goes to a single piece. The higher a point is, the more the "
-                "probabilities of the step change when its weights are shuffled. At a filled point, the step "
-                "writes the same piece under most shuffles; at a hollow point, the step writes another piece. "
+                "probabilities of the step change when its weights are shuffled. A point is filled if "
+                "the step writes the same piece after most shuffles, and hollow if it does not. "
                 "Click a point to go to its step."
             ),
         )

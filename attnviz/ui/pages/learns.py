@@ -22,7 +22,6 @@ from attnviz.figures.learning_curves import (
 )
 from attnviz.languages import gettext, language, ngettext
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.admission import in_turn
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.loader import component
@@ -46,6 +45,7 @@ from attnviz.ui.requests import begin_fragment
 from attnviz.ui.session_payloads import register_content
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import download_box, lecture_link
+from attnviz.ui.turns import in_turn
 from attnviz.ui.view import Keyed
 from attnviz.wording.learning import (
     REFERENCES,

@@ -1,7 +1,7 @@
-"""Draw the stages of a step, from energies to word (sentence, figure, equation), and the units of its context vector.
+"""Draw the stages of a step, from energies to word: figure, controls and equation of each; and make their payloads.
 
-There are five stages, or three without attention. The module also makes their payloads, which the browser fetches for
-all steps at once.
+There are five stages, or three without attention. The browser fetches the payloads for all steps at once. The sentences
+are in `wording`, the figures in `figures`, and the equations in `ui.components.equation`.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _context(view: View, theme: ThemeName) -> None:
     if view.shows("everything"):
         context_growth(view, address(view.trace, "growth", theme, every=True))
         st.caption(f"{gettext('One column for each unit.')} {_colour_legend()}")
-    context_units_panel(view, payload_address(view, CONTEXT_UNITS, theme))
+    _context_units_panel(view, payload_address(view, CONTEXT_UNITS, theme))
 
 
 def _state(view: View, theme: ThemeName) -> None:
@@ -261,7 +261,7 @@ CONTEXT_UNITS = "units"
 """Name of the figure and of its payload."""
 
 
-def context_units_panel(view: View, address: str) -> None:
+def _context_units_panel(view: View, address: str) -> None:
     """Draw what each source word adds to the context of the current step, from the payload at `address`.
 
     The model of `view` must have attention.

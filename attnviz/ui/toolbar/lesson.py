@@ -15,13 +15,13 @@ from attnviz.lessons import Lesson, LessonSentence, parse_lesson, read_lesson, s
 from attnviz.lessons.lesson_file import folder_of_model
 from attnviz.lru_cache import LRUCache
 from attnviz.trace import Trace
-from attnviz.ui.admission import TURNS
 from attnviz.ui.components.loader import component
 from attnviz.ui.language import language_address
 from attnviz.ui.page_state.linked import Parameters, Session, linked_entry, set_page_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import translate, weights_of
 from attnviz.ui.session_payloads import HtmlPage, register_content
+from attnviz.ui.turns import TURNS
 
 LESSON = "lesson"
 """Session state key of the open lesson, and address parameter with the name of one that comes with the program."""

@@ -26,7 +26,6 @@ from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import read_config
 from attnviz.palette import ThemeName
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
-from attnviz.ui.admission import TURNS
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.fields import segmented_control
@@ -34,6 +33,7 @@ from attnviz.ui.resources import FILE, Rows, devices, translations, translator_i
 from attnviz.ui.resources import bleu_rows as measured_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import OfferedFigure
+from attnviz.ui.turns import TURNS
 from attnviz.ui.view import View
 from attnviz.ui.why.three_models import MODELS, Trio, judge_model, missing_models_reason, trio_stamp
 from attnviz.wording.numbers import percent, small
@@ -207,8 +207,8 @@ def growth_of(trace: Trace) -> PrefixTranslations:
 def no_judge_reason() -> str:
     """Return the message that no judge is installed."""
     return gettext(
-        "This comparison needs a better model as its judge, but no better model is installed. Install a better "
-        "model, such as en-fr."
+        "In this comparison, a better model than these three judges their translations, but no such model is "
+        "installed. Install a better model, such as en-fr."
     )
 
 

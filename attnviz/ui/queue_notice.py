@@ -1,0 +1,71 @@
+"""Show on the page how many translations of other visitors come first, while a visitor's sentence waits for its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.languages import gettext, ngettext
+
+_LONG_WAIT = 10
+"""Seconds from which on the expected wait is shown."""
+
+
+@dataclass
+class QueueNotice:
+    """The position of a visitor's sentence among those that wait for their translation, shown on the page."""
+
+    visitor: str
+    """Random id of the visitor."""
+    place: DeltaGenerator
+    is_shown: bool = False
+
+    def show(self, first: int, seconds: float) -> None:
+        """Show how many sentences come first, and about how many `seconds` the translation takes if that is long.
+
+        Streamlit stops the run here if the visitor has left or requested something else.
+        """
+        lines = [
+            ngettext(
+                "One other sentence is translated before yours.",
+                "{count} other sentences are translated before yours.",
+                first,
+            )
+            if first
+            else gettext("Your sentence is translated next.")
+        ]
+        if seconds >= _LONG_WAIT:
+            rounded = _LONG_WAIT * round(seconds / _LONG_WAIT)
+            lines.append(gettext("Your translation will be ready in about {seconds} seconds.", seconds=rounded))
+        self.is_shown = True
+        self.place.text(" ".join(lines))
+
+    def hide(self) -> None:
+        """Remove what is shown."""
+        if self.is_shown:
+            self.place.empty()
+
+
+_NOTICE: ContextVar[QueueNotice | None] = ContextVar("queue_notice", default=None)
+
+
+@contextmanager
+def queue_notice(visitor: str) -> Iterator[None]:
+    """Show the notice here for translations within."""
+    with st.container(key="queue_notice"):
+        place = st.empty()
+    token = _NOTICE.set(QueueNotice(visitor, place))
+    try:
+        yield
+    finally:
+        _NOTICE.reset(token)
+
+
+def current_notice() -> QueueNotice | None:
+    """Return the notice of the page that this thread draws, or None where it draws no page."""
+    return _NOTICE.get()
