@@ -72,10 +72,10 @@ def test_older_names_and_wrapped_tensors_are_read(peer: Seq2Seq, tmp_path: Path)
 
 
 def test_part_listed_twice_is_read_and_two_different_parts_are_refused(peer: Seq2Seq, tmp_path: Path) -> None:
-    expected, state = load_checkpoint(tmp_path).course(SENTENCE).logits, dict(peer.state_dict())
+    expected, state = load_checkpoint(tmp_path).run(SENTENCE).logits, dict(peer.state_dict())
     state["attention.v.weight"] = state["decoder.attention.v_fc.weight"]
     torch.save(state, tmp_path / "tut3-model.pt")
-    assert np.array_equal(load_checkpoint(tmp_path).course(SENTENCE).logits, expected)
+    assert np.array_equal(load_checkpoint(tmp_path).run(SENTENCE).logits, expected)
     state["attention.v.weight"] = state["attention.v.weight"] + 1
     torch.save(state, tmp_path / "tut3-model.pt")
     with pytest.raises(AttnvizError, match=r"attention\.v\.weight"):

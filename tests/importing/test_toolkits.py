@@ -401,8 +401,8 @@ def test_pickled_vocabularies_are_named_and_saved_as_lists_by_the_lines_given(
     found = load_checkpoint(tmp_path / "plain.pt")
     assert not found.remarks
     logits = model.force_decode(*case.ids)[0].numpy()
-    course = found.course(*(text.split() for text in case.pair))
-    assert np.abs(course.logits[:, : logits.shape[1]] - logits).max() < 1e-5
+    run = found.run(*(text.split() for text in case.pair))
+    assert np.abs(run.logits[:, : logits.shape[1]] - logits).max() < 1e-5
 
 
 def test_documentation_has_the_lines_that_save_vocabularies() -> None:
