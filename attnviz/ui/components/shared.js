@@ -133,10 +133,11 @@ export function percent(share, places = 0) {
  * @param {{ space: boolean }[]} words
  */
 export function markAdjoining(nodes, words) {
-  nodes.forEach((node, k) => {
-    node.classList.toggle("adjoins-previous", k > 0 && !words[k].space);
-    node.classList.toggle("adjoins-next", k + 1 < words.length && !words[k + 1].space);
-  });
+  for (let k = 1; k < nodes.length; k++) {
+    if (words[k].space) continue;
+    nodes[k - 1].classList.add("adjoins-next");
+    nodes[k].classList.add("adjoins-previous");
+  }
 }
 
 /**

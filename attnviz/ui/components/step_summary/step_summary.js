@@ -9,25 +9,12 @@ import { listenToView, onMessage, sendChoice, viewRoot, viewState } from "../vie
 const KEEP_TIME = 30000; // milliseconds for which a visited stage is kept in the window
 const REST_TIME = 150; // milliseconds without movement, after which the page is at rest
 
-/** The stages that were found in each view. To look through the whole view at every step takes milliseconds.
- * @type {WeakMap<Element, Map<number, Element>>} */
-const foundStages = new WeakMap();
-
 /**
  * The element of a stage, in the view of `root`.
  * @param {Element} root
  * @param {number} stage
  */
-function stageOf(root, stage) {
-  const view = viewRoot(root), selector = `[class*="st-key-stage_${stage}"]`;
-  const stages = foundStages.get(view) ?? new Map();
-  foundStages.set(view, stages);
-  const before = stages.get(stage);
-  if (before && view.contains(before) && before.matches(selector)) return before;
-  const node = view.querySelector(selector);
-  if (node) stages.set(stage, node);
-  return node;
-}
+const stageOf = (root, stage) => viewRoot(root).querySelector(`[class*="st-key-stage_${stage}"]`);
 
 /**
  * Whether a stage opens in the place of the diagram (page.css).
@@ -87,8 +74,12 @@ function mark(root, chosen) {
     else button.removeAttribute("aria-current");
     if (opensInPlace(root)) button.setAttribute("aria-expanded", String(stage === chosen));
     else button.removeAttribute("aria-expanded");
-    stageOf(root, stage)?.toggleAttribute("data-chosen", stage === chosen);
   });
+  const place = chosen === null ? null : stageOf(root, chosen);
+  for (const other of viewRoot(root).querySelectorAll("[data-chosen]")) {
+    if (other !== place) other.removeAttribute("data-chosen");
+  }
+  place?.setAttribute("data-chosen", "");
 }
 
 /**

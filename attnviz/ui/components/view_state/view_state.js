@@ -5,7 +5,6 @@ import { setPage, writeAddress } from "../address.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { find, states } from "../shared.js";
 import { change, closeView, openView } from "../state.js";
-import { listenToTerms } from "../terms/terms.js";
 import { onMessage, send, viewRoot, viewState } from "../view.js";
 
 /** @param {HTMLElement} root */
@@ -22,10 +21,11 @@ function start(root) {
       asked = 0;
       send(root, "answered");
     }),
-    listenToTerms(root),
   ];
+  /** @type {{ terms?: Promise<() => void>, stop: () => void }} */
   const state = {
     stop: () => {
+      state.terms?.then((end) => end());
       closeView(root);
       for (const end of ends) end();
       states.delete(root);
@@ -45,6 +45,11 @@ export default function ({ data, parentElement }) {
   find(root, ".term-card").id = `term-card-${data.container}`;
   if (data.page) setPage(data.page.entry, data.page.parameters);
   openView(root, data);
+  if (data.terms.cards.length) {
+    state.terms ??= import("../terms/opening.js").then((module) =>
+      states.has(root) ? module.listenToTerms(root) : () => {}
+    );
+  }
   writeAddress();
   return state.stop;
 }
