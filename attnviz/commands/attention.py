@@ -262,7 +262,7 @@ def _has_links(records: AttentionRecords) -> bool:
 def _chosen(records: AttentionRecords, options: argparse.Namespace, *, draws: bool) -> list[Attention | None]:
     """Return the chosen records: that of --sentence, the first for a picture, or all, with None for blank pairs."""
     if options.sentence is not None:
-        records.sentence(options.sentence)
+        records.pair_numbered(options.sentence)
         return [records[options.sentence - 1]]
     if draws:
         if len(records) > 1:
@@ -325,7 +325,7 @@ def compare_files(options: argparse.Namespace) -> None:
     for remark in agreement.remarks:
         print(remark, file=sys.stderr)
     if options.sentence is not None:
-        first.sentence(options.sentence)
+        first.pair_numbered(options.sentence)
     names = (Path(options.files[0]).name, Path(options.compare).name)
     if ending in _PICTURES:
         _draw(first, other, names, options.sentence or 1, options.output, ending)

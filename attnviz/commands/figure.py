@@ -255,7 +255,7 @@ def _attention(options: argparse.Namespace) -> Attention:
         return checkpoint.attention(options.text, options.target)
     records = read_attention(options.attention)
     with locate_errors(f"{options.attention}, sentence {options.sentence}"):
-        pair = records.sentence(options.sentence)
+        pair = records.pair_numbered(options.sentence)
         try:
             trace = records.attention(
                 options.sentence - 1, options.source_tokens, options.target, normalise=options.normalise

@@ -249,7 +249,7 @@ def _bases(records: AttentionRecords, pairs: Sequence[Links]) -> tuple[int, ...]
     if any(0 in link for links in pairs for link in links.all):
         return (0,)
     try:
-        counting = records.counting
+        counting = records.link_counting
     except CountingError:
         return (0, 1)  # the tokens may be those of the other direction
     return (counting.base,) if counting.remark == "counted-from-1" else (0, 1)

@@ -108,7 +108,7 @@ def with_tokens_of(records: AttentionRecords, other: AttentionRecords, *, by_wor
     if by_words:
         made = _with_sides_of(records, other, joined_words)
         with suppress(CountingError):
-            if made.counting:
+            if made.link_counting:
                 return made
     return _with_sides_of(records, other, lambda tokens: tokens)
 

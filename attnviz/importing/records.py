@@ -1,4 +1,7 @@
-"""`AttentionRecords`: the sentence pairs of a file as a sequence of `Attention` records, each made on access."""
+"""`AttentionRecords`: the sentence pairs of a file as a sequence of `Attention` records, each made on access.
+
+It also holds the detected format, the given tokens, and how the links of the file count tokens.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ class AttentionRecords(Sequence[Attention]):
     def __getitem__(self, index: slice) -> list[Attention]: ...
 
     def __getitem__(self, index: int | slice) -> Attention | list[Attention]:
-        """Return the record of the pair at 0-based `index`."""
+        """Return the record of the pair at 0-based `index`, or a list of records for a slice."""
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
         return self._record(range(len(self))[index])
@@ -74,7 +77,7 @@ class AttentionRecords(Sequence[Attention]):
             index -= count
         return "", index
 
-    def sentence(self, number: int) -> SentencePair:
+    def pair_numbered(self, number: int) -> SentencePair:
         """Return the pair with `number`, from 1, as read from the file; raise AttnvizError where there is none."""
         if not 1 <= number <= len(self):
             raise AttnvizError(
@@ -113,7 +116,7 @@ class AttentionRecords(Sequence[Attention]):
             options = dataclasses.replace(options, unescape=unescape)
         counting = Counting(0, ends=False)
         if pair.links is not None:
-            counting = self._counting_with(index, source, target) if typed else self.counting
+            counting = self._link_counting_with(index, source, target) if typed else self.link_counting
         return pair.attention(source, target, counting, options)
 
     def _record(self, index: int) -> Attention:
@@ -146,11 +149,11 @@ class AttentionRecords(Sequence[Attention]):
         return sides[0], sides[1]
 
     @cached_property
-    def counting(self) -> Counting:
+    def link_counting(self) -> Counting:
         """How the links of the file count, inferred from all links and the known tokens of each pair."""
-        return self._counting_with()
+        return self._link_counting_with()
 
-    def _counting_with(
+    def _link_counting_with(
         self, typed: int | None = None, source: Tokens | None = None, target: Tokens | None = None
     ) -> Counting:
         """Return how the links count if the pair at index `typed` has these tokens."""

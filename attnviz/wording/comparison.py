@@ -236,7 +236,7 @@ def agreement_sentences(pairs: Sequence[PairAgreement], names: tuple[str, str]) 
     )
     sentences = [ngettext("The files share {count} link.", "The files share {count} links.", shared)]
     sentences += [
-        ngettext("{count} more link is only in {name}.", "{count} more links are only in {name}.", count, name=name)
+        ngettext("{count} link is only in {name}.", "{count} links are only in {name}.", count, name=name)
         for count, name in ((only_first, names[0]), (only_other, names[1]))
         if count
     ]

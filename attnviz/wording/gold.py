@@ -134,8 +134,8 @@ def links_help(*, of_file: bool = False) -> str:
     if of_file:
         return written
     words = gettext(
-        "The words are those of the sentence and the translation shown. The model wrote this translation, or you "
-        "entered it under “Your own translation”."
+        "The words are those of the sentence and the translation shown, which the model wrote or you entered under "
+        "“Your own translation”."
     )
     return f"{written} {words}"
 

@@ -263,9 +263,9 @@ def location_aware() -> ScorerTexts:
             piece="⟦j⟧",
         ),
         fit=lambda units, count: gettext(
-            "An annotation has {units} numbers. Learned matrices first turn the query, the annotation and the "
-            "attention of the previous word into {count} numbers each. Learned weights then combine the three "
-            "results into one number.",
+            "An annotation has {units} numbers. Learned matrices turn the query, the annotation, and the attention "
+            "that the previous step gave to this piece and its neighbours into {count} numbers each. Learned weights "
+            "then combine the three results into one number.",
             units=units,
             count=count,
         ),

@@ -1,4 +1,7 @@
-"""The decoder step of an imported recurrent translator: its stages in words, and its equations with their numbers."""
+"""The decoder step of an imported recurrent translator: its stages in words, and equation templates with their numbers.
+
+Energies, softmax and context are worded in `stages` and `equations`, the state and the word here.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,10 @@ from attnviz.wording.scorers import NEW, OLD, terms
 from attnviz.wording.stages import Stage, context_stage, energy_stage, softmax_stage, word_choice_texts
 
 
-def import_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
+def seq2seq_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
     """Return the equation templates of all steps, in order of execution.
 
-    `import_texts_of_step` fills them, and `texts_of_source` and `texts_of_cells`, as for RNNsearch.
+    `seq2seq_texts_of_step` fills them, and `texts_of_source` and `texts_of_cells`, as for RNNsearch.
     """
     colours = palette(theme)
     state = OLD if trace.queries_previous_state else NEW
@@ -46,7 +49,7 @@ def import_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[E
     )
 
 
-def import_texts_of_step(trace: Seq2SeqTrace, step: int, theme: ThemeName = "light") -> Texts:
+def seq2seq_texts_of_step(trace: Seq2SeqTrace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces."""
     state_texts = _lstm_texts if trace.config["cell"] == "lstm" else state_change_texts
     texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
@@ -181,7 +184,7 @@ def import_stage_titles(trace: Seq2SeqTrace) -> dict[int, str]:
     return attention | state | word if trace.queries_previous_state else state | attention | word
 
 
-def narrate_import(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
+def narrate_seq2seq(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words: those of `import_stage_titles`."""
     functions: dict[int, Callable[[Seq2SeqTrace, int], tuple[str, str]]] = {
         1: energy_stage,

@@ -316,7 +316,7 @@ def forced_section(model: str, origin: Origin) -> TextSection:
         "visitor": gettext("This translation is the one you gave."),
     }[origin]
     return TextSection(
-        gettext("4. All three models write the same words"),
+        gettext("4. All three models are made to write the same words"),
         (
             gettext(
                 "Now all three models are forced to write the same translation. At every word we ask each model "

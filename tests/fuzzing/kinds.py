@@ -72,7 +72,7 @@ def attentions(bench: Bench, chance: random.Random) -> None:
         content = packed.getvalue()
     opened = read_attention(bench.damaged(content, name, (*JSON, *LINES), chance))
     number = chance.choice((1, 1, 1, 2, 0))
-    found = opened.sentence(number)
+    found = opened.pair_numbered(number)
     own = found.tokens("source") and found.tokens("target")
     tokens = (None, None) if own else ("A dog", "Un chien")
     record = opened.attention(number - 1, *tokens, normalise=chance.random() < 0.5)

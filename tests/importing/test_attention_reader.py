@@ -38,7 +38,7 @@ def test_read_marian_soft_alignments(snapshot: SnapshotAssertion) -> None:
         file.attention(0)
     assert str(error.value) == snapshot
     with pytest.raises(AttnvizError) as error:
-        file.sentence(3)
+        file.pair_numbered(3)
     assert str(error.value) == snapshot
 
 

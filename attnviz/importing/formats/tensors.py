@@ -120,8 +120,9 @@ def check_rows(matrix: NDArray[np.float64], count: int | None) -> None:
     if matrix.ndim == 5 and matrix.shape[1] not in (1, count):
         raise AttnvizError(
             gettext(
-                "Rows of attention at each step of generate(): {rows}; sentences given: {count}. If generate() "
-                "searched with several beams, give its whole output, whose beam_indices name the beam of each step.",
+                "The attention has {rows} rows at each step of generate(), but the number of sentences given is "
+                "{count}. If generate() searched with several beams, give its whole output, whose beam_indices name "
+                "the beam of each step.",
                 rows=matrix.shape[1],
                 count=count or 1,
             )

@@ -401,7 +401,7 @@ def attention_form() -> None:
 def _has_escapes(choice: Choice) -> bool:
     """Return whether the tokens of the sentence contain escapes of Moses' tokenizer."""
     try:
-        sentence = choice.file.sentence(choice.number)
+        sentence = choice.file.pair_numbered(choice.number)
     except AttnvizError:
         return False
     return is_escaped(
@@ -412,7 +412,7 @@ def _has_escapes(choice: Choice) -> bool:
 def _token_boxes(choice: Choice) -> None:
     """Draw the boxes for missing tokens, and the buttons that open or close the file."""
     try:
-        sentence = choice.file.sentence(choice.number)
+        sentence = choice.file.pair_numbered(choice.number)
     except AttnvizError:  # the form shows this error already
         request_button(gettext("Cancel"), partial(cancel, st.session_state), key="attention_cancel")
         return
