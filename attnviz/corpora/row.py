@@ -1,4 +1,4 @@
-"""An analysed pair of a batch, and its row in the table of a corpus: every measure, by column name; gold links."""
+"""An analysed pair of a batch, and its row in the table of a corpus: every measure by column name, and gold links."""
 
 from __future__ import annotations
 

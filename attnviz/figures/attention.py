@@ -137,8 +137,8 @@ def energy_values(trace: Recurrent, step: int) -> Values:
     energies = finite_energies(trace)[step]
     best = weight_order(trace, step)[0]
     alt = gettext(
-        "Energies of step {step}, a bar for each of {count} source pieces. The highest, {energy:.2f}, is that of piece "
-        "{number}, {name}.",
+        "Energies of step {step}, a bar for each of {count} source pieces. The highest, {energy:.2f}, is that of "
+        "piece {number}, {name}.",
         step=step + 1,
         count=len(energies),
         energy=energies[best],
@@ -357,8 +357,8 @@ def _alt(trace: Trace, attention: PosteriorAttention, step: int) -> str:
     return gettext(
         "Attention of step {step}, before and after its word is known. The posterior of a source piece is its "
         "weight α times the likelihood of the word with the annotation of this piece alone. The largest weight, "
-        "{weight:.2f}, is that of {piece}. The largest posterior, {posterior:.2f}, is that of {other}, whose "
-        "likelihood is {likelihood}.",
+        "{weight:.2f}, is that of {piece}. {other} has the largest posterior, {posterior:.2f}; with its "
+        "annotation alone, the likelihood of the word is {likelihood}.",
         step=step + 1,
         weight=attention.prior[step, first],
         piece=short_name(trace, first),

@@ -134,8 +134,8 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
     "one-head": lambda: gettext("The file’s attention is that of one head."),
     "mean-of-heads": lambda: gettext("The weights are the mean of several heads or layers."),
     "transposed": lambda: gettext("The file has a row for each source token, so the matrix was transposed."),
-    "linked-source-end": lambda: gettext("Links past the last source token are read as links of </s>."),
-    "linked-target-end": lambda: gettext("Links past the last target token are read as links of </s>."),
+    "linked-source-end": lambda: gettext("A link that points past the last source token is read as a link to </s>."),
+    "linked-target-end": lambda: gettext("A link that points past the last target token is read as a link to </s>."),
     "counted-from-0": lambda: gettext(
         "In this file, token numbers start at 0, although in its format they start at 1."
     ),

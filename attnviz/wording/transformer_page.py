@@ -126,9 +126,9 @@ def note(exhibit: ExhibitName) -> str:
             "without a state."
         ),
         "heads": gettext(
-            "Two things change: the score s, and the sum, which adds up values made by a separate matrix. The "
-            "query is computed from the residual stream x, keys and values from the residual stream m. d is the "
-            "number of units of a head. Every head has its own matrices W."
+            "Two things change: a score s replaces the energy, and the sum adds up values, which a matrix of their "
+            "own makes. The query is computed from the residual stream x, keys and values from the residual stream m. "
+            "d is the number of units of a head. Every head has its own matrices W."
         ),
         "answers": "",
     }[exhibit]

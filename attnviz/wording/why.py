@@ -112,8 +112,8 @@ def gradient_share_sentences(kinds: Sequence[str], shares: Sequence[tuple[float,
             listed=", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known),
         ),
         gettext(
-            "The right piece is the one with the largest weight under additive attention. A uniform gradient would "
-            "give it {alike}.",
+            "The right piece is the one with the largest weight under additive attention. If the gradient were spread "
+            "evenly over all pieces, {alike} of it would reach the right piece.",
             alike=percent(known[0][1][1]),
         ),
     )

@@ -1,4 +1,5 @@
-// Keyboard shortcuts of all players: stepping and play/pause; and whether a key press belongs to a focused control.
+// What a key press means to a component: whether it is for the page, to which step it leads, whether it toggles playback.
+// The listeners are in the components.
 
 const FIELDS = [
   "input:not([type='checkbox'])",

@@ -1,4 +1,4 @@
-"""Draw imported attention beside that of another program for the same pair: links of one only, heatmaps, difference."""
+"""Draw imported attention beside that of another program: both heatmaps, the difference, links that only one has."""
 
 from __future__ import annotations
 

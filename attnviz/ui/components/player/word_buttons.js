@@ -1,5 +1,5 @@
-// Builds the two sentences of the player as clickable words. Texts are set by textContent, so that typed text is never
-// markup.
+// Fills the player and its bar with both sentences; a click on a word chooses its step or source piece. Texts are set by
+// textContent, so that typed text is never markup.
 
 import { blurAfterClick, element, find, findAll, markAdjoining } from "../shared.js";
 import { reportPointing } from "./pointing.js";
