@@ -150,7 +150,11 @@ def test_forced_colours_mark_the_chosen_speed_and_stage(open_page: Opener) -> No
     page = open_page(f"?stage=2&sentence={quote(DEFAULT_SENTENCE)}")
     page.emulate_media(forced_colors="active")
     settled(page)
-    for name in (".player .speed [aria-pressed=true]", ".st-key-depth [aria-checked=true]", "[data-chosen] h3"):
+    for name in (
+        ".player .speed [aria-pressed=true]",
+        ".st-key-depth [aria-checked=true]",
+        "[data-stage='2'] .st-key-stage_2 h3",
+    ):
         assert page.locator(name).first.evaluate("node => getComputedStyle(node).outlineStyle") == "solid", name
     grip = page.locator(".st-key-softmax .hand").first
     assert grip.evaluate(
@@ -450,7 +454,7 @@ def test_model_without_attention_has_three_stages_at_idea_level(open_page: Opene
     texts = []
     for stage in page.locator(".st-key-facts li button").all():
         stage.click()
-        sentence = page.locator("[class*=st-key-stage_][data-chosen] .chart-box > p")
+        sentence = page.locator("[class*=st-key-stage_] .chart-box > p:visible")
         expect(sentence).to_be_visible()
         texts.append(without_numbers(text_of(sentence)))
     assert texts == snapshot

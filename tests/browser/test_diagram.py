@@ -148,7 +148,7 @@ def test_diagram_parts_link_to_stages_and_hover_lights_ribbons(open_page: Opener
     ways.nth(3).focus()
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-stage_4 h3").first).to_be_in_viewport()
-    expect(page.locator(".st-key-stage_4[data-chosen]")).to_have_count(1)
+    expect(page.locator("[data-stage='4'] .st-key-stage_4")).to_have_count(1)
     page.mouse.wheel(0, -100)  # otherwise the growing page would scroll to the stage again
     diagram(page).locator("[data-stage='3'] .frame.context").click(force=True)
     expect(page.locator(".st-key-stage_3 h3").first).to_be_in_viewport()

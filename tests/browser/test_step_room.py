@@ -251,7 +251,7 @@ def test_outcome_button_scrolls_to_its_stage(open_page: Opener) -> None:
     page.wait_for_url(re.compile("stage=5"))
     marked = page.locator(".facts button[aria-current=location] .number")
     expect(marked).to_have_text("5")
-    expect(page.locator("[class*=st-key-stage_][data-chosen]")).to_have_count(1)
+    expect(page.locator("[data-stage='5'] .st-key-stage_5")).to_have_count(1)
     page.keyboard.press("ArrowRight")
     expect_step(page, 2)
     expect(marked).to_have_text("5")

@@ -63,7 +63,7 @@ function keepInWindow(place) {
 }
 
 /**
- * Marks the chosen stage, here and in the page.
+ * Marks the button of the chosen stage; the page marks the stage itself by `data-stage` (page.css).
  * @param {HTMLElement} root
  * @param {number | null} chosen
  */
@@ -75,11 +75,6 @@ function mark(root, chosen) {
     if (opensInPlace(root)) button.setAttribute("aria-expanded", String(stage === chosen));
     else button.removeAttribute("aria-expanded");
   });
-  const place = chosen === null ? null : stageOf(root, chosen);
-  for (const other of viewRoot(root).querySelectorAll("[data-chosen]")) {
-    if (other !== place) other.removeAttribute("data-chosen");
-  }
-  place?.setAttribute("data-chosen", "");
 }
 
 /**
