@@ -267,9 +267,8 @@ def _entries(content: Mapping[Any, Any]) -> dict[str, Any]:
         parts |= {str(key): part for key, part in model.items() if key not in _HALVES and _is_further(part, parts)}
     else:
         parts = {"": {name: value for name, value in model.items() if model is not content or _is_tensor(value)}}
-    if isinstance(
-        generator := content.get("generator"), Mapping
-    ):  # OpenNMT-py stores its output layer beside the model
+    # OpenNMT-py stores its output layer beside the model.
+    if isinstance(generator := content.get("generator"), Mapping):
         parts["generator"] = generator
     return {f"{part}.{name}" if part else str(name): value for part in parts for name, value in parts[part].items()}
 

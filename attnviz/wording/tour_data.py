@@ -81,9 +81,14 @@ class TourData:
         return int(seconds.argmax()) if seconds.max() >= LEAST_SECOND else self.word.step
 
     @cached_property
+    def attention(self) -> WordAttention:
+        """The attention of whole words."""
+        return WordAttention(self.record, self.record.words().alignment)
+
+    @cached_property
     def crossed_word(self) -> int | None:
         """The neighbour that the word crosses, if there is one: the translator looks at them in the other order."""
-        attention, word = WordAttention(self.record, self.record.words().alignment), self.word.word
+        attention, word = self.attention, self.word.word
         if not attention.crosses(word):
             return None
         return word - 1 if word > 0 and attention.sources[word - 1] > attention.sources[word] else word + 1

@@ -8,7 +8,6 @@ import numpy as np
 
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.heads import open_head
-from attnviz.analysis.tour import WordAttention
 from attnviz.languages import gettext
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import decimal, fine_percent, percent, shown_difference, thousands
@@ -70,12 +69,11 @@ def _crossing_sentence(tour: TourData) -> str:
     neighbour = tour.crossed_word
     if neighbour is None:
         return ""
-    attention = WordAttention(tour.record, tour.record.words().alignment)
     return gettext(
         "For the neighbouring word {word}, the translator looked at {source}: English and French order these "
         "words differently.",
         word=tour.target(neighbour),
-        source=tour.source(attention.sources[neighbour]),
+        source=tour.source(tour.attention.sources[neighbour]),
     )
 
 

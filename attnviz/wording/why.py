@@ -79,20 +79,17 @@ def _largest_differences_sentence(forced_words: ForcedWords, lags: np.ndarray, f
         for position in positions
     ]
     count = int((lags >= np.log(_MIN_RATIO)).sum())
+    values = {"count": count, "all": len(lags), "listed": ", ".join(listed)}
     if count == len(listed):
         return gettext(
             "Words at least ten times less likely with the fixed vector than with attention, {count} of {all}: "
             "{listed}.",
-            count=count,
-            all=len(lags),
-            listed=", ".join(listed),
+            **values,
         )
     return gettext(
         "Words at least ten times less likely with the fixed vector than with attention: {count} of {all}, above "
         "all {listed}.",
-        count=count,
-        all=len(lags),
-        listed=", ".join(listed),
+        **values,
     )
 
 

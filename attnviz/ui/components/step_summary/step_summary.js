@@ -82,7 +82,6 @@ function mark(root, chosen) {
  * @param {number} stage
  */
 function goToStage(root, stage) {
-  mark(root, stage);
   if (opensInPlace(root)) return;
   if (stageOf(root, stage)) scrollToStage(root, stage, true);
   else visitWhenDrawn(root, stage); // the page is still being built
@@ -126,8 +125,7 @@ function entry({ number, place, title }) {
     const root = /** @type {HTMLElement} */ (button.closest(".facts"));
     const closes = opensInPlace(root) && viewState(root).now?.stage === number;
     sendChoice(root, { stage: closes ? null : number });
-    if (closes) mark(root, null);
-    else goToStage(root, number);
+    if (!closes) goToStage(root, number);
     if (event.detail === 0 && document.activeElement === button) focusStage(root, number); // pressed with the keyboard
     blurAfterClick(event);
   };
@@ -162,7 +160,6 @@ function visitWhenDrawn(root, stage) {
     if (drawn < 5 && tries < 50) return;
     clearInterval(wait);
     scrollToStage(root, stage, false);
-    mark(root, stage);
   }, 100);
 }
 
