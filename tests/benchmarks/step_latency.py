@@ -2,7 +2,8 @@
 
 The sentence has twenty words or so. A step counts as painted with the last change that the key press makes to the
 heatmap, to the step in short, and to the sentence and pictures of any of its five stages, all of which the browser
-draws by itself. Listed separately are another source piece, the equations, and the server's verification badge.
+draws by itself. Listed separately are another source piece, the equations, the server's verification badge, and the
+last change of any stage: what is out of sight waits until 600 milliseconds pass without another key.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ def turn(chromium: str, folder: Path, options: argparse.Namespace) -> dict[str, 
             "painted source piece": measure(page, options.steps, *PICTURES, keys=("ArrowDown", "ArrowUp")),
             "painted equations": measure_text(page, options.steps, EQUATIONS),
             "badge": measure_text(page, options.steps, BADGE),
-            "the last that follows from the server": measure(page, options.steps, "stages"),
+            "the last change of a stage": measure(page, options.steps, "stages"),
         }
 
 

@@ -61,7 +61,6 @@ async function chooseTyped(root, state, box) {
  */
 function start(root) {
   const state = /** @type {WordChoiceState} */ (/** @type {Partial<WordChoiceState>} */ ({ isText: true }));
-  state.inSight = true; // its payload is small, and fetched at once
   const list = find(root, "datalist");
   lists += 1;
   list.id = `attnviz-likeliest-${lists}`;
