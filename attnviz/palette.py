@@ -105,12 +105,12 @@ class Palette:
     minus: str
 
     @property
-    def signed(self) -> ColourScale:
+    def signed_scale(self) -> ColourScale:
         """Diverging scale of signed numbers: minus, zero, plus, linear in the number."""
         return [(0.0, self.minus), (0.5, self.paper), (1.0, self.plus)]
 
     @property
-    def signed_root(self) -> ColourScale:
+    def signed_root_scale(self) -> ColourScale:
         """Diverging scale of signed numbers: minus, zero, plus, by the square root of the number."""
         strengths = [step / 8 for step in range(1, 9)]
         minus = [(0.5 - 0.5 * t * t, _mix(self.paper, self.minus, t)) for t in reversed(strengths)]
@@ -159,13 +159,13 @@ def palette(theme: ThemeName) -> Palette:
     return LIGHT if theme == "light" else DARK
 
 
-def scale(colours: Colours) -> ColourScale:
+def heatmap_scale(colours: Colours) -> ColourScale:
     """Return the heatmap's colour scale; raise ValueError unless `colours` is one of COLOURS."""
     if colours not in COLOURS:
         raise ValueError(f"colours must be {' or '.join(COLOURS)}, not {colours!r}")
     return SCALES[colours]
 
 
-def scale_names() -> dict[str, str]:
+def heatmap_scale_names() -> dict[str, str]:
     """Return the name of each of SCALES, as the page shows it."""
     return {"paper": gettext("Grey, as in the paper"), "cividis": gettext("Cividis, safe for colour blindness")}

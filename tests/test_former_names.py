@@ -11,6 +11,7 @@ import pytest
 from attnviz import analysis, export, figures
 from attnviz.analysis import attribution_methods, load_weights
 from attnviz.figures import STEP_FIGURES, Subject, step_figure
+from attnviz.trace.head_views import HeadViews
 from attnviz.translator import Translator
 from attnviz.ui.page_state.selection import VIEW_PARAMETERS
 from attnviz.ui.server import current_address
@@ -139,6 +140,7 @@ def test_attribute_is_found_by_its_former_name(owner: type, former: str, new: st
         (analysis.Agreement, "together", "most_agreeing"),
         (analysis.Comparison, "moved", "total_variation"),
         (Translator, "signals", "gradient_norms"),
+        (HeadViews, "seen_by", "select_heads"),
     ],
 )
 def test_method_is_found_by_its_former_name(owner: type, former: str, new: str) -> None:

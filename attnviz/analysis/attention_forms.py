@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.heads import OpenHead
+from attnviz.analysis.heads import HeadTrace
 from attnviz.trace import FloatArray, Trace
 
 Form = Literal["additive", "general", "product", "scaled", "heads"]
@@ -29,7 +29,7 @@ class AttentionForm:
     """Weights of each head, (H, Ty, Tx); None with a single distribution."""
 
 
-def attention_forms(additive: Trace, general: Trace, head: OpenHead | None) -> dict[Form, AttentionForm]:
+def attention_forms(additive: Trace, general: Trace, head: HeadTrace | None) -> dict[Form, AttentionForm]:
     """Return the forms of translations with the same pieces; without a `head`, those of recurrent models only.
 
     `head` is a cross-attention head with scores q_i . k_j / sqrt(d). "product" leaves out the division by sqrt(d), and

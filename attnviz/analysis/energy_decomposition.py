@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.heads import OpenHead
+from attnviz.analysis.heads import HeadTrace
 from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Recurrent
@@ -77,7 +77,7 @@ def energy_decomposition(trace: Recurrent, weights: Weights | None, step: int, p
     return EnergyDecomposition(query, key, scorer.activations(query, key), score, scorer.bounded, scorer.names)
 
 
-def head_energy_decomposition(opened: OpenHead, row: int, column: int) -> EnergyDecomposition:
+def head_energy_decomposition(opened: HeadTrace, row: int, column: int) -> EnergyDecomposition:
     """Return the decomposition of a transformer head's score, in float64: contribution_k = q_k k_k / sqrt(d/H).
 
     `row` and `column` are 0-based. For masked cells it is the score before the mask.

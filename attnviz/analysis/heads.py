@@ -21,7 +21,7 @@ _BLOCK_POSITION: Mapping[Kind, tuple[int, int]] = {"encoder": (2, 0), "decoder":
 
 
 @dataclass(frozen=True, eq=False)
-class OpenHead:
+class HeadTrace:
     """One head as a displayable alignment: rows are queries, columns are keys."""
 
     translated: ClassVar[bool] = True
@@ -171,28 +171,28 @@ class OpenHead:
         return words_of(self, self.source_surfaces)
 
 
-def open_head(trace: TransformerTrace | OpenHead) -> OpenHead:
+def head_trace(trace: TransformerTrace | HeadTrace) -> HeadTrace:
     """Return the selected head of a trace; where several are averaged, the one nearest to their mean.
 
-    Nearest is by total variation, averaged over the steps. The trace of the returned head selects it. An `OpenHead` is
+    Nearest is by total variation, averaged over the steps. The trace of the returned head selects it. An `HeadTrace` is
     returned unchanged.
     """
-    if isinstance(trace, OpenHead):
+    if isinstance(trace, HeadTrace):
         return trace
     layer, head = trace.nearest_head
-    return OpenHead(trace.seen_by(layer, head), layer, head)
+    return HeadTrace(trace.select_heads(layer, head), layer, head)
 
 
-def named_head(trace: TransformerTrace, name: str) -> OpenHead | None:
+def named_head(trace: TransformerTrace, name: str) -> HeadTrace | None:
     """Return the head of `trace` with this `name`, such as "cross.2.3"; None where there is none."""
     by_name = {head.name: head for kind in _BLOCK_POSITION for head in heads_of(trace, kind)}
     return by_name.get(name)
 
 
-def heads_of(trace: TransformerTrace, kind: Kind) -> list[OpenHead]:
+def heads_of(trace: TransformerTrace, kind: Kind) -> list[HeadTrace]:
     """Return all heads of one kind, layer by layer."""
     layers, heads = map(range, getattr(trace, f"{kind}_weights").shape[:2])
-    return [OpenHead(trace, layer, head, kind) for layer in layers for head in heads]
+    return [HeadTrace(trace, layer, head, kind) for layer in layers for head in heads]
 
 
 def word_weights_of_heads(trace: TransformerTrace, step: int) -> FloatArray:

@@ -86,7 +86,7 @@ def with_heads(trace: Any, options: argparse.Namespace) -> Any:
         )
     if "layer" not in chosen:
         raise AttnvizError("A head belongs to a layer, so --head needs --layer. Add --layer.")
-    return trace.seen_by(chosen["layer"], chosen["head"] - 1 if "head" in chosen else None)
+    return trace.select_heads(chosen["layer"], chosen["head"] - 1 if "head" in chosen else None)
 
 
 def positive(text: str) -> int:

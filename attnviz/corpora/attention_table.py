@@ -1,4 +1,4 @@
-"""Make the table that measures attention or word links of another program, one row for each sentence pair."""
+"""Measure attention or word links of another program in a table, one row for each sentence pair."""
 
 from __future__ import annotations
 

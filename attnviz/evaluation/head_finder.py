@@ -101,7 +101,10 @@ def find_heads(records: Any, gold: Any = None, *, by: Criterion | None = None) -
         raise AttnvizError(
             gettext("To rank heads by the alignment error rate, give gold links.")
             if chosen == "aer"
-            else gettext("The records have no erasure. Make them with from_huggingface and attributions=True.")
+            else gettext(
+                "The records have no attribution by erasure. Make the records with from_huggingface and "
+                "attributions=True."
+            )
         )
     rows = [{"layer": head[0], "head": head[1], **measures.of([head])} for head in measures.heads]
     table = pd.DataFrame(rows, columns=list(_COLUMNS))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid, rows_of_steps
-from attnviz.palette import DEFAULT_COLOURS, Colours, ColourScale, palette, scale
+from attnviz.palette import DEFAULT_COLOURS, Colours, ColourScale, heatmap_scale, palette
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned
 from attnviz.wording.labels import shorten
@@ -89,9 +89,9 @@ def heatmap_tikz(
     that it needs in a comment. Each cell is a line `\cell{column}{row}{alpha}{colour}`, and the size of all is one
     length, so that both can be edited. Raise ValueError for an unknown choice.
     """
-    stops = palette("light").signed if face == "difference" else scale(colours)
+    stops = palette("light").signed_scale if face == "difference" else heatmap_scale(colours)
     if face == "difference" and root:
-        stops = palette("light").signed_root
+        stops = palette("light").signed_root_scale
     cells = grid(trace, by, end, face, posterior)
     row = None if step is None else rows_of_steps(cells, len(trace.target_pieces))[step]
     picture = _picture(cells, by, stops, root, row)

@@ -158,7 +158,7 @@ def _panel(
         "z": shares,
         "zmin": -1,
         "zmax": 1,
-        "colorscale": ink.signed_root,
+        "colorscale": ink.signed_root_scale,
         "xgap": 1 if max(shares.shape) <= 24 else 0,
         "ygap": 1 if max(shares.shape) <= 24 else 0,
     }

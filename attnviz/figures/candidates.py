@@ -160,7 +160,7 @@ def maxout_template(trace: Trace, theme: ThemeName, *, paired: bool) -> Spec:
         "dx": 1,
         "zmin": Slot("low"),
         "zmax": Slot("high"),
-        "colorscale": ink.signed_root,
+        "colorscale": ink.signed_root_scale,
         "showscale": False,
         "hovertemplate": gettext("pair %{x}: %{z:.3f}") + "<extra></extra>",
     }

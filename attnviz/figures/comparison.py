@@ -23,8 +23,8 @@ from attnviz.palette import (
     Colours,
     Palette,
     ThemeName,
+    heatmap_scale,
     palette,
-    scale,
 )
 from attnviz.wording.comparison import cell_hover_lines, comparison_sentences, default_names, word_hover_lines
 from attnviz.wording.labels import shorten, size_text
@@ -111,11 +111,13 @@ def _colour_axes(compared: Comparison, sizes: PanelSizes, root: bool, colours: C
     For signed values the square root is in the scale, not in the numbers.
     """
     signed = compared.face == "difference"
-    rooted = ink.signed_root if root else ink.signed
+    rooted = ink.signed_root_scale if root else ink.signed_scale
     limit = scale_end(_largest_amount(compared.first, compared.other)) if signed else 1.0
     difference_limit = scale_end(_largest_amount(compared.difference))
     return {
-        "coloraxis": colour_axis(sizes, "first", compared.face, rooted if signed else scale(colours), limit, root, ink),
+        "coloraxis": colour_axis(
+            sizes, "first", compared.face, rooted if signed else heatmap_scale(colours), limit, root, ink
+        ),
         "coloraxis2": colour_axis(sizes, "difference", compared.face, rooted, difference_limit, root, ink),
     }
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.heads import OpenHead, heads_of, open_head
+from attnviz.analysis.heads import HeadTrace, head_trace, heads_of
 from attnviz.analysis.measures import entropy, weight_order
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.context import growth_frame, sum_strips, terms_table, weighted_terms
@@ -31,17 +31,17 @@ from attnviz.languages import gettext
 from attnviz.palette import GREYS, PALE, Palette, ThemeName, palette
 from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.trace.parts import Kind
+from attnviz.wording.head import kind_name
 from attnviz.wording.labels import subscript
 from attnviz.wording.numbers import decimal
-from attnviz.wording.opened_head import kind_name
 
-HeadOrTrace = TransformerTrace | OpenHead
-"""A head, or a trace that selects one: see `open_head`."""
+HeadOrTrace = TransformerTrace | HeadTrace
+"""A head, or a trace that selects one: see `head_trace`."""
 
 
 def scores_template(head: HeadOrTrace, theme: ThemeName) -> Spec:
     """Return the template of the scores: a signed bar for each source piece, with the same axis at every step."""
-    opened, ink = open_head(head), palette(theme)
+    opened, ink = head_trace(head), palette(theme)
     bars = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink)
     layout = source_layout(opened, ink)
     layout["xaxis"] = value_axis(ink, gettext("score s"), energy_range(opened.finite_scores))
@@ -50,7 +50,7 @@ def scores_template(head: HeadOrTrace, theme: ThemeName) -> Spec:
 
 def scores_values(head: HeadOrTrace, step: int) -> Values:
     """Return the values of `scores_template` at 0-based `step`: s_ij of the displayed head."""
-    opened = open_head(head)
+    opened = head_trace(head)
     scores, best = opened.finite_scores[step], _strongest(opened, step)
     alt = gettext(
         "Scores of step {step}, a bar for each of {count} source pieces. The highest, {score:.2f}, is that of piece "
@@ -66,7 +66,7 @@ def scores_values(head: HeadOrTrace, step: int) -> Values:
 
 def weights_template(head: HeadOrTrace, theme: ThemeName) -> Spec:
     """Return the template of the softmax: each score and, beside it, its weight in [0, 1]."""
-    opened, ink = open_head(head), palette(theme)
+    opened, ink = head_trace(head), palette(theme)
     score_bars = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink, opacity=PALE)
     weight_bars = piece_bars(opened, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
     layout = source_layout(opened, ink)
@@ -84,7 +84,7 @@ def weights_template(head: HeadOrTrace, theme: ThemeName) -> Spec:
 
 def weights_values(head: HeadOrTrace, step: int) -> Values:
     """Return the values of `weights_template` at 0-based `step`: s_ij and alpha_ij of the displayed head."""
-    opened = open_head(head)
+    opened = head_trace(head)
     scores, alpha, best = opened.finite_scores[step], opened.weights[step], _strongest(opened, step)
     alt = gettext(
         "Softmax of step {step}: each score and its attention weight, side by side. The largest weight, "
@@ -105,7 +105,7 @@ def scores_table(head: HeadOrTrace, step: int) -> pd.DataFrame:
 
 def head_table(head: HeadOrTrace, step: int) -> pd.DataFrame:
     """Return the softmax of the displayed head at 0-based `step`: s_ij, exp(s_ij - max_k s_ik), alpha_ij."""
-    opened = open_head(head)
+    opened = head_trace(head)
     scores = opened.scores[step]
     return pd.DataFrame(
         {
@@ -138,7 +138,7 @@ def values_table(head: HeadOrTrace, step: int) -> pd.DataFrame:
 
 def values_frame(head: HeadOrTrace, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
     """Return the figure of the growing sum of values, without its numbers: see `growth_frame`."""
-    opened = open_head(head)
+    opened = head_trace(head)
     units = opened.values.shape[1]
     alt = gettext(
         "Weighted values: one strip of {count} units for each source piece. The last strip is their sum.",
@@ -148,12 +148,12 @@ def values_frame(head: HeadOrTrace, *, thinned: bool = False, theme: ThemeName =
 
 
 def _terms(head: HeadOrTrace, step: int) -> tuple[list[str], FloatArray]:
-    opened = open_head(head)
+    opened = head_trace(head)
     name = gettext("{context} = sum", context=f"z{subscript(step + 1)}")
     return weighted_terms(opened, opened.weights[step], opened.values, opened.outputs[step], name)
 
 
-def _strongest(opened: OpenHead, step: int) -> int:
+def _strongest(opened: HeadTrace, step: int) -> int:
     return weight_order(opened, step)[0]
 
 
@@ -222,7 +222,7 @@ def head_gallery_table(trace: TransformerTrace, rates: Rates) -> pd.DataFrame:
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
 
 
-def _panel(head: OpenHead, number: int) -> Spec:
+def _panel(head: HeadTrace, number: int) -> Spec:
     return {
         "type": "heatmap",
         "z": np.sqrt(thumbnail(head.weights)),
@@ -250,7 +250,7 @@ def _axes(number: int, horizontal: tuple[float, float], vertical: tuple[float, f
     }
 
 
-def _panel_name(head: OpenHead, rates: Rates) -> str:
+def _panel_name(head: HeadTrace, rates: Rates) -> str:
     rate = rates.get((head.layer, head.head)) if head.kind == "cross" else None
     number = f"{head.layer + 1}.{head.head + 1}"
     return number if rate is None else f"{number}  " + gettext("AER {rate}", rate=decimal(rate))

@@ -43,8 +43,8 @@ from attnviz.palette import (
     Colours,
     Palette,
     ThemeName,
+    heatmap_scale,
     palette,
-    scale,
 )
 from attnviz.text import isolated
 from attnviz.trace import FloatArray, Words
@@ -138,7 +138,7 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, markers: Lin
     """Return the cells; for the difference the square root is in the scale, not in the numbers."""
     is_difference, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
     low, high = cells.range
-    colouring = (ink.signed_root if root else ink.signed) if is_difference else scale(colours)
+    colouring = (ink.signed_root_scale if root else ink.signed_scale) if is_difference else heatmap_scale(colours)
     return {
         "type": "heatmap",
         "z": np.sqrt(cells.shown) if root and not is_difference else cells.shown,

@@ -130,7 +130,7 @@ def _bag_alt(count: int, units: int, *, swapped: bool) -> str:
     if swapped:
         return gettext(
             "Comparisons of {count} English pieces with French pieces, as strips of {units} units, before and "
-            "after two words were swapped. Each group of strips has its sum below.",
+            "after two words were swapped. Below the strips of each word order, one more strip shows their sum.",
             count=count,
             units=units,
         )
@@ -190,7 +190,7 @@ def _strips(rows: FloatArray | Slot, positions: list[float] | list[int], limit: 
         "zmin": -limit,
         "zmax": limit,
         "ygap": 2,
-        "colorscale": ink.signed_root,
+        "colorscale": ink.signed_root_scale,
         "showscale": False,
         "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
     }

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.energy_decomposition import EnergyDecomposition, head_energy_decomposition
-from attnviz.analysis.heads import open_head
+from attnviz.analysis.heads import head_trace
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention import (
     attention_bars,
@@ -150,7 +150,7 @@ def _redrawn_step(draw: Callable[..., go.Figure]) -> FigureTemplate:
 
 def _head_decomposition(subject: Subject) -> EnergyDecomposition:
     """Return the decomposition of the displayed head's score for the chosen source piece."""
-    return head_energy_decomposition(open_head(subject.trace), subject.step, subject.source_piece)
+    return head_energy_decomposition(head_trace(subject.trace), subject.step, subject.source_piece)
 
 
 def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.heads import OpenHead, open_head
+from attnviz.analysis.heads import HeadTrace, head_trace
 from attnviz.figures.build import (
     APART,
     STRIP,
@@ -36,13 +36,13 @@ _LENGTHS_SPAN = [0.72, 0.92]
 """Shares of the width for the strips of units and for the bars of their lengths."""
 
 
-def stream_rows(head: TransformerTrace | OpenHead, step: int) -> tuple[list[str], FloatArray]:
+def stream_rows(head: TransformerTrace | HeadTrace, step: int) -> tuple[list[str], FloatArray]:
     """Return names and rows of the sum that makes the stream of 0-based `step`, (blocks + 2, units).
 
     The rows are the embedding with its position, the contribution of each block (three in a decoder layer, two in an
     encoder layer), and the stream after the last.
     """
-    opened = open_head(head)
+    opened = head_trace(head)
     layers = range(1, len(opened.trace.cross_weights) + 1)
     names = [_block_name(kind, layer) for layer in layers for kind in opened.blocks]
     streams = opened.streams[:, step]
@@ -60,12 +60,12 @@ def _block_name(kind: str, layer: int) -> str:
     return gettext("feed-forward {layer}", layer=layer)
 
 
-def stream_template(head: TransformerTrace | OpenHead, theme: ThemeName) -> Spec:
+def stream_template(head: TransformerTrace | HeadTrace, theme: ThemeName) -> Spec:
     """Return the template of the stream: a strip of units and a bar of its length for each term.
 
     Colours are by the square root of the amount; the block of the displayed head is framed.
     """
-    ink, opened = palette(theme), open_head(head)
+    ink, opened = palette(theme), head_trace(head)
     streams = opened.streams
     count, units = len(streams) + 1, streams.shape[2]
     longest = float(np.linalg.norm(streams, axis=-1).max())
@@ -85,7 +85,7 @@ def stream_template(head: TransformerTrace | OpenHead, theme: ThemeName) -> Spec
         "dx": 1,
         "zmin": -limit,
         "zmax": limit,
-        "colorscale": ink.signed_root,
+        "colorscale": ink.signed_root_scale,
         "showscale": False,
         "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
     }
@@ -140,7 +140,7 @@ def stream_template(head: TransformerTrace | OpenHead, theme: ThemeName) -> Spec
     return {"data": [strips, lengths, {**numbers(12, ink), "xaxis": "x2"}], "layout": layout}
 
 
-def stream_values(head: TransformerTrace | OpenHead, step: int) -> Values:
+def stream_values(head: TransformerTrace | HeadTrace, step: int) -> Values:
     """Return the values of `stream_template` at 0-based `step`."""
     names, rows = stream_rows(head, step)
     lengths = np.linalg.norm(rows, axis=1)
@@ -152,7 +152,7 @@ def stream_values(head: TransformerTrace | OpenHead, step: int) -> Values:
     return {"rows": rows, "lengths": lengths, "alt": alt} | number_values(lengths, texts)
 
 
-def stream_table(head: TransformerTrace | OpenHead, step: int) -> pd.DataFrame:
+def stream_table(head: TransformerTrace | HeadTrace, step: int) -> pd.DataFrame:
     """Return the rows of `stream_rows` as columns, one row for each unit (counted from 1)."""
     names, rows = stream_rows(head, step)
     unit = pd.RangeIndex(1, rows.shape[1] + 1, name=gettext("unit"))
@@ -261,7 +261,7 @@ def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
         "y": state_positions,
         "zmin": -limit,
         "zmax": limit,
-        "colorscale": ink.signed_root,
+        "colorscale": ink.signed_root_scale,
     }
     positions = [*range(gate_rows), *state_positions]
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}

@@ -111,7 +111,7 @@ _NARROWEST = {1: 300, 3: 760}
 """Pixels of the narrowest figure, by the number of panels side by side."""
 
 
-def signals_figure(
+def gradient_norms_figure(
     attentions: Sequence[str], signals: Sequence[GradientNorms], *, across: int = 3, theme: ThemeName = "light"
 ) -> go.Figure:
     """Draw |d log p(y_i) / d E x_j|, E x_j an embedding, on a logarithmic scale against the number of recurrent steps.
@@ -130,7 +130,7 @@ def signals_figure(
     return build(traces, layout)
 
 
-def signals_table(trace: Trace, models: Sequence[str], signals: Sequence[GradientNorms]) -> pd.DataFrame:
+def gradient_norms_table(trace: Trace, models: Sequence[str], signals: Sequence[GradientNorms]) -> pd.DataFrame:
     """Return the gradient norms, by each path and in total, a row for each target piece i and source piece j.
 
     Both are counted from 1.

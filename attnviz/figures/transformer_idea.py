@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.heads import OpenHead, open_head, strongest_words, word_weights_of_heads
+from attnviz.analysis.heads import HeadTrace, head_trace, strongest_words, word_weights_of_heads
 from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, emphasise, escape, rectangle
 from attnviz.figures.head import scores_template, scores_values
 from attnviz.figures.heatmap_parts import font_size
@@ -30,17 +30,17 @@ def head_fit_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
 
 def head_fit_values(trace: TransformerTrace, step: int) -> Values:
     """Return the values of `head_fit_template` at 0-based `step`."""
-    return scores_values(trace, step) | {"alt": fit_alt(open_head(trace), step)}
+    return scores_values(trace, step) | {"alt": fit_alt(head_trace(trace), step)}
 
 
 def head_share_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     """Return the template of the displayed head's weights as percentages."""
-    return share_template(open_head(trace), theme, draggable=False)
+    return share_template(head_trace(trace), theme, draggable=False)
 
 
 def head_share_values(trace: TransformerTrace, step: int) -> Values:
     """Return the values of `head_share_template` at 0-based `step`."""
-    return share_values(open_head(trace), step)
+    return share_values(head_trace(trace), step)
 
 
 def all_heads_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
@@ -48,7 +48,7 @@ def all_heads_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
 
     Brightness is the square root of the share; layers are separated, the displayed head is framed.
     """
-    ink, opened, words = palette(theme), open_head(trace), trace.words().source
+    ink, opened, words = palette(theme), head_trace(trace), trace.words().source
     layers, heads = trace.cross_weights.shape[:2]
     count, displayed_row, columns = layers * heads, opened.layer * heads + opened.head, len(words)
     names = [gettext("attention {k}", k=k + 1) for k in range(count)]
@@ -126,7 +126,7 @@ def added_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
 
     Bars have no scale; the block of the displayed head is highlighted.
     """
-    ink, opened = palette(theme), open_head(trace)
+    ink, opened = palette(theme), head_trace(trace)
     streams, names = opened.streams, _names(opened)
     count, displayed_row = len(names), opened.block + 1
     longest = float(max(np.linalg.norm(opened.added, axis=-1).max(), np.linalg.norm(streams[0], axis=-1).max()))
@@ -161,7 +161,7 @@ def added_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
 
 def added_values(trace: TransformerTrace, step: int) -> Values:
     """Return the values of `added_template` at 0-based `step`."""
-    opened = open_head(trace)
+    opened = head_trace(trace)
     terms = np.concatenate([opened.streams[:1, step], opened.added[:, step]])
     lengths = np.linalg.norm(terms, axis=1)
     names = _names(opened)
@@ -174,7 +174,7 @@ def added_values(trace: TransformerTrace, step: int) -> Values:
     return {"lengths": lengths, "alt": alt}
 
 
-def _names(opened: OpenHead) -> list[str]:
+def _names(opened: HeadTrace) -> list[str]:
     layers = range(1, len(opened.trace.cross_weights) + 1)
     return [gettext("last piece written"), *(added_name(block, layer) for layer in layers for block in opened.blocks)]
 

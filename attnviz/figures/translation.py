@@ -170,7 +170,7 @@ def fixed_context(
         "dy": 1,
         "zmin": -limit,
         "zmax": limit,
-        "colorscale": ink.signed_root,
+        "colorscale": ink.signed_root_scale,
         "showscale": False,
         "hoverinfo": "skip",  # otherwise a click on a unit would count as a click on a row
     }

@@ -1,4 +1,4 @@
-"""`read_attention`: detect the format of an attention file and read its sentence pairs, or read tensors in memory."""
+"""`read_attention`: read sentence pairs from attention files of any format or from tensors, or run a model folder."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read_attention(
 
     `source` and `target` are sentences that the file lacks, or that replace its own: files with one pair a line, or
     lists. `layer` and `head`, from 0, choose among several matrices of a pair; without them a record shows their mean.
-    An array with dimensions (layers, heads, Ty, Tx) is kept whole, so that `record.seen_by` can choose others.
+    An array with dimensions (layers, heads, Ty, Tx) is kept whole, so that `record.select_heads` can choose others.
     `normalise` scales rows to sum to 1; `transpose` transposes matrices whose rows are source tokens; `unescape`
     undoes the escapes of Moses' tokenizer; `encoding` applies to all text files, by default UTF-8. With `attributions`,
     the model in a folder also computes `gradient` and `erased`, as `from_huggingface` does.

@@ -49,7 +49,7 @@ def from_huggingface(
 
     `record.head_weights` has the weights, (layers, heads, Ty, Tx). `record.alignment` is the attention of 0-based
     `head` of 0-based `layer`, or the mean over that layer's heads, or over all heads; layer -1 is the last.
-    `record.seen_by(layer, head)` chooses others without another run. `record.states` are those of the last layer.
+    `record.select_heads(layer, head)` chooses others without another run. `record.states` are those of the last layer.
 
     `model` is a model of `transformers` with its `tokenizer`, or the name of a folder or of a model on the hub, whose
     tokenizer is loaded with it. `kind` is "cross" for the cross-attention of an encoder-decoder model, "encoder" for
@@ -65,7 +65,7 @@ def from_huggingface(
     text is blank or too long.
     """
     fields = _fields(opened(model, tokenizer), text, target, kind, beam, attributions=attributions)
-    return from_fields(fields).seen_by(layer, head)
+    return from_fields(fields).select_heads(layer, head)
 
 
 def sentences_of_model(

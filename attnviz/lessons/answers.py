@@ -133,7 +133,7 @@ def _with_heads(question: Question, trace: Any) -> Any:
             gettext("the model {model} has no layers with heads. Delete “layer” and “head”.", model=trace.model),
         )
     try:
-        return trace.seen_by(question.layer - 1, None if question.head is None else question.head - 1)
+        return trace.select_heads(question.layer - 1, None if question.head is None else question.head - 1)
     except AttnvizError as error:
         fail(question.line, str(error))
 

@@ -46,11 +46,11 @@ def attention(
 
     `matrix` (Ty, Tx) has a row for each target token and a column for each source token. One extra row or column is
     taken to be `</s>`. With dimensions (layers, heads, Ty, Tx) the record holds every head: its alignment is their
-    mean, and `seen_by` returns the record with that of one layer or head. `energies` (Ty, Tx) may be -inf; `states` are
-    (Ty, n); `gradient` and `erased` (Ty, Tx) are attributions of each log p(y_i) to the source tokens. `kind` is
-    "cross", "encoder" (self-attention) or "decoder" (causal self-attention); in self-attention, both sides are equal.
-    `sure` and `possible` are gold links between words, pairs (source, target) from 0. Rows must sum to 1 within
-    ROUNDED, or to 0 for a target token without links; `normalise` scales other rows.
+    mean, and `select_heads` returns the record with that of one layer or head. `energies` (Ty, Tx) may be -inf;
+    `states` are (Ty, n); `gradient` and `erased` (Ty, Tx) are attributions of each log p(y_i) to the source tokens.
+    `kind` is "cross", "encoder" (self-attention) or "decoder" (causal self-attention); in self-attention, both sides
+    are equal. `sure` and `possible` are gold links between words, pairs (source, target) from 0. Rows must sum to 1
+    within ROUNDED, or to 0 for a target token without links; `normalise` scales other rows.
 
     Raise AttnvizError, naming what was found, where tokens and numbers do not fit.
     """

@@ -94,8 +94,8 @@ class Attention(HeadViews, Aligned):
     """Attention computed by another program: two sentences in pieces, the matrix, and optional further numbers.
 
     Tx and Ty count source and target pieces; n is the length of a state. With the weights of every head, L is the
-    number of layers and H the number of heads of each; `seen_by` returns the record with the alignment of others. In
-    self-attention, source and target are the same sequence. `attnviz.attention` makes one from tokens and a matrix.
+    number of layers and H the number of heads of each; `select_heads` returns the record with the alignment of others.
+    In self-attention, source and target are the same sequence. `attnviz.attention` makes one from tokens and a matrix.
     """
 
     saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-attention", 1)

@@ -282,7 +282,7 @@ def _attention_interventions(
             return (*previous_interventions, ExcludePosition(source, step))
         case AttendOnly(step=step, source=source):
             if source >= source_pieces:
-                raise AttnvizError(gettext("No source piece is at position {found}.", found=source + 1))
+                raise AttnvizError(gettext("There is no source piece {found}.", found=source + 1))
             row = tuple(float(j == source) for j in range(source_pieces))
         case UniformAttention(step=step):
             row = (1 / source_pieces,) * source_pieces
@@ -338,7 +338,7 @@ def _check_step(step: object) -> None:
 
 def _check_source(source: object) -> None:
     if type(source) is not int or source < 0:
-        raise AttnvizError(gettext("No source piece is at position {found}.", found=repr(source)[:LONGEST_LENDER]))
+        raise AttnvizError(gettext("There is no source piece {found}.", found=repr(source)[:LONGEST_LENDER]))
 
 
 def _whole_numbers(values: Sequence[int]) -> tuple[int, ...]:

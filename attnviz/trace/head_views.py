@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from attnviz.errors import AttnvizError
+from attnviz.former_names import FormerAttribute
 from attnviz.languages import gettext
 from attnviz.trace.parts import FloatArray, Heads
 
@@ -46,7 +47,7 @@ class HeadViews:
         layer, head = np.unravel_index(int(variations.argmin()), variations.shape)
         return first + int(layer), int(head)
 
-    def seen_by(self, layer: int | None = None, head: int | None = None) -> Self:
+    def select_heads(self, layer: int | None = None, head: int | None = None) -> Self:
         """Return this record with the `alignment` of one 0-based `head` of one 0-based `layer`.
 
         Without a head, the mean of the layer's heads; without a layer, the mean of all heads. Words, links, heatmap and
@@ -61,6 +62,8 @@ class HeadViews:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         vars(view).update(fields | self._changed_fields(heads) | {"heads": heads, "_views": self._views})
         return self._views.setdefault(heads, view)
+
+    seen_by = FormerAttribute("select_heads")
 
     def _changed_fields(self, _: Heads) -> dict[str, Any]:
         """Return the fields, besides `heads`, that differ in a view; subclasses override it."""

@@ -109,7 +109,9 @@ class ExcludePosition:
     def __post_init__(self) -> None:
         """Raise AttnvizError unless `position` is a whole number from 0."""
         if not _is_index(self.position):
-            raise AttnvizError(gettext("No source piece is at position {found}.", found=self.position))
+            raise AttnvizError(
+                gettext("No source piece has the index {found}; indices start at 0.", found=self.position)
+            )
         _check_step(self.step)
 
 
@@ -129,7 +131,7 @@ class ForceWord:
                 gettext("The decoder cannot write the vocabulary piece with id {found}.", found=self.piece_id)
             )
         if not _is_index(self.step):
-            raise AttnvizError(gettext("There is no step {found}.", found=self.step))
+            raise AttnvizError(gettext("No step has the index {found}; indices start at 0.", found=self.step))
 
 
 AttentionIntervention = ReplaceWeights | ReplaceEnergies | Temperature | ExcludePosition
@@ -239,7 +241,9 @@ def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int
                 allowed = {j for j in positions if row[j] > 0} if weights else positions
             case ExcludePosition(position=position):
                 if position >= source_pieces:
-                    raise AttnvizError(gettext("No source piece is at position {found}.", found=position))
+                    raise AttnvizError(
+                        gettext("No source piece has the index {found}; indices start at 0.", found=position)
+                    )
                 allowed = allowed - {position}
     if not allowed:
         raise AttnvizError(gettext("The step would have no source piece to attend to. Leave at least one."))
@@ -247,7 +251,7 @@ def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int
 
 def _check_step(step: object) -> None:
     if step is not None and not _is_index(step):
-        raise AttnvizError(gettext("There is no step {found}.", found=step))
+        raise AttnvizError(gettext("No step has the index {found}; indices start at 0.", found=step))
 
 
 def _is_number(value: object) -> bool:

@@ -98,7 +98,7 @@ def _with_heads(record: Attention, chosen: object) -> Attention:
     numbers = [chosen.get(name) for name in ("layer", "head")] if isinstance(chosen, Mapping) else [""]
     if not all(number is None or type(number) is int for number in numbers):
         raise AttnvizError(gettext("The field heads must have a layer and a head, each a number from 0 or null."))
-    return record.seen_by(*numbers)
+    return record.select_heads(*numbers)
 
 
 def _with_words_and_remarks(record: Attention, words: object, remarks: object) -> Attention:

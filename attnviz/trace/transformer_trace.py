@@ -180,7 +180,7 @@ class TransformerTrace(HeadViews, Record):
     """Readouts t_i, the normalised output of the decoder, (Ty, d)."""
 
     heads: Heads = _ALL
-    """The heads whose mean is `alignment`; `seen_by` returns the trace with others."""
+    """The heads whose mean is `alignment`; `select_heads` returns the trace with others."""
 
     @property
     def attends(self) -> bool:
@@ -221,9 +221,9 @@ class TransformerTrace(HeadViews, Record):
     def heatmap(self, layer: int | None = None, head: int | None = None, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`.
 
-        With a layer, that of `seen_by(layer, head)`.
+        With a layer, that of `select_heads(layer, head)`.
         """
-        return drawing().heatmap(self if layer is head is None else self.seen_by(layer, head), **choices)
+        return drawing().heatmap(self if layer is head is None else self.select_heads(layer, head), **choices)
 
     def step_figure(self, i: int, picture: str = "scores", **choices: Any) -> Any:
         """Return the figure `picture` of step index `i` (0-based), a name from `figures.STEP_FIGURES`.

@@ -16,7 +16,7 @@ from attnviz.languages import gettext, ngettext
 VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
 """Environment variable with the largest number of visitors; without it there is no limit."""
 IDLE_SECONDS = 15 * 60.0
-"""Seconds without a rerun after which a visitor's seat is free for the next in the queue."""
+"""Seconds without a rerun after which a visitor may be replaced by the next in the queue."""
 _POLLING_SECONDS = 2.0
 """Polling interval of a waiting visitor, in seconds."""
 
@@ -31,7 +31,7 @@ def signed_in() -> bool:
     if not is_configured() or st.user.is_logged_in:
         return True
     with st.container(key="sign_in"):
-        st.subheader(gettext("This page asks who you are"), anchor=False)
+        st.subheader(gettext("Please sign in"), anchor=False)
         st.text(gettext("Only people who sign in can use this page. What you type is not stored."))
         st.button(gettext("Sign in"), on_click=st.login, type="primary", key="sign_in_button")
     return False
@@ -43,63 +43,63 @@ def sign_out_link() -> None:
         st.button(gettext("Sign out"), on_click=st.logout, type="tertiary", key="sign_out")
 
 
-class Seats:
-    """Seats of active visitors and a first-in-first-out queue; thread-safe."""
+class VisitorLimit:
+    """Admits a limited number of active visitors; the others wait in a first-in-first-out queue. Thread-safe."""
 
-    def __init__(self, seats: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Create so many seats, at least 1; `clock` returns seconds."""
-        self._count, self._clock = seats, clock
+    def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """Admit `limit` visitors at a time, at least 1; `clock` returns seconds."""
+        self._count, self._clock = limit, clock
         self._guard = threading.Lock()
-        self._seated: dict[str, float] = {}
-        """Time of the last rerun of each visitor with a seat, in seconds."""
+        self._active: dict[str, float] = {}
+        """Time of the last rerun of each admitted visitor, in seconds."""
         self._queue: dict[str, None] = {}
 
     def place(self, visitor: str) -> int:
-        """Return 0 for a visitor who has a seat or gets one now, otherwise the position in the queue, from 1."""
+        """Return 0 for a visitor who is admitted, before or now, otherwise the position in the queue, from 1."""
         with self._guard:
             now = self._clock()
-            if visitor in self._seated:
-                self._seated[visitor] = now
+            if visitor in self._active:
+                self._active[visitor] = now
             else:
                 self._queue.setdefault(visitor)
             for name in list(self._queue):
-                if not self._is_free(now):
+                if not self._has_room(now):
                     break
                 del self._queue[name]
-                self._seated[name] = now
-            return 0 if visitor in self._seated else list(self._queue).index(visitor) + 1
+                self._active[name] = now
+            return 0 if visitor in self._active else list(self._queue).index(visitor) + 1
 
     def leave(self, visitor: str) -> None:
-        """Remove a visitor who has left from the seats and the queue."""
+        """Remove a visitor who has left."""
         with self._guard:
-            self._seated.pop(visitor, None)
+            self._active.pop(visitor, None)
             self._queue.pop(visitor, None)
 
-    def _is_free(self, now: float) -> bool:
-        """Return whether a seat is free; evict the visitor idle longest if that was at least `IDLE_SECONDS` seconds."""
-        if len(self._seated) >= self._count:
-            visitor, last_seen = min(self._seated.items(), key=lambda item: item[1])
+    def _has_room(self, now: float) -> bool:
+        """Return whether there is room for another; a visitor idle for `IDLE_SECONDS` seconds is removed to make it."""
+        if len(self._active) >= self._count:
+            visitor, last_seen = min(self._active.items(), key=lambda item: item[1])
             if now - last_seen < IDLE_SECONDS:
                 return False
-            del self._seated[visitor]
+            del self._active[visitor]
         return True
 
 
 @functools.cache
-def _shared_seats(seats: int) -> Seats:
-    """Return the seats of all visitors."""
-    return Seats(seats)
+def _shared_limit(limit: int) -> VisitorLimit:
+    """Return the limit that all visitors share."""
+    return VisitorLimit(limit)
 
 
-def _leave(seat: tuple[int, str]) -> None:
-    seats, visitor = seat
-    _shared_seats(seats).leave(visitor)
+def _leave(limit_and_visitor: tuple[int, str]) -> None:
+    limit, visitor = limit_and_visitor
+    _shared_limit(limit).leave(visitor)
 
 
 @st.cache_resource(scope="session", on_release=_leave, show_spinner=False)
-def _seat(seats: int) -> tuple[int, str]:
-    """Return the number of seats and a random id of this visitor, the same until the session ends."""
-    return seats, uuid.uuid4().hex
+def _limit_and_visitor(limit: int) -> tuple[int, str]:
+    """Return the limit and a random id of this visitor, the same until the session ends."""
+    return limit, uuid.uuid4().hex
 
 
 def visitor_limit() -> int | None:
@@ -113,25 +113,25 @@ def visitor_limit() -> int | None:
 
 
 def admitted() -> bool:
-    """Return whether this visitor has a seat; otherwise show the position in the queue.
+    """Return whether this visitor is admitted; otherwise show the position in the queue.
 
-    A waiting visitor's page polls, and reruns as soon as a seat is free.
+    A waiting visitor's page polls, and reruns as soon as it is admitted.
     """
-    seats = visitor_limit()
-    if seats is None or not _queue_position(seats):
+    limit = visitor_limit()
+    if limit is None or not _queue_position(limit):
         return True
-    st.fragment(_queue_page, run_every=_POLLING_SECONDS)(seats)
+    st.fragment(_queue_page, run_every=_POLLING_SECONDS)(limit)
     return False
 
 
-def _queue_position(seats: int) -> int:
-    """Return `Seats.place` of this visitor."""
-    return _shared_seats(seats).place(_seat(seats)[1])
+def _queue_position(limit: int) -> int:
+    """Return `VisitorLimit.place` of this visitor."""
+    return _shared_limit(limit).place(_limit_and_visitor(limit)[1])
 
 
-def _queue_page(seats: int) -> None:
-    """Draw the position in the queue, or rerun the page if this visitor has a seat now."""
-    place = _queue_position(seats)
+def _queue_page(limit: int) -> None:
+    """Draw the position in the queue, or rerun the page if this visitor is admitted now."""
+    place = _queue_position(limit)
     if not place:
         st.rerun()
     with st.container(key="queue"):
@@ -139,7 +139,7 @@ def _queue_page(seats: int) -> None:
             ngettext(
                 "The page is full; it admits one visitor at a time",
                 "The page is full; it admits {count} visitors at a time",
-                seats,
+                limit,
             ),
             anchor=False,
         )

@@ -40,7 +40,7 @@ from attnviz.ui.step.verification_badge import verification_payload
 from attnviz.ui.step.what_ifs import changed_payload
 from attnviz.ui.transformer import attention_row, five_models, heads
 from attnviz.ui.why.gradient_decay import share_payload, signals_payload
-from attnviz.ui.why.growth import growth_chart_payload, growth_payload
+from attnviz.ui.why.sentence_length import growth_chart_payload, growth_payload
 from attnviz.ui.why.side_by_side import forced_payload
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.analysis.attention_forms import AttentionForm, Form, count_multiplications
 from attnviz.analysis.grid import Face
-from attnviz.analysis.heads import OpenHead
+from attnviz.analysis.heads import HeadTrace
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
@@ -37,7 +37,7 @@ class FormSources:
 
     additive: Trace
     general: Trace
-    head: OpenHead | None
+    head: HeadTrace | None
     """Cross-attention head of the transformer; None where the transformer is not installed."""
 
 
@@ -129,8 +129,8 @@ def _product_text(_: FormSources) -> str:
     return gettext(
         "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word. Another matrix "
         "makes a key k from each English word. The energy is now called score: the dot product of q and k. Without a "
-        "recurrent state, training can compute all queries at once. This head was trained with the division of the "
-        "next form; here it is left out."
+        "recurrent state, training can compute all queries at once. This head was trained with scores divided by "
+        "√d, as in the next form. Here the division is left out."
     )
 
 
@@ -138,8 +138,8 @@ def _scaled_text(sources: FormSources) -> str:
     length = sources.head.keys.shape[1] if sources.head else 0
     return gettext(
         "Each score is divided by √d = {root}, where d = {length} is the length of q and k. Longer lists have more "
-        "products to add up, so their scores are larger. Large scores give nearly all weight to one word, and "
-        "training then hardly changes the weights.",
+        "products to add up, so their scores are larger. Large scores give nearly all attention to one word, and "
+        "training can hardly change that.",
         root=decimal(math.sqrt(length), 0 if math.isqrt(length) ** 2 == length else 2),
         length=length,
     )

@@ -156,7 +156,7 @@ def fate_sentence(tree: BeamTree, index: int) -> str:
             )
         case "pruned":
             return ngettext(
-                "Unfinished when the search ended at step {step}, because {count} other hypothesis had finished.",
+                "Unfinished: the search ended at step {step} because {count} other hypothesis had finished.",
                 "Unfinished: the search ended at step {step} because {count} other hypotheses had finished.",
                 tree.beam,
                 step=step,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.analysis.heads import OpenHead, open_head, strongest_words
+from attnviz.analysis.heads import HeadTrace, head_trace, strongest_words
 from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces
@@ -314,7 +314,7 @@ def transformer_idea_titles(_: TransformerTrace) -> dict[int, str]:
 
 def transformer_idea_stages(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in everyday words: those of `transformer_idea_titles`."""
-    opened = open_head(trace)
+    opened = head_trace(trace)
     stages = {
         1: _score_stage(trace, opened, step),
         2: _heads_attention_stage(trace, opened, step),
@@ -334,7 +334,7 @@ def added_name(block: str, layer: int) -> str:
     return gettext("layer {layer}: computation", layer=layer)
 
 
-def _score_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
+def _score_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple[str, str]:
     best = capitalised(quoted_name(opened.source_pieces[int(opened.scores[step].argmax())]))
     outcome = gettext("{name} fits best", name=best)
     rest = gettext("The longer the bar of a piece, the better this piece fits. {name} fits best.", name=best)
@@ -356,7 +356,7 @@ def _score_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[
     return f"{which} {rest}", outcome
 
 
-def _heads_attention_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
+def _heads_attention_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple[str, str]:
     order, alpha = weight_order(opened, step), opened.weights[step]
     share = percent(float(alpha[order[0]]))
     outcome = gettext(
@@ -375,7 +375,7 @@ def _heads_attention_stage(trace: TransformerTrace, opened: OpenHead, step: int)
     return attention_sentence(opened, step), outcome
 
 
-def _heads_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
+def _heads_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple[str, str]:
     layers, heads = trace.cross_weights.shape[:2]
     order, alpha = weight_order(opened, step), opened.weights[step]
     parts = ", ".join(f"{percent(float(alpha[j]))} {quoted_name(opened.source_pieces[j])}" for j in order[:3])
@@ -404,7 +404,7 @@ def _heads_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[
     return f"{head_sentence} {rest}", outcome
 
 
-def _stream_stage(opened: OpenHead, step: int) -> tuple[str, str]:
+def _stream_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
     lengths = np.linalg.norm(opened.added[:, step], axis=1)
     layer, block = divmod(int(lengths.argmax()), len(opened.blocks))
     previous_piece = opened.trace.previous_pieces[step]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.findings.rules import is_word
-from attnviz.analysis.heads import open_head
+from attnviz.analysis.heads import head_trace
 from attnviz.analysis.tour import IllustrativeWord, WordAttention, illustrative_word, most_changed_word
 from attnviz.text import join_pieces
 from attnviz.trace.interventions import interventions_at
@@ -111,13 +111,13 @@ class TourData:
     @cached_property
     def opened(self) -> Any:
         """The trace with one attention distribution a step: for a transformer, that of the displayed head."""
-        return open_head(self.record).trace if self.record.has_heads else self.record
+        return head_trace(self.record).trace if self.record.has_heads else self.record
 
     @cached_property
     def energies(self) -> NDArray[np.floating]:
         """Energies or scores before the softmax at the word's step, (Tx,)."""
         energies: NDArray[np.floating] = (
-            open_head(self.record).scores if self.record.has_heads else self.record.energies
+            head_trace(self.record).scores if self.record.has_heads else self.record.energies
         )[self.word.step]
         return energies
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.context_units import context_units
-from attnviz.analysis.heads import open_head
+from attnviz.analysis.heads import head_trace
 from attnviz.languages import gettext
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import decimal, fine_percent, percent, shown_difference, thousands
@@ -111,7 +111,9 @@ def annotation_sentences(tour: TourData) -> tuple[str, ...]:
             units=units,
             before=words_before,
         )
-        return read, gettext("These numbers are the annotation of the word: they describe it after the words before.")
+        return read, gettext(
+            "These numbers are the annotation of the word: they describe the word together with the words before it."
+        )
     read = gettext(
         "Before writing, the translator read the sentence from both ends. At {word}, the translator noted "
         "{units} numbers: {half} from reading forwards up to this word ({before}), and {half} from reading "
@@ -140,7 +142,7 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
         start = gettext(
             "This stop shows one head: {head}. The query of this head comes from what the decoder has computed "
             "so far. It is compared with the key of each annotation.",
-            head=opened_head_name(open_head(record)),
+            head=opened_head_name(head_trace(record)),
         )
         return start, gettext(
             "The score measures how well the query fits a key: {listed}. The larger the score, the better the fit.",
@@ -219,7 +221,7 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
         return mixed, gettext(
             "The sum, a list of {units} numbers, is the output of this head. Every head does this, and the "
             "outputs are added up.",
-            units=open_head(record).values.shape[-1],
+            units=head_trace(record).values.shape[-1],
         )
     units = record.contexts.shape[1]
     if not record.attends:

@@ -149,8 +149,8 @@ def introduction() -> TextSection:
         gettext("To the transformer"),
         (
             gettext(
-                "Four changes to one formula lead from the attention of 2014 to the transformer. Choose the five forms "
-                "one after the other."
+                "Four changes to one formula lead from the attention of 2014 to the transformer. Choose the five "
+                "forms in order, from the original on."
             ),
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.heads import OpenHead, open_head
+from attnviz.analysis.heads import HeadTrace, head_trace
 from attnviz.analysis.measures import weight_order
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
@@ -29,7 +29,7 @@ def head_stage_titles(_: TransformerTrace) -> dict[int, str]:
 
 def narrate_head(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words, for the displayed head: those of `head_stage_titles`."""
-    opened = open_head(trace)
+    opened = head_trace(trace)
     stages = {
         1: _score_stage(trace, opened, step),
         2: _softmax_stage(opened, step),
@@ -54,12 +54,12 @@ def shown_heads(trace: TransformerTrace) -> str:
     return heads_name(trace.heads)
 
 
-def opened_head_name(opened: OpenHead) -> str:
+def opened_head_name(opened: HeadTrace) -> str:
     """Return the name of the displayed head."""
     return heads_name(Heads(opened.layer, opened.head))
 
 
-def _score_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
+def _score_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple[str, str]:
     best, count = int(opened.scores[step].argmax()), len(trace.source_pieces)
     name, score = quoted_name(trace.source_pieces[best]), decimal(float(opened.scores[step, best]))
     head = opened_head_name(opened)
@@ -83,7 +83,7 @@ def _score_stage(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[
     return sentence, gettext("{name} fits best, s = {score}", name=name, score=score)
 
 
-def _softmax_stage(opened: OpenHead, step: int) -> tuple[str, str]:
+def _softmax_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
     trace, scores, alpha = opened.trace, opened.scores[step], opened.weights[step]
     order = weight_order(trace, step)
     best = quoted_name(trace.source_pieces[order[0]])
@@ -103,7 +103,7 @@ def _softmax_stage(opened: OpenHead, step: int) -> tuple[str, str]:
     return sentence, outcome
 
 
-def _value_stage(opened: OpenHead, step: int) -> tuple[str, str]:
+def _value_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
     parts, outcome = context_shares(opened.trace, step)
     sentence = gettext(
         "Besides its key, each annotation has a value, a list of {units} numbers. A strip shows a value "
@@ -115,7 +115,7 @@ def _value_stage(opened: OpenHead, step: int) -> tuple[str, str]:
     return sentence, outcome
 
 
-def _stream_stage(opened: OpenHead, step: int) -> tuple[str, str]:
+def _stream_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
     trace = opened.trace
     terms, streams = opened.added[:, step], opened.streams[:, step]
     lengths = np.linalg.norm(terms, axis=1)
@@ -154,10 +154,10 @@ def head_equations(trace: TransformerTrace, theme: ThemeName = "light") -> tuple
 
     `head_texts_of_step`, `head_texts_of_source` and `head_texts_of_cells` of the key piece fill them.
     """
-    return (*opened_equations(open_head(trace), theme), _word_equation(palette(theme)))
+    return (*opened_equations(head_trace(trace), theme), _word_equation(palette(theme)))
 
 
-def opened_equations(opened: OpenHead, theme: ThemeName = "light") -> tuple[Equation, ...]:
+def opened_equations(opened: HeadTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
     """Return the equation templates of one head of any kind: scores, softmax, values, stream.
 
     `opened_texts_of_step`, `head_texts_of_source` and `head_texts_of_cells` of the key piece fill them.
@@ -174,10 +174,10 @@ def opened_equations(opened: OpenHead, theme: ThemeName = "light") -> tuple[Equa
 
 def head_texts_of_step(trace: TransformerTrace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces."""
-    return opened_texts_of_step(open_head(trace), step, theme) | written_piece_texts(trace, step)
+    return opened_texts_of_step(head_trace(trace), step, theme) | written_piece_texts(trace, step)
 
 
-def opened_texts_of_step(opened: OpenHead, step: int, theme: ThemeName = "light") -> Texts:
+def opened_texts_of_step(opened: HeadTrace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of a head's 0-based row `step` that hold for all keys."""
     streams, key_count = opened.streams[:, step], opened.visible_key_count(step)
     return {
@@ -193,19 +193,19 @@ def opened_texts_of_step(opened: OpenHead, step: int, theme: ThemeName = "light"
     }
 
 
-def head_texts_of_source(trace_or_head: TransformerTrace | OpenHead, source: int) -> Texts:
+def head_texts_of_source(trace_or_head: TransformerTrace | HeadTrace, source: int) -> Texts:
     """Return the texts of 0-based key `source` that hold for all steps."""
-    return {"j": str(source + 1), "key": vector(open_head(trace_or_head).keys[source])}
+    return {"j": str(source + 1), "key": vector(head_trace(trace_or_head).keys[source])}
 
 
-def head_texts_of_cells(trace_or_head: TransformerTrace | OpenHead, step: int) -> dict[str, list[str]]:
+def head_texts_of_cells(trace_or_head: TransformerTrace | HeadTrace, step: int) -> dict[str, list[str]]:
     """Return the texts of 0-based `step` for each key, as lists."""
-    opened = open_head(trace_or_head)
+    opened = head_trace(trace_or_head)
     rows = {"score": opened.scores[step], "exponent": opened.scores[step], "weight": opened.weights[step]}
     return {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
 
 
-def _score_equation(opened: OpenHead, colours: Palette) -> Equation:
+def _score_equation(opened: HeadTrace, colours: Palette) -> Equation:
     query, key = coloured(colours.decoder, "q_{⟦i⟧}"), coloured(colours.encoder, "k_{⟦j⟧}")
     units = opened.queries.shape[1]
     lines = (
@@ -233,7 +233,7 @@ def _score_equation(opened: OpenHead, colours: Palette) -> Equation:
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
 
 
-def _value_equation(opened: OpenHead, colours: Palette) -> Equation:
+def _value_equation(opened: HeadTrace, colours: Palette) -> Equation:
     output, value = coloured(colours.context, "z_{⟦i⟧}"), coloured(colours.encoder, "v_j")
     lines = (
         rf"{output} &= \sum_{{j=1}}^{{{_last_key(opened)}}} \alpha_{{⟦i⟧,j}}\, {value}",
@@ -251,12 +251,12 @@ def _value_equation(opened: OpenHead, colours: Palette) -> Equation:
     )
 
 
-def _last_key(opened: OpenHead) -> str:
+def _last_key(opened: HeadTrace) -> str:
     """Return the number of the last key that a row may attend to."""
     return "⟦i⟧" if opened.kind == "decoder" else str(len(opened.source_pieces))
 
 
-def _stream_equation(opened: OpenHead, colours: Palette) -> Equation:
+def _stream_equation(opened: HeadTrace, colours: Palette) -> Equation:
     heads = opened.trace.cross_weights.shape[1]
     before, after = (coloured(colours.decoder, f"x_{{⟦i⟧,{block}}}") for block in (opened.block, opened.block + 1))
     outputs = coloured(colours.context, rf"[z^{{(1)}}_{{⟦i⟧}} ; \ldots ; z^{{({heads})}}_{{⟦i⟧}}]")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.energy_decomposition import head_energy_decomposition
-from attnviz.analysis.heads import Kind, heads_of, named_head, open_head
+from attnviz.analysis.heads import Kind, head_trace, heads_of, named_head
 from attnviz.checkpoint import save_model
 from attnviz.figures.head import thumbnail
 from attnviz.network import TransformerConfig
@@ -54,7 +54,7 @@ def test_decoder_heads_attend_to_the_previous_target_pieces(trace: TransformerTr
 
 def test_open_head_returns_a_head_unchanged(trace: TransformerTrace) -> None:
     one = heads_of(trace, "encoder")[3]
-    assert open_head(one) is one
+    assert head_trace(one) is one
     assert named_head(trace, "cross.3.1") is None
 
 

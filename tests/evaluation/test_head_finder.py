@@ -71,7 +71,7 @@ def test_the_error_rate_is_that_of_alignment_error(records: list[Attention]) -> 
     table = find_heads(records, GOLD).table
     assert list(table["aer"]) == sorted(table["aer"])
     for _, row in table.iterrows():
-        views = [record.seen_by(int(row["layer"]), int(row["head"])) for record in records]
+        views = [record.select_heads(int(row["layer"]), int(row["head"])) for record in records]
         error = alignment_error(views, GOLD, samples=0)
         assert (row["aer"], row["precision"], row["recall"]) == (error.aer, error.precision, error.recall)
 
@@ -156,7 +156,7 @@ def test_the_command_ranks_the_heads_of_a_file(
     array = tmp_path / "heads.npz"
     first = records[0]
     np.savez(array, matrix=first.head_weights, source=PAIRS[0][0].split(), target=PAIRS[0][1].split())
-    assert read_attention(array)[0].seen_by(1, 2).alignment.tolist() == first.seen_by(1, 2).alignment.tolist()
+    assert read_attention(array)[0].select_heads(1, 2).alignment.tolist() == first.select_heads(1, 2).alignment.tolist()
 
 
 def test_the_name_is_public() -> None:

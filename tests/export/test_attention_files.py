@@ -91,7 +91,7 @@ def test_every_head_is_written_and_read_back(tmp_path: Path) -> None:
     record = attention("a b@@ c </s>", "x y </s>", weights)
     for ending in ("npz", "json", "parquet"):
         path = tmp_path / f"made.{ending}"
-        path.write_bytes(attention_file_content([record.seen_by(1, 0)], ending))
+        path.write_bytes(attention_file_content([record.select_heads(1, 0)], ending))
         (found,) = read_attention(path)
         assert np.array_equal(found.head_weights, record.head_weights)
         assert (found.source_pieces, found.target_pieces) == (record.source_pieces, record.target_pieces)
@@ -127,7 +127,7 @@ def attentions(draw: st.DrawFn) -> Attention:
     )
     record = replace(record, links=draw(st.sampled_from([(), ((0, 0),)])))
     chosen = [(), (0,), (0, 0)] if leading else [()]
-    return record.seen_by(*draw(st.sampled_from(chosen)) or (None,))
+    return record.select_heads(*draw(st.sampled_from(chosen)) or (None,))
 
 
 @pytest.mark.parametrize("ending", ["parquet", "json"])

@@ -38,8 +38,8 @@ from attnviz.palette import (
     VEIL,
     Palette,
     ThemeName,
+    heatmap_scale_names,
     palette,
-    scale_names,
 )
 from attnviz.ui.style import SHARES, shares_style
 from tests.conftest import REPOSITORY
@@ -277,7 +277,7 @@ def test_pale_bars_have_enough_contrast_in_the_highlighted_row(theme: ThemeName)
 
 
 def test_every_colour_scale_has_a_name() -> None:
-    assert list(scale_names()) == list(SCALES)
+    assert list(heatmap_scale_names()) == list(SCALES)
 
 
 @pytest.mark.parametrize("frame", [ROW_FRAME, CELL_FRAME])

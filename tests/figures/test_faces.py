@@ -75,7 +75,7 @@ def test_root_scale_changes_only_the_colours_of_a_difference(trace: Trace, weigh
         figures.translation_figure(trace, face="difference", weights=weights, root=on).data[0] for on in (False, True)
     )
     np.testing.assert_array_equal(plain.z, root.z)
-    assert [tuple(stop) for stop in root.colorscale] == palette("light").signed_root
+    assert [tuple(stop) for stop in root.colorscale] == palette("light").signed_root_scale
 
 
 @pytest.mark.usefixtures("each_language")

@@ -15,7 +15,7 @@ import pytest
 from attnviz import Trace, figures
 from attnviz.analysis.grid import grid
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.palette import DARK, LIGHT, Palette, ThemeName, palette, scale
+from attnviz.palette import DARK, LIGHT, Palette, ThemeName, heatmap_scale, palette
 from attnviz.trace.trace import check_shapes
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -139,7 +139,7 @@ def test_candidate_bars_start_at_the_same_position_at_every_step() -> None:
 
 @pytest.mark.parametrize("ink", [LIGHT, DARK])
 def test_the_signed_scale_is_a_square_root(ink: Palette) -> None:
-    colours = dict(ink.signed_root)
+    colours = dict(ink.signed_root_scale)
     assert (colours[0.0], colours[0.5], colours[1.0]) == (ink.minus, ink.paper, ink.plus)
     assert list(colours) == sorted(colours)
     quarter = [int(colours[0.5 + 0.5 * 0.25][k : k + 2], 16) for k in (1, 3, 5)]
@@ -212,7 +212,7 @@ def test_unknown_choices_are_refused() -> None:
     with pytest.raises(ValueError, match="words or pieces"):
         figures.heatmap(trace, by="letters")
     with pytest.raises(ValueError, match="paper or cividis"):
-        scale("viridis")
+        heatmap_scale("viridis")
     with pytest.raises(ValueError, match="light or dark"):
         palette("blue")
 

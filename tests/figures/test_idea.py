@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.analysis.heads import open_head, word_weights_of_heads
+from attnviz.analysis.heads import head_trace, word_weights_of_heads
 from attnviz.figures.figure_input import Subject
 from attnviz.network import TransformerConfig
 from attnviz.palette import ThemeName
@@ -93,7 +93,7 @@ def test_each_transformer_figure_is_valid_and_has_alt_text(
 
 
 def test_each_row_is_a_head_and_the_opened_head_is_framed(heads: TransformerTrace) -> None:
-    step, opened = 2, open_head(heads)
+    step, opened = 2, head_trace(heads)
     figure = HEAD_IDEA_FIGURES["looks"].draw(Subject(heads, step))
     (image,) = figure.data
     np.testing.assert_allclose(np.square(image.z), word_weights_of_heads(heads, step).reshape(8, -1), atol=1e-6)

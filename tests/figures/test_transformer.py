@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, export, figures
 from attnviz.analysis.gold import pharaoh
-from attnviz.analysis.heads import open_head
+from attnviz.analysis.heads import head_trace
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
 from attnviz.figures.head import head_table, values_table
@@ -99,7 +99,7 @@ def test_files_contain_the_selected_heads(
     head: int | None,
 ) -> None:
     arguments = ["figure", SENTENCES[0], "--model", str(folder), "--device", "cpu", "--beam", "1", *options]
-    seen = Translator.load(folder, "cpu").translate(SENTENCES[0]).seen_by(layer, head)
+    seen = Translator.load(folder, "cpu").translate(SENTENCES[0]).select_heads(layer, head)
     for ending in ("csv", "pharaoh", "html", "json"):
         assert main([*arguments, "-o", str(tmp_path / f"x.{ending}")]) == 0, capfd.readouterr().err
     found = np.loadtxt((tmp_path / "x.csv").read_text("utf-8-sig").splitlines()[1:], delimiter=",", usecols=(1, 2, 3))
@@ -113,7 +113,7 @@ def test_files_contain_the_selected_heads(
 
 @pytest.mark.parametrize("name", ["scores", "weights", "values", "stream", "candidates"])
 def test_step_figures_are_valid_and_have_a_table(trace: TransformerTrace, name: str) -> None:
-    for seen in (trace, trace.seen_by(0, 1)):
+    for seen in (trace, trace.select_heads(0, 1)):
         for theme in ("light", "dark"):
             drawn = seen.step_figure(1, name, theme=theme)
             go.Figure(json.loads(drawn.to_json()))  # every property is one that Plotly knows
@@ -124,7 +124,7 @@ def test_step_figures_are_valid_and_have_a_table(trace: TransformerTrace, name: 
 
 
 def test_terms_of_the_step_figures_add_up(trace: TransformerTrace) -> None:
-    opened = open_head(trace.seen_by(0, 3))
+    opened = head_trace(trace.select_heads(0, 3))
     names, rows = stream_rows(opened.trace, 2)
     np.testing.assert_allclose(rows[:-1].sum(axis=0), rows[-1], atol=1e-4)
     assert len(names) == len(rows) == 3 * 2 + 2
@@ -178,7 +178,7 @@ def test_align_command_uses_the_selected_heads(
     pairs.write_text("\t".join(SENTENCES[:2]) + "\n")
     arguments = ["align", str(pairs), "--model", str(folder), "--device", "cpu"]
     trace = Translator.load(folder, "cpu").translate(SENTENCES[0], target=SENTENCES[1])
-    for options, seen in (([], trace), (["--before", "--layer", "1", "--head", "2"], trace.seen_by(0, 1))):
+    for options, seen in (([], trace), (["--before", "--layer", "1", "--head", "2"], trace.select_heads(0, 1))):
         assert main([*arguments, *options]) == 0
         assert capfd.readouterr().out == f"{pharaoh(seen.words())}\n"
     assert main([*arguments, "--after"]) != 0

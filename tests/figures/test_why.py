@@ -20,7 +20,12 @@ from attnviz.figures.sentence_length import (
     sentence_growth_figure,
     sentence_growth_table,
 )
-from attnviz.figures.three_models import forced_words_figure, forced_words_table, signals_figure, signals_table
+from attnviz.figures.three_models import (
+    forced_words_figure,
+    forced_words_table,
+    gradient_norms_figure,
+    gradient_norms_table,
+)
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
@@ -81,8 +86,8 @@ class ForcedModels:
         return {
             "forced words": forced_words_figure(self.words, theme=theme),
             "forced words, level": forced_words_figure(self.words, slanting=False, theme=theme),
-            "signals": signals_figure(KINDS, self.signals, theme=theme),
-            "signals, stacked": signals_figure(KINDS, self.signals, across=1, theme=theme),
+            "signals": gradient_norms_figure(KINDS, self.signals, theme=theme),
+            "signals, stacked": gradient_norms_figure(KINDS, self.signals, across=1, theme=theme),
             "growth": sentence_growth_figure(GROWN, theme=theme),
             "by length": bleu_by_length(ROWS, theme, marked_length=4),
         }
@@ -122,7 +127,7 @@ def test_lines_are_the_probabilities_of_forced_words(forced_models: ForcedModels
 
 
 def test_signal_panels_draw_the_medians_of_both_paths(forced_models: ForcedModels) -> None:
-    figure = signals_figure(KINDS, forced_models.signals)
+    figure = gradient_norms_figure(KINDS, forced_models.signals)
     lines = [trace for trace in figure.data if "markers" in trace.mode]
     assert len(lines) == 6
     for place, one in enumerate(forced_models.signals):
@@ -136,12 +141,12 @@ def test_signal_panels_draw_the_medians_of_both_paths(forced_models: ForcedModel
         "Additive attention",
     ]
     with pytest.raises(ValueError, match="a panel needs"):
-        signals_figure(KINDS[:2], forced_models.signals)
+        gradient_norms_figure(KINDS[:2], forced_models.signals)
 
 
 def test_the_table_of_signals_has_every_pair(forced_models: ForcedModels) -> None:
     trace, one = forced_models.traces[0], forced_models.signals[0]
-    table = signals_table(trace, KINDS, forced_models.signals)
+    table = gradient_norms_table(trace, KINDS, forced_models.signals)
     assert len(table) == one.whole.size
     assert table.loc[(2, 3), "whole, none"] == one.whole[1, 2]
     assert table.loc[(2, 3), "steps between"] == 3

@@ -82,11 +82,11 @@ def test_every_head_of_an_encoder_decoder_model_is_in_one_record(kind: str, toke
     assert record.head_weights.shape == expected.shape == (2, 2, 5, 5)
     assert np.abs(record.head_weights - expected).max() < 1e-6
     assert np.abs(record.alignment - expected.mean(axis=(0, 1))).max() < 1e-6
-    assert np.abs(record.seen_by(1).alignment - expected[1].mean(axis=0)).max() < 1e-6
-    assert np.abs(record.seen_by(-1, 0).seen_by(0, 1).alignment - expected[0, 1]).max() < 1e-6
-    again = Attention.from_json(record.seen_by(0, 1).to_json())
-    assert again.fingerprint == record.seen_by(0, 1).fingerprint
-    assert again.seen_by().fingerprint == record.fingerprint
+    assert np.abs(record.select_heads(1).alignment - expected[1].mean(axis=0)).max() < 1e-6
+    assert np.abs(record.select_heads(-1, 0).select_heads(0, 1).alignment - expected[0, 1]).max() < 1e-6
+    again = Attention.from_json(record.select_heads(0, 1).to_json())
+    assert again.fingerprint == record.select_heads(0, 1).fingerprint
+    assert again.select_heads().fingerprint == record.fingerprint
     for side, layers in (("encoder", own.encoder_attentions), ("decoder", own.decoder_attentions)):
         found = from_huggingface(tiny_model(kind), tokenizer, TEXT, target=TARGET, kind=side)
         assert np.abs(found.head_weights - stacked(layers)).max() < 1e-6
@@ -387,7 +387,7 @@ def test_the_output_of_generate_is_read_right(kind: str, beams: int, tokenizer: 
     if beams == 1:
         (record,) = read_attention(output.cross_attentions, source=[source], target=[target])
         assert np.abs(record.head_weights - expected.head_weights[:, :, :rows]).max() < 1e-5
-    assert record.seen_by(1, 1).alignment.shape == (rows, len(source))
+    assert record.select_heads(1, 1).alignment.shape == (rows, len(source))
 
 
 def test_a_batch_of_generate_and_several_beams_are_read_right(tokenizer: Any, snapshot: SnapshotAssertion) -> None:

@@ -27,7 +27,7 @@ WRITTEN = sorted(
 )
 MODULES = [path for path in WRITTEN if path.suffix == ".js"]
 COMPONENTS = [path for path in (PACKAGE / "ui" / "components").glob("*/*.js") if path.stem == path.parent.name]
-PAGES = [ASSETS / f"{name}.js" for name in ("lecture", "story", "lesson")]
+PAGES = [ASSETS / f"{name}.js" for name in ("lecture", "chapters", "lesson")]
 ENTRIES = [*COMPONENTS, PACKAGE / "ui" / "components" / "mount.js", *PAGES]
 """Entry points: modules that no other module imports."""
 
@@ -110,7 +110,7 @@ def test_every_module_is_imported_and_imports_have_no_cycle() -> None:
     assert not rest
 
 
-@pytest.mark.parametrize("name", ["lecture", "story"])
+@pytest.mark.parametrize("name", ["lecture", "chapters"])
 def test_exported_page_modules_share_one_scope_without_conflicts(name: str, tmp_path: Path) -> None:
     """Its modules share one scope: a name that two of them define is an error."""
     script = tmp_path / f"{name}.js"

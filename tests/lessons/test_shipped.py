@@ -131,7 +131,9 @@ def test_transformer_lesson_says_what_the_model_does(shipped_model: Path) -> Non
     trace = order.subject.trace
     assert "code of its position" in answer(order)
     assert (answer(heads), trace.cross_weights.shape[:2]) == ("12", (3, 4))
-    alone = [trace.seen_by(layer, head).words().alignment.max(axis=1).mean() for layer in range(3) for head in range(4)]
+    alone = [
+        trace.select_heads(layer, head).words().alignment.max(axis=1).mean() for layer in range(3) for head in range(4)
+    ]
     assert trace.words().alignment.max(axis=1).mean() < min(alone), "the mean is paler than any head"
     assert answer(first) == "The"
     assert float(first.subject.trace.words().alignment[0].max()) > 0.95

@@ -85,7 +85,7 @@ def test_cross_attention_by_layer_and_head(trace: TransformerTrace, snapshot: Sn
     np.testing.assert_allclose(trace.cross_attention(0).sum(axis=1), 1, atol=1e-5)
     np.testing.assert_allclose(trace.cross_attention(None), trace.cross_weights.mean(axis=(0, 1)), atol=1e-6)
     for layer, head in ((2, None), (-2, None), (0, 4), (0, -1), (None, 1)):
-        for chosen in (trace.cross_attention, trace.seen_by, trace.heatmap):
+        for chosen in (trace.cross_attention, trace.select_heads, trace.heatmap):
             with pytest.raises(AttnvizError) as error:
                 chosen(layer, head)
             assert str(error.value) == snapshot(name=f"layer {layer}, head {head}")
@@ -95,23 +95,23 @@ def test_cross_attention_by_layer_and_head(trace: TransformerTrace, snapshot: Sn
 
 
 def test_seen_by_selects_alignment_of_heads(trace: TransformerTrace) -> None:
-    seen = trace.seen_by(0, 2)
+    seen = trace.select_heads(0, 2)
     np.testing.assert_array_equal(seen.alignment, trace.cross_weights[0, 2])
     np.testing.assert_allclose(seen.words().alignment, trace.words().merged(trace.cross_weights[0, 2]), atol=1e-6)
     assert seen.cross_scores is trace.cross_scores
     assert seen.fingerprint != trace.fingerprint
-    assert seen is trace.seen_by(0, 2) is trace.seen_by(1, 1).seen_by(0, 2)
-    assert trace.seen_by() is trace.seen_by(None) is seen.seen_by() is trace
-    assert trace.seen_by(-1) is trace.seen_by(1)
+    assert seen is trace.select_heads(0, 2) is trace.select_heads(1, 1).select_heads(0, 2)
+    assert trace.select_heads() is trace.select_heads(None) is seen.select_heads() is trace
+    assert trace.select_heads(-1) is trace.select_heads(1)
     assert seen.nearest_head == (0, 2)
-    assert trace.seen_by(1).nearest_head[0] == 1
+    assert trace.select_heads(1).nearest_head[0] == 1
     loaded = TransformerTrace.from_json(seen.to_json())
     assert loaded.heads == seen.heads
     assert loaded.fingerprint == seen.fingerprint
 
 
 def test_file_without_heads_averages_all_heads(trace: TransformerTrace) -> None:
-    record = json.loads(trace.seen_by(0, 1).to_json())
+    record = json.loads(trace.select_heads(0, 1).to_json())
     del record["heads"]
     assert TransformerTrace.from_json(json.dumps(record | {"version": 1})).fingerprint == trace.fingerprint
 

@@ -1,4 +1,4 @@
-"""Limit on simultaneous visitors: seats, the queue for them, and the position of a sentence that waits."""
+"""Limit on simultaneous visitors, the queue of the others, and the position of a sentence that waits."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.ui.admission import IDLE_SECONDS, VISITORS_VARIABLE, Seats, visitor_limit
+from attnviz.ui.admission import IDLE_SECONDS, VISITORS_VARIABLE, VisitorLimit, visitor_limit
 
 
 class Visitors:
-    """Seats whose visitors arrive and leave, with a simulated clock."""
+    """VisitorLimit whose visitors arrive and leave, with a simulated clock."""
 
     def __init__(self, most: int) -> None:
         self.present: set[str] = set()
         self.now = 0.0
-        self.seats = Seats(most, lambda: self.now)
+        self.limit = VisitorLimit(most, lambda: self.now)
 
     def place(self, visitor: str) -> int:
         self.present.add(visitor)
-        return self.seats.place(visitor)
+        return self.limit.place(visitor)
 
     def leave(self, visitor: str) -> None:
         self.present.discard(visitor)
-        self.seats.leave(visitor)
+        self.limit.leave(visitor)
 
 
 def test_visitors_are_admitted_in_order_of_arrival() -> None:
@@ -38,14 +38,14 @@ def test_visitors_are_admitted_in_order_of_arrival() -> None:
     assert visitors.place("e") == 1
 
 
-def test_idle_seat_goes_to_the_next_visitor_in_the_queue() -> None:
+def test_idle_visitor_is_replaced_by_the_next_visitor_in_the_queue() -> None:
     visitors = Visitors(2)
     visitors.place("a"), visitors.place("b")
     visitors.now = IDLE_SECONDS - 1
     assert [visitors.place("b"), visitors.place("c")] == [0, 1]
     visitors.now = IDLE_SECONDS
     assert [visitors.place("c"), visitors.place("b"), visitors.place("a")] == [0, 0, 1]
-    visitors.now = 10 * IDLE_SECONDS  # without a queue, idle visitors keep their seats
+    visitors.now = 10 * IDLE_SECONDS  # without a queue, idle visitors stay
     visitors.leave("a")
     assert [visitors.place("b"), visitors.place("c")] == [0, 0]
 
@@ -54,7 +54,9 @@ def test_idle_seat_goes_to_the_next_visitor_in_the_queue() -> None:
     st.integers(1, 4),
     st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from(["look", "leave", "wait"])), max_size=60),
 )
-def test_seats_stay_within_the_limit_and_the_queue_keeps_its_order(most: int, events: list[tuple[str, str]]) -> None:
+def test_active_visitors_stay_within_the_limit_and_the_queue_keeps_its_order(
+    most: int, events: list[tuple[str, str]]
+) -> None:
     visitors = Visitors(most)
     before: dict[str, int] = {}
     for visitor, event in events:
@@ -67,7 +69,7 @@ def test_seats_stay_within_the_limit_and_the_queue_keeps_its_order(most: int, ev
         if before.get(visitor):  # a visitor in the queue never moves back
             assert place <= before[visitor]
         before[visitor] = place
-    places = {visitor: visitors.seats.place(visitor) for visitor in sorted(visitors.present)}
+    places = {visitor: visitors.limit.place(visitor) for visitor in sorted(visitors.present)}
     waiting = [place for place in places.values() if place]
     assert len(places) - len(waiting) <= most
     assert not waiting or len(places) > most

@@ -308,7 +308,7 @@ def test_heads_of_a_file_are_chosen_on_the_page(language: str, snapshot: Snapsho
     for chosen in ("1.2", "all", "2", "1.2"):
         set_field(app, name, chosen)
         numbers = [None if number == "all" else int(number) - 1 for number in chosen.split(".")]
-        assert np.array_equal(alignment_on_page(app), whole.seen_by(*numbers).alignment)
+        assert np.array_equal(alignment_on_page(app), whole.select_heads(*numbers).alignment)
 
 
 def test_links_words_and_heads_of_numpy_arrays_reach_the_page() -> None:

@@ -115,7 +115,7 @@ def test_linked_heads_are_shown(
     trace: TransformerTrace, page: Run, code: str | None, layer: int | None, head: int | None
 ) -> None:
     app = page(**LINK, **({"heads": code} if code else {}))
-    expected = trace.seen_by(layer, head)
+    expected = trace.select_heads(layer, head)
     np.testing.assert_allclose(weights_in_heatmap(app), expected.words().alignment, atol=1e-6)
     (player,) = mounted(app, "player")
     assert player["orders"] == np.argsort(-expected.alignment, axis=1, kind="stable").tolist()
@@ -134,13 +134,13 @@ def test_heads_can_be_chosen_at_a_linked_step(trace: TransformerTrace, page: Run
     assert len(options(app, "heads")) == 1 + LAYERS + LAYERS * HEADS
     set_field(app, "heads", "1.2")
     assert not app.exception
-    np.testing.assert_allclose(weights_in_heatmap(app), trace.seen_by(0, 1).words().alignment, atol=1e-6)
+    np.testing.assert_allclose(weights_in_heatmap(app), trace.select_heads(0, 1).words().alignment, atol=1e-6)
     assert address(app)["heads"] == "1.2"
     assert "head 2 of layer 1" in page_prose(app)
 
 
 def test_stages_show_the_chosen_head(trace: TransformerTrace, page: Run, snapshot: SnapshotAssertion) -> None:
-    app, seen = page(**LINK, heads="2.1"), trace.seen_by(1, 0)
+    app, seen = page(**LINK, heads="2.1"), trace.select_heads(1, 0)
     assert set(payload_addresses(app)) == {"scores", "weights", "stream", "word"}
     equations, best = shown_equations(app), int(seen.alignment[0].argmax())
     assert len(equations) == 5
@@ -188,9 +188,9 @@ def test_unavailable_sections_are_explained(transformer: Path, page: Run, snapsh
 def test_reopened_trace_shows_the_heads_it_was_saved_with(
     transformer: Path, trace: TransformerTrace, page: Run
 ) -> None:
-    app = open_trace(page(**LINK | {"model": "en-fr"}), trace.seen_by(0, 2).to_json())
+    app = open_trace(page(**LINK | {"model": "en-fr"}), trace.select_heads(0, 2).to_json())
     assert f"model {NAME} on cpu" in texts(app)
-    np.testing.assert_allclose(weights_in_heatmap(app), trace.seen_by(0, 2).words().alignment, atol=1e-6)
+    np.testing.assert_allclose(weights_in_heatmap(app), trace.select_heads(0, 2).words().alignment, atol=1e-6)
     assert badge(app)["holds"]
     shutil.rmtree(transformer)
     app.run()
@@ -250,7 +250,7 @@ def test_lab_shows_the_beam_search_and_the_comparison(transformer: Path, lab: Ru
 
 
 def test_figures_and_files_can_be_saved(trace: TransformerTrace, transformer: Path) -> None:
-    seen = trace.seen_by(1, 1)
+    seen = trace.select_heads(1, 1)
     shown = list(pictures(View("", seen), {}))
     assert [one.name for one in shown] == [
         "heatmap",
@@ -263,7 +263,7 @@ def test_figures_and_files_can_be_saved(trace: TransformerTrace, transformer: Pa
     files = {ending: contents(seen, ending, FigureOptions()) for ending in ("html", "tex", "pharaoh", "json", "csv")}
     assert all(files.values())
     assert b"head 2 of layer 2" in files["html"]
-    assert files["pharaoh"] != contents(trace.seen_by(0, 0), "pharaoh", FigureOptions())
+    assert files["pharaoh"] != contents(trace.select_heads(0, 0), "pharaoh", FigureOptions())
 
 
 def test_damaged_model_stays_in_the_list_of_models(transformer: Path) -> None:

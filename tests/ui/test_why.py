@@ -24,7 +24,7 @@ from attnviz.ui.pages.why import why_pictures
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.why.gradient_decay import signals_tables
-from attnviz.ui.why.growth import growth_of, three_models_bleu
+from attnviz.ui.why.sentence_length import growth_of, three_models_bleu
 from attnviz.ui.why.three_models import (
     MODELS,
     PREFERRED_REFERENCE,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.heads import open_head, strongest_words, word_weights_of_heads
+from attnviz.analysis.heads import head_trace, strongest_words, word_weights_of_heads
 from attnviz.analysis.measures import weight_order
 from attnviz.architectures import step_texts
 from attnviz.languages import set_language
@@ -69,14 +69,14 @@ def test_recurrent_stages_have_sentences_without_notation(kind: str, code: str) 
 def test_transformer_stages_have_sentences_without_notation(
     heads: TransformerTrace, seen: tuple[int | None, int | None], code: str
 ) -> None:
-    check_no_notation(heads.seen_by(*seen), code)
+    check_no_notation(heads.select_heads(*seen), code)
 
 
 @EACH_LANGUAGE
 def test_transformer_sentences_describe_one_head_and_all_heads(
     heads: TransformerTrace, snapshot: SnapshotAssertion
 ) -> None:
-    step, opened, words = 1, open_head(heads), heads.words()
+    step, opened, words = 1, head_trace(heads), heads.words()
     stages = step_texts(heads).narrate_idea(heads, step)
     assert [(without_numbers(stage.sentence), without_numbers(stage.outcome)) for stage in stages] == snapshot
     energy_stage, attention_stage, heads_stage, stream_stage, word_stage = stages
@@ -86,7 +86,7 @@ def test_transformer_sentences_describe_one_head_and_all_heads(
     own, mean = float(opened.weights[step, best]), float(heads.alignment[step, best])
     for number in (percent(own), percent(mean), "8"):
         assert number in attention_stage.outcome
-    alone = step_texts(heads.seen_by(1, 2)).narrate_idea(heads.seen_by(1, 2), step)[1]
+    alone = step_texts(heads.select_heads(1, 2)).narrate_idea(heads.select_heads(1, 2), step)[1]
     assert without_numbers(alone.outcome) == snapshot(name="of one head")
     shares, most = word_weights_of_heads(heads, step), strongest_words(heads, step)
     np.testing.assert_allclose(shares.sum(axis=-1), 1, atol=1e-5)

@@ -1,4 +1,4 @@
-// Helpers of the exported pages (lecture.js, story.js and lesson.js): finding and making elements, drawing figures,
+// Helpers of the exported pages (lecture.js, chapters.js and lesson.js): finding and making elements, drawing figures,
 // language buttons, unpacking data, and applying the stored differences of another language or theme.
 
 import { ROW_FRAME_WIDTH } from "../../figures/constants.js";

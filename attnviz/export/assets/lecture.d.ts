@@ -1,4 +1,4 @@
-// Payloads of the exported pages, which `attnviz/export/lecture.py` and `attnviz/export/story.py` write.
+// Payloads of the exported pages, which `attnviz/export/lecture.py` and `attnviz/export/chapters.py` write.
 
 /** Texts of a step and of each of its figures. */
 interface LectureStep {
@@ -57,46 +57,46 @@ interface LectureCard {
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-interface StoryTable {
+interface ChapterTable {
   head?: string[];
   rows?: string[][];
   /** Text on how many rows are left out, if any. */
   more?: string;
 }
 
-interface StoryChapterTexts {
+interface ChapterTexts {
   heading: string;
   paragraphs: string[];
-  pictures: { title: string; notes: string[]; table: StoryTable }[];
-  tables: (StoryTable & { title: string })[];
+  pictures: { title: string; notes: string[]; table: ChapterTable }[];
+  tables: (ChapterTable & { title: string })[];
 }
 
 /** The figure of the first moment, and what each later one changes in it. */
-interface StoryDrawn {
+interface DrawnPicture {
   first: Figure;
   others: { change: Json | null }[];
 }
 
-interface StoryChapterDrawn {
+interface DrawnChapter {
   equation: string;
-  pictures: StoryDrawn[];
+  pictures: DrawnPicture[];
 }
 
-interface StoryWords {
+interface ChapterPageWords {
   title: string;
   sentence: string;
   moments: string[];
   labels: { previous: string; next: string; step: string; numbers: string; references: string };
-  chapters: StoryChapterTexts[];
+  chapters: ChapterTexts[];
   references: string[];
   footer: string;
 }
 
-interface StoryPayload {
+interface ChapterPagePayload {
   language: string;
   names: Record<string, string>;
   opened: number;
-  words: Record<string, StoryWords>;
+  words: Record<string, ChapterPageWords>;
   figures: Json;
   changes: Record<string, Json | undefined>;
 }

@@ -79,7 +79,7 @@ def _more(view: View) -> None:
             gettext(
                 "Above the English pieces, the left side shows the weights that each test tries. A dash marks the "
                 "weight that the model computed. The right side shows how probable the word is with these weights. A "
-                "line marks its probability with the weights that the model computed."
+                "line marks how probable it is with the weights that the model computed."
             ),
         )
         with st.container(key=view.key("inside_word")):

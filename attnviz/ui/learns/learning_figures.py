@@ -1,4 +1,4 @@
-"""Draw the figures of *How it learns* with all checkpoints of a training, on the page and exported as one HTML file."""
+"""Place the charts of all checkpoints on the page *How it learns*, or return them as chapters for its HTML file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.export.story import Chapter, Story, StoryPicture
+from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture
 from attnviz.figures.learning_curves import (
     attention_measures_figure,
     baselines_table,
@@ -139,7 +139,7 @@ def _learnt_payload(
     return steady_payload(figure.to_json(), dict.fromkeys(range(len(updates)), (heading, halfway_sentence(_run))))
 
 
-def learning_lecture(choices: LearningChoices, update: int, theme: ThemeName) -> Story:
+def learning_chapters(choices: LearningChoices, update: int, theme: ThemeName) -> ChapterPage:
     """Return the exported page of the chosen runs, opened at `update`."""
     runs, updates = choices.runs, checkpoint_updates(choices.runs)
     sentence, title = runs[0].sentences[choices.sentence], gettext("Loss, BLEU and alignment error rate")
@@ -152,7 +152,7 @@ def learning_lecture(choices: LearningChoices, update: int, theme: ThemeName) ->
             (introduction(), *filter(None, [guidance_definition(runs)]), sentence.target),
             tuple(_attention_picture(run, choices, updates, theme) for run in runs),
         ),
-        Chapter(title, (), (StoryPicture(title, ("",), curves, learning_table(runs)),)),
+        Chapter(title, (), (ChapterPicture(title, ("",), curves, learning_table(runs)),)),
     ]
     if any(map(has_link_measures, runs)):
         chapters.append(
@@ -164,7 +164,7 @@ def learning_lecture(choices: LearningChoices, update: int, theme: ThemeName) ->
         )
     chapters.append(_definitions(runs))
     opened = max(0, sum(checkpoint_update <= update for checkpoint_update in updates) - 1)
-    return Story(
+    return ChapterPage(
         gettext("How it learns"),
         sentence.source,
         tuple(chapters),
@@ -194,10 +194,10 @@ def checkpoint_sentence(runs: Sequence[Snapshots], update: int) -> str:
 
 def _attention_picture(
     run: Snapshots, choices: LearningChoices, updates: Sequence[int], theme: ThemeName
-) -> StoryPicture:
+) -> ChapterPicture:
     """Return the attention of a run at every checkpoint; its table is that of the last."""
     checkpoints = [run.moment(update) for update in updates]
-    return StoryPicture(
+    return ChapterPicture(
         run_name(run, is_only_run=len(choices.runs) == 1),
         tuple(own_translation_sentence(run, choices.sentence, checkpoint) for checkpoint in checkpoints),
         tuple(learning_heatmap(run, choices.sentence, checkpoint, theme=theme) for checkpoint in checkpoints),
@@ -205,12 +205,12 @@ def _attention_picture(
     )
 
 
-def _learnt_picture(run: Snapshots, runs: list[Snapshots], updates: Sequence[int], theme: ThemeName) -> StoryPicture:
+def _learnt_picture(run: Snapshots, runs: list[Snapshots], updates: Sequence[int], theme: ThemeName) -> ChapterPicture:
     figures = tuple(
         attention_measures_figure(run, updates, other_runs=runs, update=shown_update, theme=theme)
         for shown_update in updates
     )
-    return StoryPicture(run_name(run, is_only_run=len(runs) == 1), (halfway_sentence(run),), figures)
+    return ChapterPicture(run_name(run, is_only_run=len(runs) == 1), (halfway_sentence(run),), figures)
 
 
 def _definitions(runs: list[Snapshots]) -> Chapter:

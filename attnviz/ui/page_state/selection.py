@@ -43,7 +43,7 @@ def with_chosen_heads(session: Session, view_id: str, trace: Any, linked: Mappin
     """
     chosen = linked_entry(session, linked, view_key(view_id, HEADS), None, scope=SENTENCE_PAGES)
     heads = head_choices(trace).get(str(chosen))
-    return trace if heads is None else trace.seen_by(heads.layer, heads.head)
+    return trace if heads is None else trace.select_heads(heads.layer, heads.head)
 
 
 def current_heads(view: View) -> str | None:

@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz import lazy_pandas as pd
+from attnviz.export.chapters import chapters_html
 from attnviz.export.images import titled_sheet
-from attnviz.export.story import story_html
 from attnviz.figures.learning_curves import (
     attention_measures_figure,
     baselines_table,
@@ -37,7 +37,7 @@ from attnviz.ui.learns.learning_figures import (
     checkpoint_updates,
     has_link_measures,
     introduction,
-    learning_lecture,
+    learning_chapters,
 )
 from attnviz.ui.learns.runs import RUNS_VARIABLE, LearningChoices, choose, linked_update, trainings, watches_run
 from attnviz.ui.page_state.linked import set_page_address
@@ -189,7 +189,7 @@ def _downloads(choices: LearningChoices) -> None:
         return picture_files_payload(_files(choices, _update_of(choices, parameters)))
 
     def make_lecture(parameters: Mapping[str, str]) -> bytes:
-        return story_html(partial(learning_lecture, choices, _update_of(choices, parameters))).encode("utf-8")
+        return chapters_html(partial(learning_chapters, choices, _update_of(choices, parameters))).encode("utf-8")
 
     def draw() -> None:
         followed_picture_files(VIEW, _checkpoint_address(choices, "export", make_files), VIEW.key("export"))

@@ -15,8 +15,8 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
+from attnviz.export.chapters import Chapter, ChapterPage
 from attnviz.export.files import file_name
-from attnviz.export.story import Chapter, Story
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
@@ -33,7 +33,7 @@ from attnviz.ui.requests import handle, request_button
 from attnviz.ui.step.tables import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
-from attnviz.ui.toolbar.downloads import download_box, offer_lecture, offer_pictures, picture_file, story_pictures
+from attnviz.ui.toolbar.downloads import chapter_pictures, download_box, offer_lecture, offer_pictures, picture_file
 from attnviz.ui.toolbar.translation import open_view, shown_translation
 from attnviz.ui.transformer import attention_row, five_models, heads, pair
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
@@ -171,12 +171,12 @@ def _downloads(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_n
         pictures = exhibit.pictures(view, request, _exhibit_selection(view, selection, swap), "light")
         return (picture_file(request.view.trace, picture) for picture in pictures)
 
-    def story(selection: Selection, theme: ThemeName) -> Story:
+    def page(selection: Selection, theme: ThemeName) -> ChapterPage:
         return _lecture(view, exhibit, request, _exhibit_selection(view, selection, swap), exhibit_name, theme)
 
     def draw() -> None:
         offer_pictures(view, make_files, str(swap))
-        offer_lecture(view, story, file, str(swap))
+        offer_lecture(view, page, file, str(swap))
 
     download_box(draw)
 
@@ -188,7 +188,7 @@ def _lecture(
     selection: ExhibitSelection,
     exhibit_name: ExhibitName,
     theme: ThemeName,
-) -> Story:
+) -> ChapterPage:
     """Return the lecture page of the current exhibit."""
     text, tables = (
         transformer_page.exhibit_section(exhibit_name),
@@ -199,12 +199,12 @@ def _lecture(
     shown = Chapter(
         text.heading,
         (*text.paragraphs, *note),
-        story_pictures(exhibit.pictures(view, request, selection, theme)),
+        chapter_pictures(exhibit.pictures(view, request, selection, theme)),
         tables,
         equation.latex if EQUATION_LINES[exhibit_name] else "",
     )
     opening = Chapter(transformer_page.introduction().heading, transformer_page.introduction().paragraphs)
-    return Story(
+    return ChapterPage(
         gettext("To the transformer"), request.sentence, (opening, shown), references=transformer_page.REFERENCES
     )
 

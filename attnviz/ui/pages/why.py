@@ -12,8 +12,8 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.prefixes import prefixes
+from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture
 from attnviz.export.files import file_name
-from attnviz.export.story import Chapter, Story, StoryPicture
 from attnviz.figures.translation import translation_figure
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -32,16 +32,16 @@ from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import Request, current_request, own_translation, request_address, sentence_box
 from attnviz.ui.toolbar.downloads import (
     OfferedFigure,
+    chapter_pictures,
     download_box,
     offer_lecture,
     offer_pictures,
     picture_file,
-    story_pictures,
 )
 from attnviz.ui.toolbar.translation import open_view, shown_translation
 from attnviz.ui.view import View
 from attnviz.ui.why.gradient_decay import share_panel, signals_panel, signals_pictures, signals_tables
-from attnviz.ui.why.growth import (
+from attnviz.ui.why.sentence_length import (
     by_length_panel,
     by_length_pictures,
     by_length_tables,
@@ -69,7 +69,7 @@ _SHOWN_TRACES = "why_on_show"
 """Session state key of the shown translations: payloads are available while the session holds them."""
 
 
-def why_lecture(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> Story:
+def why_chapters(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> ChapterPage:
     """Return the lecture page of `trio`, and of the growing sentence where there is one.
 
     Raise AttnvizError where a model is not installed.
@@ -93,7 +93,9 @@ def why_lecture(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> Sto
     ]
     count = len(trio.longest.target_pieces)
     step_names = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
-    return Story(gettext("Why attention?"), reference.source_text, tuple(chapters), step_names, references=REFERENCES)
+    return ChapterPage(
+        gettext("Why attention?"), reference.source_text, tuple(chapters), step_names, references=REFERENCES
+    )
 
 
 def _growth(trace: Trace | None, theme: ThemeName) -> list[Chapter]:
@@ -120,9 +122,9 @@ def _translations(trio: Trio, theme: ThemeName) -> Chapter:
     return Chapter(why.translations_section().heading, (note,), heatmaps, tuple(translation_tables(trio)))
 
 
-def _heatmap(trace: Trace, theme: ThemeName) -> StoryPicture:
+def _heatmap(trace: Trace, theme: ThemeName) -> ChapterPicture:
     name = attention_name(str(trace.config["attention"]))
-    return StoryPicture(f"{name} ({trace.model})", (trace.translation,), (translation_figure(trace, theme=theme),))
+    return ChapterPicture(f"{name} ({trace.model})", (trace.translation,), (translation_figure(trace, theme=theme),))
 
 
 def _with_paragraphs_of(text: TextSection, other: TextSection) -> TextSection:
@@ -130,7 +132,7 @@ def _with_paragraphs_of(text: TextSection, other: TextSection) -> TextSection:
 
 
 def _chapter(text: TextSection, *pictures: OfferedFigure) -> Chapter:
-    return Chapter(text.heading, text.paragraphs, story_pictures(pictures))
+    return Chapter(text.heading, text.paragraphs, chapter_pictures(pictures))
 
 
 def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
@@ -237,12 +239,12 @@ def _downloads(view: View, trio: Trio, growth_trace: Trace | None) -> None:
     def make_files(_: Selection) -> Iterator[PictureFile]:
         return (picture_file(trio.reference, picture) for picture in why_pictures(trio, growth_trace))
 
-    def story(_: Selection, theme: ThemeName) -> Story:
-        return why_lecture(trio, growth_trace, theme)
+    def page(_: Selection, theme: ThemeName) -> ChapterPage:
+        return why_chapters(trio, growth_trace, theme)
 
     def draw() -> None:
         offer_pictures(view, make_files, name)
-        offer_lecture(view, story, file_name(trio.reference, "why.html"), name)
+        offer_lecture(view, page, file_name(trio.reference, "why.html"), name)
 
     download_box(draw)
 

@@ -15,7 +15,7 @@ from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.measures import is_uniform
 from attnviz.architectures import step_texts
 from attnviz.languages import gettext, language, ngettext
-from attnviz.palette import ThemeName, scale_names
+from attnviz.palette import ThemeName, heatmap_scale_names
 from attnviz.trace import Attention, Record, Trace
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
@@ -165,7 +165,7 @@ def _switches(view: View) -> None:
                 "pieces, even when the heatmap shows words."
             ),
         )
-        option_select(view, "colours", gettext("Colours"), scale_names(), 260)
+        option_select(view, "colours", gettext("Colours"), heatmap_scale_names(), 260)
         gold_box(view)
 
 

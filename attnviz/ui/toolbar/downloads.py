@@ -14,9 +14,9 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
+from attnviz.export.chapters import ChapterPage, ChapterPicture, chapters_html
 from attnviz.export.files import FigureOptions, contents, file_name, heading, picture, table
 from attnviz.export.images import shortened_to_fit, translation_sheet
-from attnviz.export.story import Story, StoryPicture, story_html
 from attnviz.figures.comparison import comparison, comparison_table
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap, heatmap_table
@@ -102,11 +102,11 @@ def offer_pictures(
     )
 
 
-def offer_lecture(view: View, story: Callable[[Selection, ThemeName], Story], file: str, name: str) -> None:
-    """Offer the page for a lecture as `file`: `story` for the current selection; `name` identifies its data."""
+def offer_lecture(view: View, page: Callable[[Selection, ThemeName], ChapterPage], file: str, name: str) -> None:
+    """Offer the page for a lecture as `file`: `page` for the current selection; `name` identifies its data."""
 
     def make_file(selection: Selection) -> bytes:
-        return story_html(functools.partial(story, selection)).encode("utf-8")
+        return chapters_html(functools.partial(page, selection)).encode("utf-8")
 
     lecture_link(view, register_payload(view, "lecture", name, make_file), file)
 
@@ -132,9 +132,9 @@ class OfferedFigure:
     """Text beside it on the page."""
 
 
-def story_pictures(figures: Iterable[OfferedFigure]) -> tuple[StoryPicture, ...]:
+def chapter_pictures(figures: Iterable[OfferedFigure]) -> tuple[ChapterPicture, ...]:
     """Return figures in the form of a page for a lecture."""
-    return tuple(StoryPicture(figure.title, (figure.note,), (figure.figure,), figure.numbers) for figure in figures)
+    return tuple(ChapterPicture(figure.title, (figure.note,), (figure.figure,), figure.numbers) for figure in figures)
 
 
 def downloads(view: View) -> None:

@@ -1,4 +1,7 @@
-"""Open a lesson, uploaded or named by the link, in place of the sentence: one question after the other."""
+"""Show an open lesson, uploaded or named by the link, in place of the whole page *Translate*.
+
+`attnviz.export.lesson` makes the page with its questions.
+"""
 
 from __future__ import annotations
 

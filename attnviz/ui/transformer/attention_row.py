@@ -16,7 +16,7 @@ from attnviz.analysis.attention_forms import (
     count_multiplications,
     instructive_step,
 )
-from attnviz.analysis.heads import OpenHead, named_head
+from attnviz.analysis.heads import HeadTrace, named_head
 from attnviz.browser_programs import KATEX
 from attnviz.figures.attention_forms import attention_row_figure, attention_row_table, work_figure, work_table
 from attnviz.figures.figure_input import Subject
@@ -253,7 +253,7 @@ def _payload(request: PayloadRequest) -> dict[str, Any]:
     return row_payload(_forms(sources), sources, request.theme)
 
 
-def _named_head(fingerprint: str, name: str) -> OpenHead | None:
+def _named_head(fingerprint: str, name: str) -> HeadTrace | None:
     trace = shown_trace(fingerprint)
     return named_head(trace, name) if trace is not None else None
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.fit import MisfitError
-from attnviz.analysis.heads import OpenHead, heads_of, named_head
+from attnviz.analysis.heads import HeadTrace, heads_of, named_head
 from attnviz.analysis.verification import Verification
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.head import head_gallery, head_gallery_table
@@ -47,8 +47,7 @@ from attnviz.ui.transformer.exhibit import (
     missing_models_reason,
 )
 from attnviz.ui.view import View
-from attnviz.wording.numbers import decimal
-from attnviz.wording.opened_head import (
+from attnviz.wording.head import (
     STAGES,
     head_stage_sentences,
     head_title,
@@ -57,6 +56,7 @@ from attnviz.wording.opened_head import (
     opened_head_titles,
     pair_labels,
 )
+from attnviz.wording.numbers import decimal
 from attnviz.wording.transformer_steps import (
     head_texts_of_cells,
     head_texts_of_source,
@@ -87,7 +87,7 @@ def _store_head_name(name: object) -> None:
 
 
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # noqa: ARG001  same signature as the others
-    opened_head: OpenHead = view.trace
+    opened_head: HeadTrace = view.trace
 
     errors = head_errors(opened_head.trace)
     gallery(
@@ -116,12 +116,12 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
                 _stage(view, opened_head, number, title, theme)
 
 
-def _head_address(opened_head: OpenHead, name: str, theme: ThemeName, *, every: bool = True) -> str:
+def _head_address(opened_head: HeadTrace, name: str, theme: ThemeName, *, every: bool = True) -> str:
     trace: Any = opened_head.trace
     return address(trace, name, theme, every=every, part=opened_head.name)
 
 
-def _stage(view: View, opened_head: OpenHead, number: int, title: str, theme: ThemeName) -> None:
+def _stage(view: View, opened_head: HeadTrace, number: int, title: str, theme: ThemeName) -> None:
     """Draw a stage of the current row: a sentence, a figure, and an equation with its numbers."""
     st.html(f'<h3><span class="number">{number}</span>{title}</h3>')
     if number == STAGES[2]:
@@ -132,7 +132,7 @@ def _stage(view: View, opened_head: OpenHead, number: int, title: str, theme: Th
     equation(view, number, _head_address(opened_head, f"open-equation-{number}", theme))
 
 
-def _verification(view: View, opened_head: OpenHead, theme: ThemeName) -> None:
+def _verification(view: View, opened_head: HeadTrace, theme: ThemeName) -> None:
     trace: Any = opened_head.trace
     if weights_of(trace) is None:
         st.text(not_verified_text(trace))
@@ -165,7 +165,7 @@ def _groups(
     return groups
 
 
-def _cell(head: OpenHead, rate: float | None) -> dict[str, object]:
+def _cell(head: HeadTrace, rate: float | None) -> dict[str, object]:
     note = "" if rate is None else gettext("AER {rate}", rate=decimal(rate))
     label = ", ".join(filter(None, (head_title(head), note)))
     return cell(head.name, head.weights, f"{head.layer + 1}.{head.head + 1}", note, label)
@@ -186,7 +186,7 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
 
 
 @cached_for_all
-def _heatmap(_opened_head: OpenHead, identity: str, theme: ThemeName, code: str) -> str:  # noqa: ARG001  part of the cache key
+def _heatmap(_opened_head: HeadTrace, identity: str, theme: ThemeName, code: str) -> str:  # noqa: ARG001  part of the cache key
     return str(heatmap(_opened_head, theme=theme).to_json())
 
 
@@ -196,7 +196,7 @@ def _pictures(
     selection: ExhibitSelection,
     theme: ThemeName,
 ) -> Iterator[OfferedFigure]:
-    opened_head: OpenHead = view.trace
+    opened_head: HeadTrace = view.trace
     name, errors = head_title(opened_head), head_errors(opened_head.trace)
     rates = errors.rates if errors else {}
     title, gallery_figure = gettext("All heads"), head_gallery(opened_head.trace, rates, theme=theme)
@@ -266,7 +266,7 @@ def head_errors(trace: Any) -> HeadErrors | None:
         return None
 
 
-def best_head(trace: TransformerTrace) -> OpenHead:
+def best_head(trace: TransformerTrace) -> HeadTrace:
     """Return the cross-attention head with the lowest alignment error rate; the first if the rates are unknown."""
     heads, errors = heads_of(trace, "cross"), head_errors(trace)
     rates = errors.rates if errors else {}
@@ -290,7 +290,7 @@ _STAGE_BY_FIGURE = {"scores": 1, "weights": 2, "stream": 4}
 """Stage of the computation that a figure shows, by the figure's name; stage 3 is `_values_payload`."""
 
 
-def _requested_head(request: PayloadRequest) -> OpenHead:
+def _requested_head(request: PayloadRequest) -> HeadTrace:
     """Return the requested head; raise UnknownPayloadError where there is none."""
     opened_head = named_head(request.trace, request.part) if request.trace.has_heads else None
     if opened_head is None:
@@ -298,7 +298,7 @@ def _requested_head(request: PayloadRequest) -> OpenHead:
     return opened_head
 
 
-def _rows(opened_head: OpenHead) -> range:
+def _rows(opened_head: HeadTrace) -> range:
     return range(len(opened_head.target_pieces))
 
 

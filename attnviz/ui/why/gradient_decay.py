@@ -8,7 +8,7 @@ from typing import Any, cast
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gradient_decay import gradient_share
-from attnviz.figures.three_models import signals_figure, signals_table
+from attnviz.figures.three_models import gradient_norms_figure, gradient_norms_table
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.palette import ThemeName
@@ -47,7 +47,7 @@ def signals_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure for the requested translation; raise UnknownPayloadError where there is none."""
     traces, signals = _requested(request)
     kinds = _kinds(traces)
-    figures = [signals_figure(kinds, signals, across=across, theme=request.theme) for across in (3, 1)]
+    figures = [gradient_norms_figure(kinds, signals, across=across, theme=request.theme) for across in (3, 1)]
     _, right_piece = _sentences(traces, signals)
     return fitting_payload(figures, {EVERY_STEP: ("", right_piece)})
 
@@ -72,7 +72,7 @@ def signals_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Offered
     """Yield the figure as it is saved."""
     traces = force_decoded(trio.reference)
     signals = [_cached_signals(trace) for trace in traces]
-    figure = signals_figure(_kinds(traces), signals, theme=theme)
+    figure = gradient_norms_figure(_kinds(traces), signals, theme=theme)
     yield OfferedFigure(_title(), _title(), "signals", figure, _table(traces), " ".join(_sentences(traces, signals)))
 
 
@@ -88,7 +88,7 @@ def _table(traces: tuple[Trace, ...]) -> pd.DataFrame:
     """Return the numbers of all models that segment the sentences like the last one."""
     comparable = [trace for trace in traces if trace.target_pieces == traces[-1].target_pieces]
     comparable = [trace for trace in comparable if trace.source_pieces == traces[-1].source_pieces]
-    return signals_table(
+    return gradient_norms_table(
         comparable[-1], [trace.model for trace in comparable], [_cached_signals(trace) for trace in comparable]
     )
 

@@ -24,7 +24,7 @@ import {
 } from "../shared.js";
 import { writeWithTerms } from "../terms/terms.js";
 import { onMessage, sendChoice, viewState } from "../view.js";
-import { drawFrozenLabels, moveColumnLabels } from "./frozen.js";
+import { drawFrozenLabels, moveColumnLabels } from "./frozen_labels.js";
 import { attachSliders, followWhatIfs } from "./drag.js";
 import { entryAt, middleOf, selectionShapes } from "./selection.js";
 import { choiceAt, highlight, reportPointing } from "./pointing.js";

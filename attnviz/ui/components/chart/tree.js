@@ -3,7 +3,7 @@
 
 import { chartOf, find } from "../shared.js";
 import { send, sendChoice } from "../view.js";
-import { SVG } from "./frozen.js";
+import { SVG } from "./frozen_labels.js";
 
 /**
  * The ids of the pieces of a hypothesis, from the first step on.

@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attnviz.analysis.heads import OpenHead, open_head
+from attnviz.analysis.heads import HeadTrace, head_trace
 from attnviz.figures.context import context_frame
 from attnviz.figures.head import values_frame
 from attnviz.figures.source_rows import MOST_ROWS
@@ -31,10 +31,10 @@ def growth_payload(trace: Trace, sentences: Mapping[int, str], theme: ThemeName)
 
 
 def values_payload(
-    trace: TransformerTrace | OpenHead, sentences: Mapping[int, str], theme: ThemeName
+    trace: TransformerTrace | HeadTrace, sentences: Mapping[int, str], theme: ThemeName
 ) -> dict[str, Any]:
     """Return the same payload for the opened head of a transformer: the weighted sum of its values."""
-    opened = open_head(trace)
+    opened = head_trace(trace)
     return _payload(partial(values_frame, trace, theme=theme), "z", opened.values, opened.weights, sentences)
 
 

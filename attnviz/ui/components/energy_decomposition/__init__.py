@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.energy_decomposition import SATURATED, EnergyDecomposition, head_energy_decomposition
 from attnviz.analysis.energy_decomposition import energy_decomposition as decompose
-from attnviz.analysis.heads import OpenHead
+from attnviz.analysis.heads import HeadTrace
 from attnviz.figures.energy_decomposition import (
     SATURATION_MARK,
     UNITS,
@@ -41,7 +41,7 @@ def energy_decomposition_payload(trace: Trace, score: NDArray[Any], theme: Theme
     return _cells_payload(trace, decomposition, trace.queries, trace.keys, theme)
 
 
-def head_payload(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
+def head_payload(opened: HeadTrace, theme: ThemeName) -> dict[str, Any]:
     """Return the same payload for a transformer's head, whose score is a scaled dot product."""
     payload = _cells_payload(opened, head_energy_decomposition(opened, 0, 0), opened.queries, opened.keys, theme)
     words = {
@@ -55,7 +55,7 @@ def head_payload(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
     return payload | {"words": payload["words"] | words}
 
 
-def _heading(opened: OpenHead) -> str:
+def _heading(opened: HeadTrace) -> str:
     """Return the heading, with placeholders for the query's and the key's piece."""
     if opened.kind == "encoder":
         return gettext("Score, unit by unit: query of “{target}”, key of “{word}”")

@@ -1,5 +1,6 @@
-// Suspected errors: buttons beside words that are likely wrong, and the card that each opens: where the step attended, the runner-up, another
-// branch of the search, and what would have to change. Everything in it was sent with the sentences.
+// Suspected errors: buttons beside words that are likely wrong; each opens a card of reasons: where the step attended,
+// the runner-up, another branch of the search, and what would have to change. The texts were sent with the sentences;
+// buttons on the card change the selection of the view or request a what-if.
 
 import { changedWords } from "../changed_words.js";
 import { element, find, findAll } from "../shared.js";

@@ -1,5 +1,5 @@
-// The verification badge of the current step: whether all its numbers match when recomputed. It opens the list of
-// checks, and closes by Escape, by Tab, or by a click elsewhere.
+// The verification badge of the current step: whether all its numbers match when recomputed. A click opens the list
+// of checks; Escape, Tab or a click elsewhere closes the list.
 
 import { fetchAhead, payloadOf } from "../payloads.js";
 import { drawSoon, find, onMessages, onStop, states, write } from "../shared.js";

@@ -19,7 +19,7 @@ MOST_ROWS = 200
 
 
 @dataclass(frozen=True)
-class StoryPicture:
+class ChapterPicture:
     """A figure of a chapter: one figure, or one for each moment of the slider."""
 
     title: str
@@ -39,14 +39,14 @@ class Chapter:
 
     heading: str
     paragraphs: tuple[str, ...]
-    pictures: tuple[StoryPicture, ...] = ()
+    pictures: tuple[ChapterPicture, ...] = ()
     tables: tuple[tuple[str, pd.DataFrame], ...] = ()
     equation: str = ""
     """LaTeX; empty for none."""
 
 
 @dataclass(frozen=True)
-class Story:
+class ChapterPage:
     """The whole page, in one language and one theme."""
 
     title: str
@@ -60,29 +60,29 @@ class Story:
     """Authors, title, and arXiv number where there is one."""
 
 
-def story_html(make_story: Callable[[ThemeName], Story]) -> str:
-    """Return an HTML page of the story that `make_story` returns in the current language, for a theme.
+def chapters_html(make_page: Callable[[ThemeName], ChapterPage]) -> str:
+    """Return as an HTML file the page that `make_page` returns in the current language, for a theme.
 
     The page has a language switch, uses the browser's theme, and needs no network (see `offline_page`). Each figure has
     its text alternative and its numbers as a table, shortened to MOST_ROWS.
     """
-    first = make_story("light")
+    first = make_page("light")
     payload = {
         "language": language(),
         "names": LANGUAGES,
         "opened": first.first_moment,
-        "words": in_every_language(lambda: _words(make_story("light"))),
-    } | variants(lambda theme: _chapter_figures(make_story(theme)))
+        "words": in_every_language(lambda: _words(make_page("light"))),
+    } | variants(lambda theme: _chapter_figures(make_page(theme)))
     program = KATEX.text if any(chapter.equation for chapter in first.chapters) else ""
-    return offline_page("story.html", f"attnviz: {first.title}", payload, "story.js", program)
+    return offline_page("chapters.html", f"attnviz: {first.title}", payload, "chapters.js", program)
 
 
-def _words(story: Story) -> dict[str, Any]:
+def _words(page: ChapterPage) -> dict[str, Any]:
     """Return all texts in the current language."""
     return {
-        "title": story.title,
-        "sentence": story.sentence,
-        "moments": story.moments,
+        "title": page.title,
+        "sentence": page.sentence,
+        "moments": page.moments,
         "labels": {
             "previous": gettext("Previous step"),
             "next": gettext("Next step"),
@@ -100,20 +100,20 @@ def _words(story: Story) -> dict[str, Any]:
                 ],
                 "tables": [{"title": title} | _table(numbers) for title, numbers in chapter.tables],
             }
-            for chapter in story.chapters
+            for chapter in page.chapters
         ],
         "references": [
-            f"{who}. {title}." + (f" arXiv {number}" if number else "") for who, title, number in story.references
+            f"{who}. {title}." + (f" arXiv {number}" if number else "") for who, title, number in page.references
         ],
         "footer": gettext("Made with attnviz; this file opens without an internet connection."),
     }
 
 
-def _chapter_figures(story: Story) -> list[dict[str, Any]]:
+def _chapter_figures(page: ChapterPage) -> list[dict[str, Any]]:
     """Return the equation and the figures of each chapter; in a picture, later figures are changes of the first."""
     return [
         {"equation": chapter.equation, "pictures": [_figure_changes(picture.figures) for picture in chapter.pictures]}
-        for chapter in story.chapters
+        for chapter in page.chapters
     ]
 
 

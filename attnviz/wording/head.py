@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.heads import OpenHead
+from attnviz.analysis.heads import HeadTrace
 from attnviz.analysis.measures import weight_order
 from attnviz.languages import gettext
 from attnviz.trace.parts import Kind
@@ -46,7 +46,7 @@ def kind_sentence(kind: Kind) -> str:
     }[kind]
 
 
-def head_title(opened: OpenHead) -> str:
+def head_title(opened: HeadTrace) -> str:
     """Return the title of a head."""
     return gettext(
         "{kind}, layer {layer}, head {head}", kind=kind_name(opened.kind), layer=opened.layer + 1, head=opened.head + 1
@@ -62,7 +62,7 @@ def pair_labels(kind: Kind) -> tuple[str, str]:
     }[kind]
 
 
-def head_stage_sentences(opened: OpenHead, row: int) -> dict[int, str]:
+def head_stage_sentences(opened: HeadTrace, row: int) -> dict[int, str]:
     """Return the stages of 0-based `row` in words, by `STAGES`."""
     return {
         1: _score_sentence(opened, row),
@@ -72,7 +72,7 @@ def head_stage_sentences(opened: OpenHead, row: int) -> dict[int, str]:
     }
 
 
-def _score_sentence(opened: OpenHead, row: int) -> str:
+def _score_sentence(opened: HeadTrace, row: int) -> str:
     scores, key_count = opened.scores[row], opened.visible_key_count(row)
     best = int(scores.argmax())
     values: dict[str, object] = {
@@ -102,7 +102,7 @@ def _score_sentence(opened: OpenHead, row: int) -> str:
     )
 
 
-def _softmax_sentence(opened: OpenHead, row: int) -> str:
+def _softmax_sentence(opened: HeadTrace, row: int) -> str:
     order = weight_order(opened, row)[: opened.visible_key_count(row)]
     first = quoted_name(opened.source_pieces[order[0]])
     if len(order) == 1:
@@ -118,7 +118,7 @@ def _softmax_sentence(opened: OpenHead, row: int) -> str:
     )
 
 
-def _value_sentence(opened: OpenHead, row: int) -> str:
+def _value_sentence(opened: HeadTrace, row: int) -> str:
     parts = [
         f"{percent(float(opened.weights[row, j]))} {quoted_name(opened.source_pieces[j])}"
         for j in weight_order(opened, row)[: min(3, opened.visible_key_count(row))]
@@ -132,7 +132,7 @@ def _value_sentence(opened: OpenHead, row: int) -> str:
     )
 
 
-def _stream_sentence(opened: OpenHead, row: int) -> str:
+def _stream_sentence(opened: HeadTrace, row: int) -> str:
     lengths = np.linalg.norm(opened.added[:, row], axis=1)
     streams = np.linalg.norm(opened.streams[:, row], axis=1)
     return gettext(

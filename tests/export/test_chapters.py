@@ -1,4 +1,4 @@
-"""Export of a story as an HTML file: languages, themes, moments, tables and self-containment."""
+"""Export of a page of chapters as an HTML file: languages, themes, moments, tables and self-containment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.browser_programs import KATEX, PLOTLY
-from attnviz.export.story import MOST_ROWS, Chapter, Story, StoryPicture, story_html
+from attnviz.export.chapters import MOST_ROWS, Chapter, ChapterPage, ChapterPicture, chapters_html
 from attnviz.figures.heatmap import heatmap
 from attnviz.languages import LANGUAGES, gettext, language, set_language
 from attnviz.palette import ThemeName, palette
@@ -33,14 +33,16 @@ def bars(heights: list[float], theme: ThemeName) -> go.Figure:
     )
 
 
-def example_story(theme: ThemeName) -> Story:
+def example_page(theme: ThemeName) -> ChapterPage:
     moving = tuple(bars([float(k), 1.0], theme) for k in range(3))
     table = pd.DataFrame({"x": [0.123456, 2.0], "words": [HARD, "b"]}, index=pd.Index([1, 2], name="j"))
     chapters = (
-        Chapter(gettext("Alignment"), (HARD,), (StoryPicture("a", ("note",), (heatmap(TRACE, theme=theme),), table),)),
-        Chapter(HARD, (), (StoryPicture("b", ("0", "1", "2"), moving),), (("all", table),), "x^2"),
+        Chapter(
+            gettext("Alignment"), (HARD,), (ChapterPicture("a", ("note",), (heatmap(TRACE, theme=theme),), table),)
+        ),
+        Chapter(HARD, (), (ChapterPicture("b", ("0", "1", "2"), moving),), (("all", table),), "x^2"),
     )
-    return Story(
+    return ChapterPage(
         gettext("Step"),
         HARD,
         chapters,
@@ -55,8 +57,8 @@ def payload_of(text: str) -> dict[str, Any]:
     return found
 
 
-def test_story_has_every_figure_in_each_language_theme_and_moment() -> None:
-    page = _Page(text := story_html(example_story))
+def test_chapters_has_every_figure_in_each_language_theme_and_moment() -> None:
+    page = _Page(text := chapters_html(example_page))
     assert page.requested == []
     assert PLOTLY.text in text
     assert KATEX.text in text
@@ -68,7 +70,7 @@ def test_story_has_every_figure_in_each_language_theme_and_moment() -> None:
         for theme in ("light", "dark"):
             set_language(code)
             expected, drawn = (
-                example_story(theme),
+                example_page(theme),
                 _apply_changes(payload["figures"], payload["changes"].get(f"{code}-{theme}")),
             )
             for chapter, shown in zip(expected.chapters, drawn, strict=True):
@@ -82,9 +84,9 @@ def test_story_has_every_figure_in_each_language_theme_and_moment() -> None:
             set_language("en")
 
 
-def test_story_has_both_languages_and_keeps_the_current_one() -> None:
+def test_chapters_has_both_languages_and_keeps_the_current_one() -> None:
     set_language("fr")
-    payload = payload_of(story_html(example_story))
+    payload = payload_of(chapters_html(example_page))
     assert language() == "fr"
     assert payload["language"] == "fr"
     words = payload["words"]
@@ -96,8 +98,8 @@ def test_story_has_both_languages_and_keeps_the_current_one() -> None:
     assert words["en"]["references"] == ["We. This. arXiv 1"]
 
 
-def test_story_without_equations_omits_katex() -> None:
-    text = story_html(lambda theme: Story("t", "s", example_story(theme).chapters[:1]))
+def test_chapters_without_equations_omits_katex() -> None:
+    text = chapters_html(lambda theme: ChapterPage("t", "s", example_page(theme).chapters[:1]))
     assert KATEX.text not in text
     assert payload_of(text)["words"]["en"]["moments"] == []
 
@@ -105,7 +107,7 @@ def test_story_without_equations_omits_katex() -> None:
 @given(st.integers(0, 3 * MOST_ROWS))
 def test_long_tables_are_cut_with_a_note(rows: int) -> None:
     table = pd.DataFrame({"x": np.arange(rows)})
-    text = story_html(lambda _: Story("t", "s", (Chapter("c", (), (), (("all", table),)),)))
+    text = chapters_html(lambda _: ChapterPage("t", "s", (Chapter("c", (), (), (("all", table),)),)))
     (found,) = payload_of(text)["words"]["en"]["chapters"][0]["tables"]
     assert len(found["rows"]) == min(rows, MOST_ROWS)
     assert re.findall(r"\d+", found["more"]) == ([str(rows - MOST_ROWS)] if rows > MOST_ROWS else [])
@@ -114,13 +116,13 @@ def test_long_tables_are_cut_with_a_note(rows: int) -> None:
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_a_cut_table_counts_the_rows_left_out(code: str, snapshot: SnapshotAssertion) -> None:
     table = pd.DataFrame({"x": np.arange(MOST_ROWS + 5)})
-    text = story_html(lambda _: Story("t", "s", (Chapter("c", (), (), (("all", table),)),)))
+    text = chapters_html(lambda _: ChapterPage("t", "s", (Chapter("c", (), (), (("all", table),)),)))
     (found,) = payload_of(text)["words"][code]["chapters"][0]["tables"]
     assert found["more"] == snapshot
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figures_have_alt_text_in_the_language(theme: ThemeName) -> None:
-    payload = payload_of(story_html(example_story))
+    payload = payload_of(chapters_html(example_page))
     drawn = _apply_changes(payload["figures"], payload["changes"].get(f"fr-{theme}"))
     assert drawn[1]["pictures"][0]["first"]["layout"]["meta"]["alt"].startswith("Étape")

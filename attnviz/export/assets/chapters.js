@@ -12,7 +12,7 @@ import {
   withChanges,
 } from "./drawn.js";
 
-/** @type {StoryPayload} */
+/** @type {ChapterPagePayload} */
 const payload = JSON.parse(document.getElementById("payload")?.textContent ?? "");
 const slider = /** @type {HTMLInputElement} */ (byId("step"));
 const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (byId(id)));
@@ -25,7 +25,7 @@ const count = () => words().moments.length;
 
 /**
  * Cache of the figures by language and theme.
- * @type {Map<string, StoryChapterDrawn[]>}
+ * @type {Map<string, DrawnChapter[]>}
  */
 const variants = new Map();
 function chapters() {
@@ -34,12 +34,12 @@ function chapters() {
   if (cached) return cached;
   const drawn = /** @type {any} */ (withChanges(payload.figures, payload.changes[name]));
   variants.set(name, drawn);
-  return /** @type {StoryChapterDrawn[]} */ (drawn);
+  return /** @type {DrawnChapter[]} */ (drawn);
 }
 
 /**
  * The figure of a picture at the current moment.
- * @param {StoryDrawn} drawn
+ * @param {DrawnPicture} drawn
  * @returns {Figure}
  */
 function figureNow({ first, others }) {
@@ -76,7 +76,7 @@ function goToMoment(chosen) {
 
 /**
  * The numbers of a figure in a collapsible table.
- * @param {StoryTable} table
+ * @param {ChapterTable} table
  * @param {string} title
  */
 function collapsedTable({ head, rows, more }, title) {
@@ -96,7 +96,7 @@ function collapsedTable({ head, rows, more }, title) {
 }
 
 /**
- * @param {StoryChapterTexts} chapter
+ * @param {ChapterTexts} chapter
  * @param {number} number
  */
 function section({ heading, paragraphs, pictures, tables }, number) {
