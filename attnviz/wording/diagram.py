@@ -10,7 +10,7 @@ from attnviz.analysis.context_units import SQUARES, UNITS, ContextUnits
 from attnviz.analysis.measures import is_uniform
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Seq2SeqTrace, Trace
-from attnviz.wording.labels import quote, quoted_name, shorten, subscript
+from attnviz.wording.labels import end_name, quote, quoted_name, shorten, subscript
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.scorers import NEW, OLD, Symbol, WeightSymbols, symbols, terms
 from attnviz.wording.stages import Stage
@@ -65,6 +65,7 @@ def diagram_labels(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
         "stage": gettext("Stage {place}: {title}. {outcome}. Go there."),
         "caption": f"{ribbons if trace.attends else fixed} {squares}",
         "start": gettext("first state"),
+        "end": end_name(),
         "query": gettext("query"),
         "key": gettext("key"),
     }

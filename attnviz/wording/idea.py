@@ -14,7 +14,7 @@ from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces
 from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.aligned import AttentionMatrix
-from attnviz.wording.labels import quote, quoted_name, shorten
+from attnviz.wording.labels import everyday_name, quote, shorten
 from attnviz.wording.numbers import percent, thousands
 from attnviz.wording.stages import MOST, Stage, capitalised, was_forced, word_outcome
 from attnviz.wording.what_if import interventions_text
@@ -50,7 +50,7 @@ def idea_stages(trace: Trace | Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
 def idea_sentence(trace: Record, step: int, blank: str) -> str:
     """Return what happened at 0-based `step`; `blank` names a piece that is only a space."""
     piece, share = trace.target_pieces[step], percent(float(trace.probabilities[step]))
-    name = quoted_name(piece) if join_pieces([piece]) else blank
+    name = everyday_name(piece) if join_pieces([piece]) else blank
     if was_forced(trace, step):
         return gettext("You forced {name}; the translator gave it a probability of {share}.", name=name, share=share)
     if piece == "</s>":
@@ -61,7 +61,7 @@ def idea_sentence(trace: Record, step: int, blank: str) -> str:
         return sentence
     reason = gettext(
         "{other} was more likely ({share}), but the search compares whole sentences.",
-        other=capitalised(quoted_name(first)),
+        other=capitalised(everyday_name(first)),
         share=percent(likeliest),
     )
     return f"{sentence} {reason}"
@@ -72,7 +72,7 @@ def attention_sentence(trace: AttentionMatrix, step: int) -> str:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all the attention.")
-    names = [quoted_name(trace.source_pieces[j]) for j in order[:2]]
+    names = [everyday_name(trace.source_pieces[j]) for j in order[:2]]
     return gettext(
         "The translator’s attention always adds up to 100\u00a0%. A piece that fits better than the others gets a "
         "much larger share: {name} gets {share}, {next} gets {less}.",
@@ -84,7 +84,7 @@ def attention_sentence(trace: AttentionMatrix, step: int) -> str:
 
 
 def _energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
-    best = quoted_name(trace.source_pieces[int(trace.energies[step].argmax())])
+    best = everyday_name(trace.source_pieces[int(trace.energies[step].argmax())])
     sentence = gettext(
         "Before it writes, the translator compares its current state with each English piece. The longer the bar "
         "of a piece, the better this piece fits the state. {name} fits best.",
@@ -95,7 +95,7 @@ def _energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
 
 def _attention_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
-    best, share = quoted_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
+    best, share = everyday_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
     if is_uniform(trace, step):
         sentence = gettext(
             "Every English piece gets the same share, {share}: no piece is looked at more than the others.", share=share
@@ -121,7 +121,7 @@ def _mixture_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
-    parts = [f"{percent(float(alpha[j]))} {quoted_name(trace.source_pieces[j])}" for j in order[:3]]
+    parts = [f"{percent(float(alpha[j]))} {everyday_name(trace.source_pieces[j])}" for j in order[:3]]
     values = {"units": trace.contexts.shape[1], "parts": ", ".join(parts) + (" …" if len(order) > 3 else ".")}
     if trace.reads_backwards:
         sentence = gettext(
@@ -156,7 +156,7 @@ def _state_stage(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
     kept_share = float(trace.kept_shares[step].mean())
     shares = {"kept": percent(kept_share), "new": percent(1 - kept_share)}
     previous_piece = trace.previous_pieces[step]
-    last = gettext("the start mark") if previous_piece == "<s>" else quoted_name(previous_piece)
+    last = gettext("the start mark") if previous_piece == "<s>" else everyday_name(previous_piece)
     if not trace.queries_previous_state:
         sentence = gettext(
             "The translator’s state is a list of {count} numbers. Before it looks at the sentence, the "
@@ -182,10 +182,10 @@ def _state_stage(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
 
 def written_word_stage(trace: Record, step: int) -> tuple[str, str]:
     """Return a sentence on the piece of 0-based `step` and its strongest competitor, and the outcome."""
-    word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
+    word, p = everyday_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
-        values = {"word": word, "p": p, "other": quoted_name(first), "q": percent(likeliest)}
+        values = {"word": word, "p": p, "other": everyday_name(first), "q": percent(likeliest)}
         if was_forced(trace, step):
             rest = gettext("You forced {word} ({p}); the model preferred {other} ({q}).", **values)
         else:
@@ -198,12 +198,12 @@ def written_word_stage(trace: Record, step: int) -> tuple[str, str]:
             "{word} is most likely with {p}, followed by {other} with {q}.",
             word=capitalised(word),
             p=p,
-            other=quoted_name(second),
+            other=everyday_name(second),
             q=percent(less),
         )
     vocabulary_size = thousands(int(trace.config["vocabulary_size"]))
     start = gettext("Each of the {count} pieces that the translator knows gets a probability.", count=vocabulary_size)
-    return f"{start} {rest}", word_outcome(trace, step)
+    return f"{start} {rest}", word_outcome(trace, step, everyday_name)
 
 
 Drawing = Literal["piece", "annotation", "energy", "weight", "context", "state", "probability"]
@@ -335,7 +335,7 @@ def added_name(block: str, layer: int) -> str:
 
 
 def _score_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple[str, str]:
-    best = capitalised(quoted_name(opened.source_pieces[int(opened.scores[step].argmax())]))
+    best = capitalised(everyday_name(opened.source_pieces[int(opened.scores[step].argmax())]))
     outcome = gettext("{name} fits best", name=best)
     rest = gettext("The longer the bar of a piece, the better this piece fits. {name} fits best.", name=best)
     count = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
@@ -361,7 +361,7 @@ def _heads_attention_stage(trace: TransformerTrace, opened: HeadTrace, step: int
     share = percent(float(alpha[order[0]]))
     outcome = gettext(
         "{name} gets {share} of the attention",
-        name=capitalised(quoted_name(opened.source_pieces[order[0]])),
+        name=capitalised(everyday_name(opened.source_pieces[order[0]])),
         share=share,
     )
     heads = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
@@ -378,7 +378,7 @@ def _heads_attention_stage(trace: TransformerTrace, opened: HeadTrace, step: int
 def _heads_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple[str, str]:
     layers, heads = trace.cross_weights.shape[:2]
     order, alpha = weight_order(opened, step), opened.weights[step]
-    parts = ", ".join(f"{percent(float(alpha[j]))} {quoted_name(opened.source_pieces[j])}" for j in order[:3])
+    parts = ", ".join(f"{percent(float(alpha[j]))} {everyday_name(opened.source_pieces[j])}" for j in order[:3])
     head_sentence = gettext(
         "A head takes more information from the English pieces that get more of its attention. This head takes {parts}",
         parts=parts + (" …" if len(order) > 3 else "."),
@@ -408,7 +408,7 @@ def _stream_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
     lengths = np.linalg.norm(opened.added[:, step], axis=1)
     layer, block = divmod(int(lengths.argmax()), len(opened.blocks))
     previous_piece = opened.trace.previous_pieces[step]
-    last = gettext("the start mark") if previous_piece == "<s>" else quoted_name(previous_piece)
+    last = gettext("the start mark") if previous_piece == "<s>" else everyday_name(previous_piece)
     most = added_name(opened.blocks[block], layer + 1)
     sentence = gettext(
         "The decoder works on a list of {count} numbers, the residual stream. The list starts as the embedding "

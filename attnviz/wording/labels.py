@@ -51,6 +51,16 @@ def quoted_name(piece: str) -> str:
     return punctuation_name(piece) or quote(shorten(piece_name(piece), 30))
 
 
+def everyday_name(piece: str) -> str:
+    """Return the label of a piece in everyday words: `quoted_name`, but "the end mark" for `</s>`."""
+    return gettext("the end mark") if piece == "</s>" else quoted_name(piece)
+
+
+def end_name() -> str:
+    """Return what stands for `</s>` among words, at the level of detail "idea"."""
+    return gettext("(end)")
+
+
 def subscript(number: int) -> str:
     """Return `number` in subscript digits."""
     return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(number))

@@ -242,9 +242,9 @@ def word_choice_texts(trace: Record, step: int) -> tuple[str, str]:
     return rest, word_outcome(trace, step)
 
 
-def word_outcome(trace: Record, step: int) -> str:
-    """Return the word of 0-based `step` with its probability, and whether it was forced."""
-    word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
+def word_outcome(trace: Record, step: int, name: Callable[[str], str] = quoted_name) -> str:
+    """Return the `name` of the piece of 0-based `step` with its probability, and whether it was forced."""
+    word, p = name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
     return gettext("{word} (forced), {p}", word=word, p=p) if was_forced(trace, step) else f"{word}, {p}"
 
 

@@ -12,7 +12,7 @@ from attnviz.languages import format_share, gettext
 from attnviz.text import EOS
 from attnviz.trace import Record
 from attnviz.wording.findings import finding_sentence, quoted_source_words
-from attnviz.wording.labels import quote, quoted_name, shorten
+from attnviz.wording.labels import everyday_name, quote, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.what_if import SpacedWords, Word, changed_words
 
@@ -74,10 +74,6 @@ def ends_too_early(trace: Record, suspect: SuspectedError) -> bool:
     return suspect.finding.kind is Kind.OMITTED and trace.target_ids[suspect.step] == EOS
 
 
-def _piece_name(piece: str) -> str:
-    return gettext("the end mark") if piece == "</s>" else quoted_name(piece)
-
-
 def _suspected_words(trace: Record, suspect: SuspectedError) -> str:
     if suspect.finding.target is None:
         return quoted_source_words(trace, suspect.finding)
@@ -108,7 +104,7 @@ def _attended(trace: Record, suspect: SuspectedError) -> CardLine:
             if ends_too_early(trace, suspect)
             else gettext(
                 "The attention passes over them where the translator writes {word}.",
-                word=_piece_name(trace.target_pieces[suspect.step]),
+                word=everyday_name(trace.target_pieces[suspect.step]),
             )
         )
     elif suspect.finding.target is None:
@@ -136,12 +132,12 @@ def _runner_up(trace: Record, suspect: SuspectedError) -> CardLine | None:
     index, probability, piece = other
     text = gettext(
         "{other} has {share}; {written} has {own}.",
-        other=_piece_name(piece),
+        other=everyday_name(piece),
         share=format_share(probability),
-        written=_piece_name(trace.target_pieces[suspect.step]),
+        written=everyday_name(trace.target_pieces[suspect.step]),
         own=format_share(float(trace.probabilities[suspect.step])),
     )
-    button = gettext("Write {other} instead", other=_piece_name(piece)) if index > EOS else ""
+    button = gettext("Write {other} instead", other=everyday_name(piece)) if index > EOS else ""
     return CardLine(gettext("Runner-up"), text, button=button)
 
 
@@ -160,7 +156,7 @@ def _hypothesis(trace: Record, suspect: SuspectedError) -> CardLine | None:
 
 def _needed(trace: Record, suspect: SuspectedError) -> CardLine:
     name, finding = gettext("What would have to change"), suspect.finding
-    written, step = _piece_name(trace.target_pieces[suspect.step]), suspect.step + 1
+    written, step = everyday_name(trace.target_pieces[suspect.step]), suspect.step + 1
     if finding.kind is Kind.OMITTED:
         if trace.search.method == "forced":
             return CardLine(name, gettext("The given French would have to translate these words."))
@@ -168,11 +164,11 @@ def _needed(trace: Record, suspect: SuspectedError) -> CardLine:
             return CardLine(
                 name, gettext("At step {step}, another piece than the end mark would have to win.", step=step)
             )
-        piece = quoted_name(trace.source_surfaces[suspect.source])
+        piece = everyday_name(trace.source_surfaces[suspect.source])
         text = gettext("Step {step} would have to look at {piece}.", step=step, piece=piece)
         return CardLine(name, text, button=gettext("Look only at {piece} there", piece=piece))
     if finding.strong and suspect.source is not None:
-        piece = quoted_name(trace.source_surfaces[suspect.source])
+        piece = everyday_name(trace.source_surfaces[suspect.source])
         text = gettext("Step {step} would have to look away from {piece}.", step=step, piece=piece)
         return CardLine(name, text, button=gettext("Ignore {piece} there", piece=piece))
     share = percent(float(trace.probabilities[suspect.step]))

@@ -55,6 +55,7 @@ def check_no_notation(trace: Record, code: str) -> None:
         for text in [idea_sentence(trace, step, "-"), *texts]:
             assert text
             assert not NOTATION.search(text), text
+            assert "</s>" not in text
         assert all(stage.sentence.endswith((".", "…")) for stage in stages)
 
 

@@ -145,20 +145,40 @@ function moveInputs({ plan, parts }, onward, share) {
   for (const node of parts.made) node.style.opacity = onward ? String(Math.max(0, share * 2 - 1)) : "";
 }
 
+const END_MARK = /[“«]?\u00a0?<\/s>\u00a0?[”»]?/g;
+
+/** Payloads in everyday words, by the payloads with symbols. @type {WeakMap<DiagramPayload, DiagramPayload>} */
+const everyday = new WeakMap();
+
+/**
+ * The payload without symbols, and with a word for the end mark.
+ * @param {DiagramPayload} payload
+ * @returns {DiagramPayload}
+ */
+function everydayPayload(payload) {
+  let plain = everyday.get(payload);
+  if (!plain) {
+    plain = JSON.parse(JSON.stringify({ ...payload, terms: null }).replaceAll(END_MARK, payload.words.end));
+    everyday.set(payload, /** @type {DiagramPayload} */ (plain));
+  }
+  return /** @type {DiagramPayload} */ (plain);
+}
+
 /**
  * @param {HTMLElement} root
  * @param {DiagramState} state
  */
 function show(root, state) {
-  const payload = payloadOf(root, state, show);
-  if (!payload) return;
+  const sent = payloadOf(root, state, show);
+  if (!sent) return;
+  const payload = state.formulas ? sent : everydayPayload(sent);
   setLanguage(payload.language);
   const { step, source, speed } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
   if (k < 0 || !states.has(root)) return;
   const other = payload !== state.payload;
   if (other) Object.assign(state, { payload, numbers: unpackNumbers(payload), step: null });
   if (other || !state.plan || state.boxWidth !== find(root, ".scroll").clientWidth) {
-    drawPlan(root, state, state.formulas ? payload : { ...payload, terms: null });
+    drawPlan(root, state, payload);
   }
   write(find(root, ".caption"), payload.words.caption);
   const { plan, parts } = state, before = state.step;

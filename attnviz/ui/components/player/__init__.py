@@ -18,7 +18,7 @@ from attnviz.trace import Aligned, Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.view import View
-from attnviz.wording.labels import summed_pieces_text
+from attnviz.wording.labels import end_name, summed_pieces_text
 
 
 def player_labels() -> dict[str, str]:
@@ -69,7 +69,8 @@ def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair:
 
     Words that are likely wrong have `suspected_errors` (`ui.step.suspected_errors`).
     """
-    payload = _payload(view.trace, view.identity, pair, language())
+    end = "</s>" if view.shows("numbers") else end_name()
+    payload = _payload(view.trace, view.identity, pair, end, language())
     shown = {"showsEnd": view.shows("numbers"), "suspectedErrors": suspected_errors}
     component("player")(key=view.key("player"), data=payload | shown)
 
@@ -79,13 +80,14 @@ def _payload(
     _trace: Trace,
     identity: str,  # noqa: ARG001
     pair: SentencePair | None,
+    end: str,
     code: str,  # noqa: ARG001  the key of the cache
 ) -> dict[str, Any]:
-    return player_payload(_trace, pair)
+    return player_payload(_trace, pair, end)
 
 
-def player_payload(trace: Aligned, pair: SentencePair | None = None) -> dict[str, Any]:
-    """Return the payload of the player.
+def player_payload(trace: Aligned, pair: SentencePair | None = None, end: str = "</s>") -> dict[str, Any]:
+    """Return the payload of the player, in which `end` stands for the end mark.
 
     It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
     every step the source pieces by decreasing weight.
@@ -94,14 +96,18 @@ def player_payload(trace: Aligned, pair: SentencePair | None = None) -> dict[str
     if pair is not None:
         labels |= {"english": pair.names[0], "french": pair.names[1]}
     words = trace.words()
+    source_surfaces, target_pieces = (
+        tuple(end if piece == "</s>" else piece for piece in pieces)
+        for pieces in (trace.source_surfaces, trace.target_pieces)
+    )
     weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
         {
-            "text": _surface(trace.source_surfaces, group),
+            "text": _surface(source_surfaces, group),
             "space": _opens_with_space(trace.source_surfaces, group),
             "end": _is_end(trace.source_pieces, group),
             "pieces": list(group),
-            "parts": _parts(trace.source_surfaces, group),
+            "parts": _parts(source_surfaces, group),
             "of": summed_pieces_text(len(group)),
         }
         for group in words.source_groups
@@ -109,7 +115,7 @@ def player_payload(trace: Aligned, pair: SentencePair | None = None) -> dict[str
     target = [
         {
             "steps": list(group),
-            "parts": [_surface(trace.target_pieces, (i,)) for i in group],
+            "parts": [_surface(target_pieces, (i,)) for i in group],
             "space": _opens_with_space(trace.target_pieces, group) and trace.target_pieces[group[0]] != SPACE,
             "end": _is_end(trace.target_pieces, group),
         }
