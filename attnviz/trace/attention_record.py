@@ -34,6 +34,7 @@ REMARKS = (
     "one-head",
     "mean-of-heads",
     "transposed",
+    "pair-arrays-ignored",
     "linked-source-end",
     "linked-target-end",
     "counted-from-0",

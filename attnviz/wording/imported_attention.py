@@ -134,6 +134,9 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
     "one-head": lambda: gettext("The file’s attention is that of one head."),
     "mean-of-heads": lambda: gettext("The weights are the mean of several heads or layers."),
     "transposed": lambda: gettext("The file has a row for each source token, so the matrix was transposed."),
+    "pair-arrays-ignored": lambda: gettext(
+        "The file has several sentence pairs. Energies, states and attributions are read only from a file of one pair."
+    ),
     "linked-source-end": lambda: gettext("A link that points past the last source token is read as a link to </s>."),
     "linked-target-end": lambda: gettext("A link that points past the last target token is read as a link to </s>."),
     "counted-from-0": lambda: gettext(

@@ -147,6 +147,20 @@ def test_stored_head_is_read_from_an_array_of_one_layer(ending: str, tmp_path: P
 
 
 @pytest.mark.parametrize("ending", ["npz", "pt"])
+def test_energies_of_several_pairs_are_ignored_with_a_remark(ending: str, tmp_path: Path) -> None:
+    weights = np.full((2, 3, 4), 0.25)
+    arrays: dict[str, Any] = {
+        "matrix": weights,
+        "energies": np.zeros_like(weights),
+        "source": [["a", "b", "c", "d"]] * 2,
+    }
+    records = read_attention(stored_as(ending, arrays, tmp_path))
+    assert len(records) == 2
+    for record in records:
+        assert "pair-arrays-ignored" in record.remarks
+
+
+@pytest.mark.parametrize("ending", ["npz", "pt"])
 def test_links_alone_in_arrays_are_read(ending: str, tmp_path: Path) -> None:
     arrays = arrays_of_one_pair()
     del arrays["matrix"]

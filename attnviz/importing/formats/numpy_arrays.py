@@ -108,7 +108,13 @@ def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "") 
         pair |= {name: value for name, value in fields.items() if name not in pair and (alone or name not in EXTRAS)}
         items.append(pair)
     rows = "either" if len(items) > 1 else "target"
-    return Sentences(items, lambda one: SentencePair(one, rows=rows, padded=batch.padded), title)  # type: ignore[arg-type]
+    ignored = ("pair-arrays-ignored",) if len(items) > 1 and any(name in fields for name in EXTRAS) else ()
+    return Sentences(
+        items,
+        lambda one: SentencePair(one, rows=rows, padded=batch.padded),  # type: ignore[arg-type]
+        title,
+        remarks=ignored,
+    )
 
 
 def _check_single(count: int, fields: Mapping[str, Any]) -> None:
