@@ -153,6 +153,7 @@ def test_energies_of_several_pairs_are_ignored_with_a_remark(ending: str, tmp_pa
         "matrix": weights,
         "energies": np.zeros_like(weights),
         "source": [["a", "b", "c", "d"]] * 2,
+        "target": [["x", "y", "z"]] * 2,
     }
     records = read_attention(stored_as(ending, arrays, tmp_path))
     assert len(records) == 2
