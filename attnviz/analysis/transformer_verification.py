@@ -5,7 +5,7 @@ Block_b(LayerNorm(x_b)), and without code of `attnviz.network`.
 
 Sizes are those of `trace.transformer_trace`.
 
-Each number is computed from the saved weights and the recorded operands.
+The verifier computes each number from the saved weights and the recorded operands, so errors do not add up.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def score_section(
             )
     columns = ["file", "model", "pairs"]
     columns += [f"{metric} {search_name(beam)}" for metric in ("BLEU", "chrF2") for beam in beams]
-    columns += ["perplexity", "bits a character"] + [f"sentences/s {search_name(beam)}" for beam in beams]
+    columns += ["perplexity", "bits per character"] + [f"sentences/s {search_name(beam)}" for beam in beams]
     note = (
         "sacrebleu computed these scores on detokenised, cased text: "
         + "; ".join(f"{metric} `{signature}`" for metric, signature in signatures.items())
@@ -195,7 +195,7 @@ def length_section(
                 + [number(score.bits_per_character, 3) for score in inside]
             )
     columns = ["source words", "pairs", *translations, *(f"{name} {MINUS} {first}" for name in others)]
-    columns += [f"bits a character, {name}" for name in translations]
+    columns += [f"bits per character, {name}" for name in translations]
     note = "The number after ± is half the width of the 95% interval from 1,000 resamplings of the sentences"
     note += "; brackets hold the 95% interval of the difference, from a paired bootstrap" if others else ""
     note += f". Rows with fewer than {FEWEST} sentences have no interval."

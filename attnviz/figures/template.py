@@ -1,4 +1,7 @@
-"""Figure templates with a `Slot` for each value that differs between steps: fill, JSON, numbers at bars, waterfalls.
+"""Templates of figures, with a `Slot` for each value that differs between steps.
+
+A `FigureTemplate` pairs the function that makes the template with the one that makes the values of a step; waterfalls
+and numbers at bars are ready-made.
 
 Files and notebooks fill the template here. The page sends the template once and the values of all steps, and fills it
 in the browser (`ui/components/chart/template.js`).

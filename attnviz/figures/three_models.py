@@ -278,8 +278,8 @@ def _legend(ink: Palette) -> list[Spec]:
 def _gradient_decay_alt(attentions: list[str], decays: list[GradientDecay]) -> str:
     texts = [
         gettext(
-            "{name}: the median gradient is {start} (near) and {end} (far) through the recurrence alone, and "
-            "{near} (near) and {far} (far) through the contexts",
+            "{name}: the median length is {start} (near) and {end} (far) through the recurrence alone; through the "
+            "contexts it is {near} (near) and {far} (far)",
             name=attention_name(kind),
             start=small_length(decay.near[0]),
             end=small_length(decay.far[0]),

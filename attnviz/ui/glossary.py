@@ -1,4 +1,7 @@
-"""Text of the pages: sections with a heading, references, and the definitions of terms in a box, by topic."""
+"""Draw sections of text, lists of references, and the box that defines the terms of a page.
+
+The definitions are here, by topic; sections and references come from the caller.
+"""
 
 from __future__ import annotations
 

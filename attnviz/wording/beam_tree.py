@@ -126,7 +126,7 @@ def search_sentence(tree: BeamTree) -> str:
         ngettext("{count} was dropped immediately", "{count} were dropped immediately", counts["outside"]),
         gettext("{count} a step later", count=counts["overtaken"]),
         ngettext(
-            "{count} was unfinished when the search ended",
+            "{count} hypothesis was unfinished when the search ended",
             "{count} hypotheses were unfinished when the search ended",
             counts["pruned"],
         ),

@@ -102,7 +102,7 @@ def mixture(trace: Trace, step: int) -> str:
     Without attention, return what the context is.
     """
     if not trace.attends:
-        return gettext("the last forward annotation, at every step")
+        return gettext("the encoder’s last state, at every step")
     if is_uniform(trace, step):
         return gettext("{share} each", share=percent(float(trace.alignment[step, 0])))
     words = trace.words()

@@ -157,7 +157,7 @@ def context_equation(trace: Recurrent, colours: Palette) -> Equation:
 def _fixed_context_equation(trace: Trace, colours: Palette) -> Equation:
     context = coloured(colours.context, "c_{⟦i⟧}")
     last = coloured(colours.encoder, rf"\overrightarrow{{h}}_{{{len(trace.source_pieces)}}}")
-    note = gettext("A model without attention: every step gets the same last forward annotation.")
+    note = gettext("A model without attention: every step gets the same vector, the encoder’s last forward state.")
     return Equation(3, aligned(f"{context} &= {last}", "&= ⟦context⟧"), note)
 
 

@@ -337,7 +337,10 @@ def added_name(block: str, layer: int) -> str:
 def _score_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple[str, str]:
     best = capitalised(everyday_name(opened.source_pieces[int(opened.scores[step].argmax())]))
     outcome = gettext("{name} fits best", name=best)
-    rest = gettext("The longer the bar of a piece, the better this piece fits. {name} fits best.", name=best)
+    rest = gettext(
+        "The longer the bar of a piece, the better this piece fits what the head looks for. {name} fits best.",
+        name=best,
+    )
     count = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
     if count == 1:
         return rest, outcome

@@ -165,7 +165,9 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
         "The sentences in the file are not sorted by number; they are shown in the order of their numbers."
     ),
     "margins-dropped": lambda: gettext("attnviz left out the file’s column of entropies and its row of sums."),
-    "index-dropped": lambda: gettext("attnviz left out the row or column numbers 0, 1, …, which are no tokens."),
+    "index-dropped": lambda: gettext(
+        "The file numbers its rows or columns 0, 1, …; attnviz left out these numbers, which are not tokens."
+    ),
     "unescaped": lambda: gettext("The escape sequences of Moses’ tokenizer were decoded."),
 }
 """Sentences by key in `trace.attention_record.REMARKS`."""

@@ -181,8 +181,8 @@ def context_shares(trace: Aligned, step: int) -> tuple[str, str]:
 
 def _fixed_context_stage(trace: Trace, step: int) -> tuple[str, str]:
     sentence = gettext(
-        "This model has no attention. {context} is the same vector at every step: the last of the {count} "
-        "forward annotations. The whole sentence must fit into this vector.",
+        "This model has no attention. {context} is the same vector at every step: the encoder’s state after "
+        "the last of {count} pieces. The whole sentence must fit into this vector.",
         context=f"c{subscript(step + 1)}",
         count=len(trace.source_pieces),
     )

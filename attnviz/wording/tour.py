@@ -1,4 +1,7 @@
-"""Texts of the tour, which explains a translation stop by stop, and of the quiz at its last stop."""
+"""Stops of the tour, which explains a translation: title, place on the page and step; texts of the quiz at its end.
+
+The sentences of a stop are in `tour_sentences`; a stop that a translation lacks has the reason as its text.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from attnviz.languages import gettext
 from attnviz.wording.diagram import has_diagram
 from attnviz.wording.numbers import decimal, fine_percent
 from attnviz.wording.tour_data import TourData
-from attnviz.wording.tour_stops import (
+from attnviz.wording.tour_sentences import (
     annotation_sentences,
     context_sentences,
     energy_sentences,

@@ -116,7 +116,7 @@ def _translations(trio: Trio, theme: ThemeName) -> Chapter:
     """Return the three translations, each with its heatmap or its only vector; the row of a step is framed."""
     note = gettext(
         "Each picture has one row for each French word. The slider above and the keys ← and → change the "
-        "step. A frame marks its row."
+        "step. A frame marks the row of the current step."
     )
     heatmaps = tuple(_heatmap(trace, theme) for trace in trio.own)
     return Chapter(why.translations_section().heading, (note,), heatmaps, tuple(translation_tables(trio)))

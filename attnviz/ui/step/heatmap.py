@@ -303,8 +303,8 @@ def _one_vector_sentence(trace: Trace) -> str:
     """Return what a model without attention has instead of an alignment."""
     return gettext(
         'This model has no attention. The model reads the <span class="encoder">English sentence</span> in '
-        'order. The last forward annotation, <span class="context">one vector of {units} numbers</span>, must '
-        'hold the whole sentence. Every step that writes a <span class="decoder">French piece</span> gets this '
+        'order. The encoder’s state after the last piece, <span class="context">one vector of {units} numbers</span>, '
+        'must hold the whole sentence. Every step that writes a <span class="decoder">French piece</span> gets this '
         "same vector, so no step looks at one word more than at another.",
         units=trace.contexts.shape[1],
     )

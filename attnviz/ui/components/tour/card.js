@@ -4,7 +4,7 @@ import { sendRequest } from "../outbox/outbox.js";
 import { element, fill, find, findAll, setLanguage, states, write } from "../shared.js";
 import { sendChoice, sendPreview, viewRoot, viewState } from "../view.js";
 import { comparedBars, energySliders, sentenceElement } from "./parts.js";
-import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer, togglePopover } from "./places.js";
+import { areaOf, bringIntoSight, keyOf, placeCard, scrollContainer } from "./places.js";
 import { answersOf, isAsking, quizBox } from "./quiz.js";
 import { adjacentStops, focusWord, goBack, goForward, onTourKey } from "./navigation.js";
 
@@ -23,8 +23,8 @@ export function drawCard(root, state, payload) {
   viewRoot(root).dataset.tour = keyOf(stop.place);
   viewRoot(root).toggleAttribute("data-quiz", isAsking(stop, payload.identity));
   card.classList.toggle("asking", isAsking(stop, payload.identity));
-  togglePopover(find(root, ".light"), true);
-  togglePopover(card, true);
+  showOrHide(find(root, ".light"), true);
+  showOrHide(card, true);
   const name = JSON.stringify([payload.identity, payload.language, payload.stops.length, state.at]);
   if (state.written !== name) {
     const began = state.written === undefined, held = cardHasFocus(root);
@@ -55,7 +55,7 @@ export function hideCard(root, state) {
   resetBars(root);
   Object.assign(state, { written: undefined, scrolled: null, focused: null });
   viewRoot(root).toggleAttribute("data-quiz", false);
-  for (const above of [find(root, ".card"), find(root, ".light")]) togglePopover(above, false);
+  for (const above of [find(root, ".card"), find(root, ".light")]) showOrHide(above, false);
   if (scrolled !== null) scrollContainer().scrollTo({ top: scrolled });
   if (!back) return;
   const button = document.querySelector(".st-key-tour_button button");
@@ -201,4 +201,15 @@ export function schedulePlacement(root, state) {
     placeCard(root, isQuiz ? null : areaOf(root, stop.place), isQuiz);
     find(root, ".astray").hidden = viewState(root).step === stop.step || Boolean(stop.quiz);
   });
+}
+
+/**
+ * Shows or hides the card or the highlight, which are popovers: they lie above the page.
+ * @param {HTMLElement} node
+ * @param {boolean} isOpen
+ */
+function showOrHide(node, isOpen) {
+  if (!node.isConnected || node.matches(":popover-open") === isOpen) return;
+  if (isOpen) node.showPopover();
+  else node.hidePopover();
 }

@@ -153,14 +153,3 @@ function positionBeside({ offsetWidth: width, offsetHeight: height }, visible) {
   return places.find(({ left, top }) => left >= GAP && left <= furthest.left && top >= GAP && top <= furthest.top) ??
     corner;
 }
-
-/**
- * Shows or hides a popover.
- * @param {HTMLElement} node
- * @param {boolean} isOpen
- */
-export function togglePopover(node, isOpen) {
-  if (!node.isConnected || node.matches(":popover-open") === isOpen) return;
-  if (isOpen) node.showPopover();
-  else node.hidePopover();
-}
