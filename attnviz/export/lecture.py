@@ -74,8 +74,8 @@ def lecture_footer(
     if not trace.attends:
         sentences = [
             gettext(
-                "Without attention there is no alignment. Every step gets the same vector, the last forward "
-                "annotation, which summarises the whole sentence."
+                "Without attention there is no alignment. Every step gets the same vector, the encoder’s last "
+                "state, which summarises the whole sentence."
             )
         ]
     elif face != "before":
