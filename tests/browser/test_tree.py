@@ -63,12 +63,16 @@ def label_position(page: Page, part: str, number: int) -> dict[str, Any]:
 
 def click_label(page: Page, found: dict[str, Any]) -> None:
     """Click a label, once Plotly knows that the pointer is there."""
+    page.evaluate(TWO_FRAMES)
     page.mouse.move(found["x"], found["y"])
     marked = "(count) => document.querySelector('.st-key-tree .cursor polyline')?.points.length === count"
     page.wait_for_function(marked, arg=11 * len(hypothesis_pieces(page, found["node"])))
     page.mouse.click(found["x"], found["y"])
     page.wait_for_function(SINGLE, arg=page.evaluate("performance.now()"))
 
+
+TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""JavaScript that waits until what has come into sight is painted: a chart out of sight feels no pointer."""
 
 SINGLE = "(clicked) => performance.now() - clicked > 400"
 """JavaScript for whether the double-click time is over, so that Plotly counts the next click as a single one."""
