@@ -3,7 +3,14 @@
 pandas takes 65 MiB together with pyarrow, which it imports, and half a second. The pictures of a page need neither.
 """
 
+import threading
 from typing import TYPE_CHECKING, Any
+
+import_lock = threading.RLock()
+"""Held while pandas is imported, and while Plotly makes a figure or its JSON.
+
+Plotly 7.1 takes pandas from `sys.modules` although another thread may still be importing it (plotly.py issue 2433).
+"""
 
 if TYPE_CHECKING:
     from pandas import NA as NA
@@ -19,6 +26,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        import pandas
+        with import_lock:
+            import pandas
 
         return getattr(pandas, name)

@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 
 from attnviz.architectures import step_texts
 from attnviz.errors import AttnvizError, MissingFontWarning
-from attnviz.figures.build import escape, for_print, width
+from attnviz.figures.build import escape, figure_json, for_print, width
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Aligned
@@ -103,7 +103,7 @@ async def _drawn(renderer: Any, figure: go.Figure, options: dict[str, Any]) -> t
 
 async def _missing_characters(renderer: Any, figure: go.Figure) -> str:
     """Return the characters of `figure` that no font of the browser's machine has."""
-    text = "".join(sorted({*json.dumps(json.loads(figure.to_json()), ensure_ascii=False)}))
+    text = "".join(sorted({*json.dumps(json.loads(figure_json(figure)), ensure_ascii=False)}))
     if text.isascii():
         return ""
     script = re.sub("^export ", "", _GLYPHS.read_text(encoding="utf-8"), flags=re.MULTILINE)

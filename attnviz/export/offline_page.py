@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 
 from attnviz.browser_modules import bundle
 from attnviz.browser_programs import PLOTLY
+from attnviz.figures.build import figure_json
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import FONT, PALE_TEXT, ThemeName, palette
 
@@ -98,7 +99,7 @@ def compressed(payload: Any) -> str:
 
 def json_objects(figure: go.Figure) -> Any:
     """Return `figure` as JSON-compatible objects."""
-    return json.loads(figure.to_json())
+    return json.loads(figure_json(figure))
 
 
 def _asset(name: str) -> str:

@@ -6,13 +6,11 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow.csv
 import streamlit as st
-from pandas.io.formats.style import Styler
 
 from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks
@@ -33,6 +31,10 @@ from attnviz.wording.corpus import measure_names, preset_caption, preset_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
 from attnviz.wording.why import TextSection
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pandas.io.formats.style import Styler
 
 _LAST_TABLE, _UPLOAD_ERROR = "corpus_before", "corpus_refused"
 """Session state keys: the finished table shown last; the error of the last file, with the table current then."""

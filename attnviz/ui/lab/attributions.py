@@ -16,6 +16,7 @@ from attnviz.figures.attribution_methods import (
     attributions_figure,
     attributions_table,
 )
+from attnviz.figures.build import figure_json
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, steady_payload
@@ -84,7 +85,7 @@ def attributions_payload(by: By, size: str, request: PayloadRequest) -> dict[str
             break
     agreement_sentence = overall_agreement_sentence(agreement(methods), len(trace.target_ids))
     return steady_payload(
-        figure.to_json(),
+        figure_json(figure),
         {
             step: (
                 "",

@@ -10,6 +10,7 @@ import streamlit as st
 
 from attnviz import Trace
 from attnviz import lazy_pandas as pd
+from attnviz.figures.build import figure_json
 from attnviz.figures.minimal_change import minimal_change_figure, minimal_change_table
 from attnviz.figures.perturbation_tests import (
     WIDTH,
@@ -149,7 +150,7 @@ def perturbation_tests_payload(width: int, request: PayloadRequest) -> dict[str,
         sentences.append(best_sentence(best, tests.real, word, trace, spelling))
     figure = perturbation_tests_figure(trace, tests, spelling, best, theme=request.theme, width=width)
     caption = perturbation_tests_question(tests, spelling), " ".join(filter(None, sentences))
-    return steady_payload(figure.to_json(), {step: caption})
+    return steady_payload(figure_json(figure), {step: caption})
 
 
 def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:
@@ -163,7 +164,7 @@ def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:
     shuffles = shuffled_of(trace)
     sentence = shuffled_sentence(shuffles)
     return steady_payload(
-        shuffled_figure(trace, shuffles, theme=request.theme).to_json(), dict.fromkeys(request.steps, ("", sentence))
+        figure_json(shuffled_figure(trace, shuffles, theme=request.theme)), dict.fromkeys(request.steps, ("", sentence))
     )
 
 
@@ -175,7 +176,7 @@ def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
     changes, spelling = minimal_change_of(trace), spelling_of(trace)
     figure = minimal_change_figure(trace, changes, spelling, theme=request.theme)
     return steady_payload(
-        figure.to_json(), {step: ("", minimal_change_sentence(changes, step, spelling)) for step in request.steps}
+        figure_json(figure), {step: ("", minimal_change_sentence(changes, step, spelling)) for step in request.steps}
     )
 
 

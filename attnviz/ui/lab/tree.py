@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
+from attnviz.figures.build import figure_json
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import BeamTree
@@ -148,7 +149,7 @@ def tree_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
         filter(None, (winner_sentence(tree), position_sentence(tree, trace.target_ids), search_sentence(tree)))
     )
     figure = beam_tree_figure(tree, shown=trace.target_ids, theme=request.theme)
-    return steady_payload(figure.to_json(), dict.fromkeys(request.steps, ("", sentences)))
+    return steady_payload(figure_json(figure), dict.fromkeys(request.steps, ("", sentences)))
 
 
 def finished_hypotheses_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture
+from attnviz.figures.build import figure_json
 from attnviz.figures.learning_curves import (
     attention_measures_figure,
     baselines_table,
@@ -122,7 +123,7 @@ def _quality_payload(
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
     figure = quality_figure(_runs, updates, theme=theme)
-    return steady_payload(figure.to_json(), dict.fromkeys(range(len(updates)), ("", "")))
+    return steady_payload(figure_json(figure), dict.fromkeys(range(len(updates)), ("", "")))
 
 
 @cached_for_all
@@ -136,7 +137,7 @@ def _learnt_payload(
 ) -> dict[str, Any]:
     figure = attention_measures_figure(_run, updates, other_runs=_runs, theme=theme)
     heading = run_name(_run) if len(_runs) > 1 else ""
-    return steady_payload(figure.to_json(), dict.fromkeys(range(len(updates)), (heading, halfway_sentence(_run))))
+    return steady_payload(figure_json(figure), dict.fromkeys(range(len(updates)), (heading, halfway_sentence(_run))))
 
 
 def learning_chapters(choices: LearningChoices, update: int, theme: ThemeName) -> ChapterPage:

@@ -15,6 +15,7 @@ import streamlit as st
 from attnviz.analysis.attribution_methods import recorded_attributions
 from attnviz.architectures import step_texts
 from attnviz.figures.attribution_methods import attributions_figure
+from attnviz.figures.build import figure_json
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.installed_models import installed_models
@@ -105,7 +106,7 @@ def _attributions(view: View) -> None:
     st.html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="explanation">{sentences}</p>')
     figure = attributions_figure(view.trace, methods, across=len(methods.names), theme=theme_name())
     figure.layout.meta = figure.layout.meta | {"narrowest": max(_NARROWEST, figure.layout.meta["narrowest"])}
-    inline_chart(view, steady_payload(figure.to_json(), {}), "attributions")
+    inline_chart(view, steady_payload(figure_json(figure), {}), "attributions")
 
 
 def _step(view: View) -> None:

@@ -14,6 +14,7 @@ from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.measures import is_uniform
 from attnviz.architectures import step_texts
+from attnviz.figures.build import figure_json
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName, heatmap_scale_names
 from attnviz.trace import Attention, Record, Trace
@@ -131,8 +132,8 @@ def _figure_json(
     """
     options = dataclasses.asdict(chosen) | {"theme": theme, "gold": _gold}
     if chosen.face == "before":
-        return str(figures.translation_figure(_trace, **options).to_json())
-    return str(figures.heatmap(_trace, **options, posterior=posterior_of(_trace)).to_json())
+        return figure_json(figures.translation_figure(_trace, **options))
+    return figure_json(figures.heatmap(_trace, **options, posterior=posterior_of(_trace)))
 
 
 def _switches(view: View) -> None:

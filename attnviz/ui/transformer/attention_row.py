@@ -19,6 +19,7 @@ from attnviz.analysis.attention_forms import (
 from attnviz.analysis.heads import HeadTrace, named_head
 from attnviz.browser_programs import KATEX
 from attnviz.figures.attention_forms import attention_row_figure, attention_row_table, work_figure, work_table
+from attnviz.figures.build import figure_json
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext, language
@@ -318,7 +319,7 @@ def _work_chart(view: View, traces: tuple[Trace, ...], costs: dict[str, Multipli
 @cached_for_all
 def _work_payload(_costs: dict[str, Multiplications], identity: str, theme: ThemeName, code: str) -> dict[str, object]:  # noqa: ARG001
     figure = work_figure(_costs, theme=theme)
-    return steady_payload(figure.to_json(), {EVERY_STEP: ("", work_sentence(*_costs.values()))})
+    return steady_payload(figure_json(figure), {EVERY_STEP: ("", work_sentence(*_costs.values()))})
 
 
 def _pictures(

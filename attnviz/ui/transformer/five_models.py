@@ -13,6 +13,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.verification import Verification
 from attnviz.architectures import verifier_of
+from attnviz.figures.build import figure_json
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.sentence_length import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.installed_models import installed_models
@@ -192,7 +193,7 @@ def _by_length(view: View, request: SentenceRequest, rows: Rows, theme: ThemeNam
     word_count = len(request.sentence.split())
     figure = bleu_by_length(rows, theme, marked_length=word_count)
     st.html(f'<h2 class="section">{_length_title()}</h2>')
-    inline_chart(view, steady_payload(figure.to_json(), {EVERY_STEP: ("", _length_sentence(rows))}), "by_length")
+    inline_chart(view, steady_payload(figure_json(figure), {EVERY_STEP: ("", _length_sentence(rows))}), "by_length")
 
 
 def _length_sentence(rows: Rows) -> str:

@@ -15,6 +15,7 @@ from attnviz import AttnvizError
 from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.heads import HeadTrace, heads_of, named_head
 from attnviz.analysis.verification import Verification
+from attnviz.figures.build import figure_json
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.head import head_gallery, head_gallery_table
 from attnviz.figures.heatmap import heatmap, heatmap_table
@@ -187,7 +188,7 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
 
 @cached_for_all
 def _heatmap(_opened_head: HeadTrace, identity: str, theme: ThemeName, code: str) -> str:  # noqa: ARG001  part of the cache key
-    return str(heatmap(_opened_head, theme=theme).to_json())
+    return figure_json(heatmap(_opened_head, theme=theme))
 
 
 def _pictures(

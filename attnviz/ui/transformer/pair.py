@@ -19,6 +19,7 @@ from attnviz.analysis.judgement import (
     verify_judgement,
     with_words_swapped,
 )
+from attnviz.figures.build import figure_json
 from attnviz.figures.heatmap import heatmap_table
 from attnviz.figures.judgement import (
     aggregated_table,
@@ -155,7 +156,7 @@ def _bag_payload(
     code: str,  # noqa: ARG001  part of the cache key
 ) -> dict[str, Any]:
     return steady_payload(
-        bag_figure(_judgement, _other, theme=theme).to_json(), {EVERY_STEP: ("", _bag_sentence(_judgement, _other))}
+        figure_json(bag_figure(_judgement, _other, theme=theme)), {EVERY_STEP: ("", _bag_sentence(_judgement, _other))}
     )
 
 
@@ -181,7 +182,7 @@ def _heatmap_json(_attention: PairAttention, identity: str, theme: ThemeName, co
     figure = attend_figure(_attention, theme=theme)
     if not linked:
         figure.layout.meta = {name: figure.layout.meta[name] for name in ("alt", "narrowest", "widest")}
-    return str(figure.to_json())
+    return figure_json(figure)
 
 
 @cached_for_all

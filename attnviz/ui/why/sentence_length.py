@@ -13,6 +13,7 @@ from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.prefixes import FIRST, JudgedTranslation, PrefixTranslations, prefixes
 from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
+from attnviz.figures.build import figure_json
 from attnviz.figures.sentence_length import (
     bleu_by_length,
     bleu_by_length_table,
@@ -137,7 +138,7 @@ def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
         "words are rarely a whole sentence, so they are hard too; section 2 compares whole sentences. Press a point to "
         "see its translations."
     )
-    return steady_payload(figure.to_json(), {EVERY_STEP: ("", caption)})
+    return steady_payload(figure_json(figure), {EVERY_STEP: ("", caption)})
 
 
 def _requested_growth(request: PayloadRequest) -> PrefixTranslations:
@@ -251,7 +252,7 @@ def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
     word_count = len(trio.reference.source_text.split())
     st.html(f'<p class="explanation"><b>{escape(_shares_sentence(rows, trio))}</b></p>')
     figure = bleu_by_length(rows, theme, marked_length=word_count)
-    payload = steady_payload(figure.to_json(), {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
+    payload = steady_payload(figure_json(figure), {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
     inline_chart(view, payload, "by_length")
     return ""
 

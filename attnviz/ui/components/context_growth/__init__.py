@@ -9,6 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz.analysis.heads import HeadTrace, head_trace
+from attnviz.figures.build import figure_json
 from attnviz.figures.context import context_frame
 from attnviz.figures.head import values_frame
 from attnviz.figures.source_rows import MOST_ROWS
@@ -52,8 +53,8 @@ def _payload(
     """
     long = len(vectors) > MOST_ROWS
     return {
-        "figure": frame().to_json(),
-        "thinned": frame(thinned=True).to_json() if long else None,
+        "figure": figure_json(frame()),
+        "thinned": figure_json(frame(thinned=True)) if long else None,
         "symbol": symbol,
         "annotations": packed(vectors),
         "alpha": packed(weights),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.energy_decomposition import SATURATED, EnergyDecomposition, head_energy_decomposition
 from attnviz.analysis.energy_decomposition import energy_decomposition as decompose
 from attnviz.analysis.heads import HeadTrace
+from attnviz.figures.build import figure_json
 from attnviz.figures.energy_decomposition import (
     SATURATION_MARK,
     UNITS,
@@ -81,8 +82,8 @@ def _cells_payload(
         "peaks": attention.alignment.argmax(axis=1).tolist(),
         "sources": [piece_name(piece) for piece in attention.source_pieces],
         "targets": [piece_name(piece) for piece in attention.target_pieces],
-        "wide": energy_decomposition_figure(decomposition, theme=theme).to_json(),
-        "narrow": energy_decomposition_figure(decomposition, operands=False, theme=theme).to_json(),
+        "wide": figure_json(energy_decomposition_figure(decomposition, theme=theme)),
+        "narrow": figure_json(energy_decomposition_figure(decomposition, operands=False, theme=theme)),
         "language": language(),
         "bounded": decomposition.bounded,
         "saturated": SATURATED,

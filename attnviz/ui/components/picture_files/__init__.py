@@ -9,6 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
+from attnviz.figures.build import figure_json
 from attnviz.languages import gettext
 from attnviz.text import without_isolates
 from attnviz.ui.components.loader import component
@@ -81,4 +82,4 @@ def _words() -> dict[str, str]:
 def _figure_payload(figure: go.Figure | PageDrawing) -> dict[str, Any]:
     if isinstance(figure, PageDrawing):
         return {"figure": "", "drawing": asdict(figure)}
-    return {"figure": figure.to_json()}
+    return {"figure": figure_json(figure)}
