@@ -155,7 +155,11 @@ function belongsTo(node, event) {
     if (!root.isConnected) drawnRoots.delete(root);
   }
   const views = [...drawnRoots], path = event.composedPath();
-  const [last] = views.toSorted((one, other) => other.attnvizView.touched - one.attnvizView.touched);
+  /** @type {(one: Node, other: Node) => number} */
+  const order = (one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1;
+  const [last] = views.toSorted((one, other) =>
+    other.attnvizView.touched - one.attnvizView.touched || order(one, other)
+  );
   return (views.find((root) => path.includes(root)) ?? last) === viewRoot(node);
 }
 

@@ -3,7 +3,7 @@
 // what the visitor set. The value of a display option belongs to its view instead (state.js).
 
 import { beforeRequest, lastAcknowledged, onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import { blurAfterClick, find, makeOneTabStop, states } from "../shared.js";
+import { blurAfterClick, find, findAll, makeOneTabStop, states } from "../shared.js";
 import { onMessage, sendChoice, viewState } from "../view.js";
 
 /** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
@@ -100,7 +100,8 @@ function drawTextBox(root, data, field) {
     if (data.button) sendRequest("press", data.button);
     if (data.singleLine) return;
     box.blur(); // the arrow keys are to step
-    if (data.button) find(document, `.st-key-${data.button} button`).focus();
+    // A page may show the box without the button.
+    if (data.button) findAll(document, `.st-key-${data.button} button`)[0]?.focus();
   };
   field.show = () => {
     if (box.value !== field.value) box.value = String(field.value);
