@@ -52,7 +52,7 @@ def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: 
     assert_fits_the_window(page)
     opened = page.locator("button.cell[aria-checked='true']")
     expect(opened).to_have_attribute("data-code", "cross.2.2")
-    expect(page.locator(".verification .badge")).to_contain_text("verified")
+    expect(page.locator(".st-key-room-head .verification .badge")).to_contain_text("verified")
 
     # By the keyboard: another head, then another piece.
     opened.focus()
