@@ -47,9 +47,15 @@ def wait_until_idle(page: Page) -> None:
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
 
 
+def bring_into_sight(node: Locator) -> None:
+    """Scroll to an element, and wait for the frame that lays it out: a chart out of sight feels no pointer."""
+    node.scroll_into_view_if_needed()
+    node.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def wait_until_still(node: Locator) -> None:
     """Wait until an element stops moving: charts drawn above it push it down."""
-    node.scroll_into_view_if_needed()
+    bring_into_sight(node)
     node.evaluate(WAIT_UNTIL_STILL)
 
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.contrast import faint
 from tests.browser.server import READY
-from tests.browser.settled import settled, unfold, wait_until_idle
+from tests.browser.settled import bring_into_sight, settled, unfold, wait_until_idle
 from tests.browser.views import SHOWN, at_night
 
 pytestmark = pytest.mark.browser
@@ -332,7 +332,7 @@ def test_heading_levels_are_continuous_and_steps_are_announced(open_page: Opener
 @pytest.mark.nightly
 def test_every_chart_has_alt_text_with_numbers_and_a_table(open_page: Opener) -> None:
     page = open_page("?step=3&after_word=1")
-    page.locator(".st-key-looking_back").scroll_into_view_if_needed()
+    bring_into_sight(page.locator(".st-key-looking_back"))
     page.wait_for_selector(".st-key-posterior .js-plotly-plot .xtick")
     settled(page)
     charts = page.evaluate(

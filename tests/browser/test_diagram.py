@@ -15,7 +15,7 @@ from attnviz.translator import Translator
 from attnviz.wording.diagram import mixture
 from attnviz.wording.equations import equation_templates
 from attnviz.wording.stages import narrate
-from tests.browser.settled import settled
+from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_page import expect_step
 from tests.browser.views import EXAMPLE, SHOWN, on_both
 from tests.conftest import SHIPPED_MODEL
@@ -41,7 +41,7 @@ def diagram(page: Page) -> Any:
     """Return the drawing, once it is in the window and stands still."""
     page.wait_for_selector(".st-key-diagram .drawing")
     drawing = page.locator(".st-key-diagram .drawing")
-    drawing.scroll_into_view_if_needed()
+    bring_into_sight(drawing)
     page.wait_for_selector(".st-key-diagram .diagram:not([data-waiting]) .ribbon[d]", state="attached")
     page.wait_for_function(
         """() => {

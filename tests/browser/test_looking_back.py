@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.server import READY
-from tests.browser.settled import settled
+from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_languages import switch
 from tests.browser.views import NARROW, NARROW_DARK, WIDE_DARK, on_a_telephone, within
 
@@ -59,12 +59,12 @@ def test_posterior_columns_load_when_opened_and_follow_the_step(open_page: Opene
     page = open_page("?step=3")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    summary(page).scroll_into_view_if_needed()
+    bring_into_sight(summary(page))
     settled(page)
     expect(page.locator(f"{PART} .chart-box")).to_be_hidden()
     assert not [url for url in asked if "/posterior?" in url]
     assert linked_choice(page) is None
-    summary(page).scroll_into_view_if_needed()
+    bring_into_sight(summary(page))
     summary(page).click()
     first = expect_open(page)
     expect_bayes(first)
@@ -77,7 +77,7 @@ def test_posterior_columns_load_when_opened_and_follow_the_step(open_page: Opene
     expect_bayes(bar_lengths(page))
     page.reload()
     page.wait_for_selector(READY)
-    summary(page).scroll_into_view_if_needed()
+    bring_into_sight(summary(page))
     expect_bayes(expect_open(page))
     summary(page).click()
     expect(page.locator(f"{PART} .chart-box")).to_be_hidden()
@@ -106,17 +106,17 @@ def test_posterior_columns_open_by_keyboard_and_in_french(open_page: Opener) -> 
 @within(NARROW_DARK)
 def test_posterior_is_verified_and_a_bar_selects_its_piece(open_page: Opener) -> None:
     page = open_page("?step=3&after_word=1")
-    summary(page).scroll_into_view_if_needed()
+    bring_into_sight(summary(page))
     expect_open(page)
     badge = page.locator(".verification .badge")
-    badge.scroll_into_view_if_needed()
+    bring_into_sight(badge)
     expect(badge).to_contain_text("verified")
     badge.click()
     for row in ("likelihoods p(y | h)", "posterior p(j | y)", "α′ of the heatmap"):
         expect(page.locator(".verification tbody tr", has_text=row)).to_contain_text("✓")
     page.keyboard.press("Escape")
     chart = page.locator(f"{PART} .js-plotly-plot")
-    chart.scroll_into_view_if_needed()
+    bring_into_sight(chart)
     place = chart.evaluate(
         """(chart) => {
           const { xaxis3, yaxis } = chart._fullLayout, box = chart.getBoundingClientRect();

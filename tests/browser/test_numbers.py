@@ -20,7 +20,7 @@ from attnviz.ui.components.energy_decomposition import energy_decomposition_payl
 from attnviz.ui.step.figure_input import parse_piece
 from attnviz.wording.numbers import signed
 from tests.browser.server import READY, running_page
-from tests.browser.settled import settled
+from tests.browser.settled import bring_into_sight, settled
 from tests.browser.texts import text_of
 from tests.browser.views import EXAMPLE, SHOWN, on_both
 from tests.conftest import SHIPPED_MODEL, ModelFactory
@@ -41,7 +41,7 @@ def trace() -> Trace:
 def chart(page: Page, key: str):
     found = page.locator(f".st-key-{key} .js-plotly-plot")
     expect(found.locator(".ytick").first).to_be_attached()
-    found.scroll_into_view_if_needed()
+    bring_into_sight(found)
     return found
 
 

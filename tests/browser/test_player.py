@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
-from tests.browser.settled import settled
+from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_accessibility import BOX, BOXES, FOCUSED
 from tests.browser.test_page import expect_step, query, steps, type_sentence
 from tests.browser.texts import text_of
@@ -117,7 +117,7 @@ def test_pieces_are_shown_as_parts_of_their_word(open_page: Opener) -> None:
     first = page.locator(".player .source .word > .piece:first-child").first
     assert first.evaluate("(node) => getComputedStyle(node).backgroundImage") == "none"
     page.locator(".player .target .word", has_text="zyxwvut").locator(".piece").nth(1).click()
-    page.locator(".st-key-stage_5").scroll_into_view_if_needed()
+    bring_into_sight(page.locator(".st-key-stage_5"))
     wrote = page.locator(".player .bar .wrote")
     expect(wrote).to_have_text("zyxwvut")
     expect(wrote.locator(".chosen")).to_have_text(wrote.locator(".piece").nth(1).inner_text())
@@ -305,7 +305,7 @@ def test_sticky_bar_does_not_overlap_the_menu(open_page: Opener) -> None:
     page = open_page("?step=2", width=390, height=844)
     expect_step(page, 2)
     settled(page)  # charts drawn above the stage would move it
-    page.locator(".st-key-stage_5").scroll_into_view_if_needed()
+    bring_into_sight(page.locator(".st-key-stage_5"))
     expect(page.locator(".player .bar .pair")).to_be_visible()
     menu = page.locator("[data-testid=stMainMenu]").bounding_box()
     assert menu

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from attnviz import Trace
 from attnviz.translator import Translator
-from tests.browser.settled import settled
+from tests.browser.settled import bring_into_sight, settled
 from tests.browser.views import EXAMPLE, on_both, on_screen
 from tests.conftest import SHIPPED_MODEL
 
@@ -141,7 +141,7 @@ def test_sticky_bar_shows_both_sentences_with_their_colours(open_page: Opener) -
     page = open_with_diagram(open_page)
     bar = page.locator(".player .bar")
     expect(bar).to_be_hidden()
-    page.locator(".st-key-stage_4").scroll_into_view_if_needed()
+    bring_into_sight(page.locator(".st-key-stage_4"))
     expect(bar).to_be_visible()
     np.testing.assert_array_equal(tints(page, ".english"), tints(page, ".source"))
     for name, other in ((".english", ".source"), (".french", ".target")):

@@ -18,7 +18,7 @@ from attnviz.analysis.measures import weight_order
 from attnviz.figures.source_rows import THINNED_ROWS
 from attnviz.translator import Translator
 from attnviz.wording.stages import narrate
-from tests.browser.settled import settled
+from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_page import expect_step, framed_row, steps
 from tests.browser.views import EXAMPLE, SHOWN, on_both, on_screen
 from tests.conftest import SHIPPED_MODEL
@@ -275,7 +275,7 @@ def test_sticky_bar_appears_when_scrolled_down(open_page: Opener, opening: Trace
     bar = page.locator(".player .bar")
     expect(bar).to_be_hidden()
     settled(page)  # charts drawn above the stage would move it
-    page.locator(".st-key-stage_5").scroll_into_view_if_needed()
+    bring_into_sight(page.locator(".st-key-stage_5"))
     expect(bar).to_be_visible()
     expect(bar.locator(".at")).to_have_text(f"2 of {steps(page)}")
     expect(bar.locator(".attended")).to_contain_text("the")

@@ -12,7 +12,7 @@ from attnviz import Trace
 from attnviz.trace.interventions import Temperature
 from attnviz.translator import Translator
 from tests.browser.conftest import Opener
-from tests.browser.settled import settled
+from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_intervention_controls import (
     AT,
     EUROPEAN,
@@ -62,7 +62,7 @@ def test_temperature_is_previewed_and_applied_on_enter(open_page: Opener, greedy
 def slide(page: Page, to: float) -> None:
     """Drag the thumb of the temperature to a share of the slider's width."""
     slider = page.locator(".weight_controls .degrees")
-    slider.scroll_into_view_if_needed()
+    bring_into_sight(slider)
     settled(page)  # charts drawn near the window would move the slider under the mouse
     box = slider.bounding_box()
     assert box
@@ -84,7 +84,7 @@ def expect_uniform_weights(page: Page, translator: Translator[Trace], text: str)
         arg=1 / len(flat.source_ids),
     )
     badge = page.locator(".verification .badge")
-    badge.scroll_into_view_if_needed()
+    bring_into_sight(badge)
     expect(badge).to_contain_text("verified")
 
 

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from attnviz.trace.snapshots import Snapshots
 from tests.browser.conftest import Opener
+from tests.browser.settled import bring_into_sight
 from tests.browser.test_learns import MARKED, open_learns
 from tests.browser.views import on_both
 from tests.conftest import SHIPPED_MODEL
@@ -35,7 +36,7 @@ def test_keys_and_slider_update_charts_and_url(open_page: Opener) -> None:
     slider.fill("2")
     assert slider.get_attribute("aria-valuetext") == page.locator(".timeline .now").inner_text()
     expect(page).to_have_url(re.compile(rf"update={run.updates[2]}\b"))
-    page.locator(".st-key-quality-learns").scroll_into_view_if_needed()
+    bring_into_sight(page.locator(".st-key-quality-learns"))
     page.wait_for_function(MARKED, arg=run.updates[2])
     page.keyboard.press("End")
     expect(page).not_to_have_url(re.compile("update="))

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
-from tests.browser.settled import wait_until_idle
+from tests.browser.settled import bring_into_sight, wait_until_idle
 from tests.browser.texts import text_of
 from tests.browser.views import on_both
 from tests.conftest import REPOSITORY
@@ -72,7 +72,7 @@ def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: 
     expect(page.locator(".player .target")).to_have_attribute("lang", "en")
     expect(page.locator(".player .target .word").first).to_have_text("Two")
     for stage in range(1, 5):
-        page.locator(f".st-key-stage_{stage}-head").scroll_into_view_if_needed()
+        bring_into_sight(page.locator(f".st-key-stage_{stage}-head"))
         expect(page.locator(f".st-key-stage_{stage}-head .katex").first).to_be_visible()
         expect(page.locator(f".st-key-stage_{stage}-head .js-plotly-plot")).to_be_visible()
 
@@ -80,7 +80,7 @@ def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: 
     boxes = page.locator(".energy-decomposition-box")
     expect(boxes).to_have_count(2)
     for box in boxes.all():  # charts outside the window are drawn later
-        box.scroll_into_view_if_needed()
+        bring_into_sight(box)
         expect(box.locator(".js-plotly-plot")).to_be_visible(timeout=60_000)
     assert_fits_the_window(page)
     assert faint(page, more_than=30) == []

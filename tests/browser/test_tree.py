@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
-from tests.browser.settled import WAIT_UNTIL_STILL, wait_until_idle
+from tests.browser.settled import WAIT_UNTIL_STILL, bring_into_sight, wait_until_idle
 from tests.browser.test_page import NEW, query
 from tests.browser.views import everywhere, on_both
 
@@ -48,7 +48,7 @@ def open_tree(page: Page, address: str, **parameters: str) -> None:
 def label_position(page: Page, part: str, number: int) -> dict[str, Any]:
     """Return where a label is in the window, the chart scrolled to it, what it says, and the number of its node."""
     chart = page.locator(CHART)
-    chart.scroll_into_view_if_needed()
+    bring_into_sight(chart)
     found: dict[str, Any] = page.evaluate(PLACE, [part, number])
     shift = found["x"] - page.viewport_size["width"] / 2  # type: ignore[index]
     page.evaluate("(by) => { document.querySelector('.st-key-tree .scroll').scrollLeft += by; }", shift)
@@ -63,16 +63,12 @@ def label_position(page: Page, part: str, number: int) -> dict[str, Any]:
 
 def click_label(page: Page, found: dict[str, Any]) -> None:
     """Click a label, once Plotly knows that the pointer is there."""
-    page.evaluate(TWO_FRAMES)
     page.mouse.move(found["x"], found["y"])
     marked = "(count) => document.querySelector('.st-key-tree .cursor polyline')?.points.length === count"
     page.wait_for_function(marked, arg=11 * len(hypothesis_pieces(page, found["node"])))
     page.mouse.click(found["x"], found["y"])
     page.wait_for_function(SINGLE, arg=page.evaluate("performance.now()"))
 
-
-TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-"""JavaScript that waits until what has come into sight is painted: a chart out of sight feels no pointer."""
 
 SINGLE = "(clicked) => performance.now() - clicked > 400"
 """JavaScript for whether the double-click time is over, so that Plotly counts the next click as a single one."""

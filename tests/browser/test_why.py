@@ -11,7 +11,7 @@ from attnviz.evaluation.sentences import TABLE_3, TECHNOLOGY
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import READY
-from tests.browser.settled import wait_until_idle
+from tests.browser.settled import bring_into_sight, wait_until_idle
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.texts import text_of
 from tests.browser.views import on_both
@@ -133,7 +133,7 @@ def test_every_chart_is_drawn_and_described(open_page: Opener) -> None:
     page.locator(".st-key-signal_paths-why button").click()
     for name in CHARTS:
         chart = page.locator(f".st-key-{name} .chart")
-        chart.scroll_into_view_if_needed()
+        bring_into_sight(chart)
         expect(page.locator(f".st-key-{name} .js-plotly-plot .main-svg").first).to_be_visible()
         assert len(chart.get_attribute("aria-label") or "") > 40
         expect(page.locator(f".st-key-{name} .chart-box p")).not_to_be_empty()
@@ -180,7 +180,7 @@ def test_page_opens_on_the_whole_sentence_and_shortens_it(open_page: Opener) -> 
 def test_growing_sentence_has_its_own_steps_and_a_clickable_chart(open_page: Opener) -> None:
     page = open_why(open_page, "&long=2&step-length=2")
     rows = lanes(page, "length")
-    rows.scroll_into_view_if_needed()
+    bring_into_sight(rows)
     expect(rows.locator(".lane")).to_have_count(3)
     wait_until_idle(page)
     expect(rows.locator(".source .text").first).to_have_text(prefixes(TABLE_3[1])[1])
@@ -191,7 +191,7 @@ def test_growing_sentence_has_its_own_steps_and_a_clickable_chart(open_page: Ope
     wait_for_step(page, 4, "length")
     assert query(page) | {"long": ["2"], "step-length": ["4"]} == query(page)
     chart = page.locator(".st-key-growth_chart-length .js-plotly-plot")
-    chart.scroll_into_view_if_needed()
+    bring_into_sight(chart)
     place = chart.evaluate(
         """chart => {
           const { xaxis, yaxis } = chart._fullLayout, [line] = chart._fullData;
@@ -272,7 +272,7 @@ def test_language_can_be_switched_repeatedly(open_page: Opener) -> None:
     for code, name in (("fr", "Un vecteur fixe"), ("en", "One fixed vector"), ("fr", "Un vecteur fixe")):
         page.locator(".st-key-lang").get_by_text(code).click()
         expect(lanes(page).locator(".name").first).to_contain_text(name)
-    page.locator(".st-key-gradient_share-why").scroll_into_view_if_needed()
+    bring_into_sight(page.locator(".st-key-gradient_share-why"))
     expect(page.locator(".st-key-gradient_share-why h3")).to_contain_text("Part du gradient")
 
 
