@@ -1,6 +1,7 @@
-"""Save and load model folders: `config.json`, `model.safetensors` and `tokenizer.model`.
+"""Save and load folders of translators and detectors: `config.json`, `model.safetensors` and `tokenizer.model`.
 
-Imported translators have `vocabularies.json` in place of the tokenizer. Nothing is unpickled.
+A detector tells whether one sentence translates another. Imported translators have `vocabularies.json` in place of the
+tokenizer. Nothing is unpickled.
 """
 
 from __future__ import annotations

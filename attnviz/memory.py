@@ -1,4 +1,4 @@
-"""Control how much freed memory glibc retains and how many compiled products torch caches."""
+"""Control how much freed memory glibc retains and how many compiled matrix products torch caches."""
 
 from __future__ import annotations
 

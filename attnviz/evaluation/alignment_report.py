@@ -52,8 +52,8 @@ _NOTE = (
     "AER = 1 − (|A∩S| + |A∩(S∪P)|) / (|A| + |S|), with the model's links A, sure links S and possible links P; lower "
     "is better. The links connect words and are computed under forced decoding. “Before the word” means the attention "
     "α. “After the word” means the posterior attention, computed once the written piece is known "
-    "(`analysis.posterior`). Argmax links each target word to the source word with the largest share. Mutual argmax "
-    "keeps a link only if its share is also the largest share of its source word."
+    "(`analysis.posterior`). Argmax links each target word to the source word with the largest weight. Mutual argmax "
+    "keeps a link only if its weight is also the largest of its source word."
 )
 
 

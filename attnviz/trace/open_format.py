@@ -85,7 +85,9 @@ def _gold(value: object) -> Mapping[str, Any]:
         return value
     links = [_LINK.fullmatch(link) for link in value.split()] if isinstance(value, str) else [None]
     if None in links:
-        raise AttnvizError(gettext("The field gold must be an object with two lists of links, sure and possible."))
+        raise AttnvizError(
+            gettext('The field "gold" must be an object with two lists of links, "sure" and "possible".')
+        )
     pairs = [(link[2], (int(link[1]), int(link[3]))) for link in links if link]
     return {
         "sure": [pair for mark, pair in pairs if mark == "-"],

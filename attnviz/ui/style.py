@@ -1,4 +1,4 @@
-"""Apply the app's style sheet, follow the browser's theme, mount the focus script of popovers, name the tab's icon."""
+"""Apply the app's style sheet, follow the browser's theme, mount the focus script of popovers; path of the icon."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHARES: dict[str, float] = {"quiet": QUIET, "joint": JOINT}
 """Constants of style sheets: custom properties such as `--quiet-share`, in percent."""
 
 
-def shares_style() -> str:
+def share_properties_css() -> str:
     """Return the CSS that defines the shares for the whole page, including components with a shadow root."""
     return ":root { " + " ".join(f"--{name}-share: {100 * value:g}%;" for name, value in SHARES.items()) + " }"
 
@@ -47,6 +47,6 @@ def apply_style(theme: ThemeName) -> None:
     Figures contain their colours and must be drawn again; the style sheet uses the browser's live colours.
     """
     own = (_FOLDER / "page.css").read_text(encoding="utf-8")
-    st.html(f"<style>{serif_style()}{shares_style()}\n{own}</style>")
+    st.html(f"<style>{serif_style()}{share_properties_css()}\n{own}</style>")
     manage_popover_focus()
     follow_theme(theme)

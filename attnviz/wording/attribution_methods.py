@@ -52,8 +52,8 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("added to the logit"),
             gettext("logits"),
             gettext(
-                "Logit attribution is what a piece adds to the logit of the word through attention. From this "
-                "amount, attnviz subtracts the mean of what the piece adds to the logits of all words. Logit "
+                "Logit attribution is what a piece adds to the logit of the word through attention. attnviz "
+                "subtracts what the piece adds, on average, to the logits of all pieces of the vocabulary. Logit "
                 "attribution leaves out what comes through the decoder state."
             ),
         ),

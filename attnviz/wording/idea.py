@@ -417,7 +417,8 @@ def _stream_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
         "The decoder works on a list of {count} numbers, the residual stream. The list starts as the embedding "
         "of the last piece written ({last}), and nothing in this list is erased. Each layer adds three things: "
         "what it saw in the French words already written, what it saw in the English sentence, and what it "
-        "computes from both. A longer bar means that the layer added more.",
+        "computes from both. Each bar is one of these parts: the longer the bar, the "
+        "larger the part.",
         count=opened.streams.shape[2],
         last=last,
     )

@@ -154,7 +154,7 @@ def halfway_sentence(run: Snapshots) -> str:
         return ""
     listed = ", ".join(f"{names[name]} {grouped_digits(update)}" for update, name in reached)
     return gettext(
-        "Update at which each measure was halfway from its first to its last value: {listed}. (Values between "
+        "Each measure of attention had made half of its total change by this update: {listed}. (Values between "
         "measurements are interpolated linearly.)",
         listed=listed,
     )

@@ -76,8 +76,12 @@ def missing_model_reason(trace: Trace) -> str:
     )
 
 
-def no_vectors_reason() -> str:
-    """Return why a transformer has no such vectors."""
+def no_vectors_reason(*, imported: bool) -> str:
+    """Return why a transformer has no such vectors, or why there are none of an `imported` translator."""
+    if imported:
+        return gettext(
+            "Neighbours exist only for translators trained with attnviz. This model was imported from another program."
+        )
     return gettext(
         "This model is a transformer. A transformer has no state and no single context vector per step, so there "
         "are no neighbours to find."

@@ -94,24 +94,25 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     if not trace.queries_previous_state:
         sentence = gettext(
             "Each of the {count} pieces has an annotation (the encoder’s description of it) and a key. The query "
-            "is the updated state, {state}. The energy is one number: how well query and key fit. {name} fits "
-            "best.",
+            "is the updated state, {state}. The energy of a piece is one number: how well its key fits the query. "
+            "{name} fits best.",
             state=f"s{subscript(step + 1)}",
             **values,
         )
     elif trace.config.get("query") == "joined":
         sentence = gettext(
             "Each of the {count} pieces has an annotation (the encoder’s description of it) and a key. The query "
-            "joins the previous word and the decoder state before this word, {state}. The energy is one number: how "
-            "well query and key fit. {name} fits best. The model also attends to the empty positions, <pad>.",
+            "joins the previous word and the decoder state before this word, {state}. The energy of a piece is one "
+            "number: how well its key fits the query. {name} fits best. The model also attends to the empty "
+            "positions, <pad>.",
             state=f"s{subscript(step)}",
             **values,
         )
     else:
         sentence = gettext(
             "Each of the {count} pieces has an annotation (the encoder’s description of it) and a key. The query "
-            "is the decoder state before this word, {state}. The energy is one number: how well query and key "
-            "fit. {name} fits best.",
+            "is the decoder state before this word, {state}. The energy of a piece is one number: how well its "
+            "key fits the query. {name} fits best.",
             state=f"s{subscript(step)}",
             **values,
         )

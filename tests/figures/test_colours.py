@@ -41,7 +41,7 @@ from attnviz.palette import (
     heatmap_scale_names,
     palette,
 )
-from attnviz.ui.style import SHARES, shares_style
+from attnviz.ui.style import SHARES, share_properties_css
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
@@ -207,7 +207,7 @@ def test_javascript_constants_match_those_of_python() -> None:
     assert used == CONSTANTS.keys()
     sheets = "".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "attnviz").rglob("*.css"))
     for name, share in SHARES.items():
-        assert f"--{name}-share: {100 * share:g}%;" in shares_style()
+        assert f"--{name}-share: {100 * share:g}%;" in share_properties_css()
         assert f"var(--{name}-share)" in sheets
 
 

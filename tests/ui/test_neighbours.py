@@ -16,12 +16,14 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Translator
 from attnviz.analysis.neighbours import Vectors, vectors_path
 from attnviz.checkpoint import save_model
+from attnviz.commands.program import main
 from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.corpora.vectors import write_vectors
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE, SAMPLE
 from tests.conftest import SENTENCES
+from tests.importing import pytorch_tutorial_2017
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.fields import options, set_field
@@ -127,6 +129,16 @@ def test_only_tables_with_vectors_of_this_model_are_offered(
     assert {entry["other"] for entry in listed["entries"]} == {SENTENCES[2]}, "the sentence itself is left out"
     shutil.rmtree(tables_folder)
     assert not page(among="mine").exception
+
+
+def test_section_says_that_an_imported_translator_has_no_neighbours(
+    lab: Run, models_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    pytorch_tutorial_2017.write_model(tmp_path, pytorch_tutorial_2017.Kind())
+    assert main(["import", str(tmp_path), "-o", str(models_folder / "french")]) == 0
+    app = lab(section="neighbours", model="french", sentence="il est fatigue .", search="greedy")
+    assert panel_texts(app, "section_panel") == snapshot
+    assert not mounted(app, "neighbours")
 
 
 def test_section_reports_that_a_transformer_has_no_neighbours(

@@ -159,8 +159,8 @@ def near_miss_message(content: Content) -> str | None:
             "-print-alignment-info-in-n-best, or marian-decoder with --n-best --alignment soft."
         )
     return gettext(
-        "The file looks like sentence pairs separated by |||, without alignments. Add the links at the end of "
-        "each line: source ||| target ||| 0-0 1-2."
+        "Each line of the file looks like two sentences with ||| between them, without links. Add the links at the "
+        "end of each line: source ||| target ||| 0-0 1-2."
     )
 
 

@@ -162,7 +162,7 @@ def _table_sources(model: str) -> None:
                 gettext(
                     "The table has one row for each sentence pair: entropy, attention on </s>, words without a link, "
                     "and stretches of links that are one word off. Several files of one format make one table, in "
-                    "the order of their names. The files may have {lines} pairs at most.",
+                    "the order of their names. Together, the files may have at most {lines} pairs.",
                     lines=MOST_LINES,
                 )
             )
@@ -266,8 +266,8 @@ def _score_box(job: Job) -> None:
         error, low, high = job.scored.error, *job.scored.error.interval
         st.text(
             gettext(
-                "Alignment error rate {aer} (95\u00a0% of resampled corpora: {low} to {high}), precision {precision}, "
-                "recall {recall}, F1 {f1}.",
+                "Alignment error rate {aer} (95\u00a0% confidence interval, by resampling the pairs: {low} to "
+                "{high}), precision {precision}, recall {recall}, F1 {f1}.",
                 aer=decimal(error.aer or 0.0, 3),
                 low=decimal(low, 3),
                 high=decimal(high, 3),

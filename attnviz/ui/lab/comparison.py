@@ -126,11 +126,13 @@ def shown_choices(selection: Selection, pair: Pair) -> HeatmapChoices:
     chosen = selection.choices
     both_have_posterior = all(has_posterior(trace) for trace in (pair.first, pair.other) if trace.attends)
     return dataclasses.replace(
-        chosen, face=chosen.face if both_have_posterior else "before", by=chosen.by if pieces_compare(pair) else "words"
+        chosen,
+        face=chosen.face if both_have_posterior else "before",
+        by=chosen.by if is_same_segmentation(pair) else "words",
     )
 
 
-def pieces_compare(pair: Pair) -> bool:
+def is_same_segmentation(pair: Pair) -> bool:
     """Return whether both are segmented alike: by the same model, or into the same pieces."""
     first, second = pair.first, pair.other
     return first.model == second.model or (first.source_pieces, first.target_pieces) == (
@@ -263,7 +265,7 @@ def _switches(view: View, pair: Pair) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("comparison_switches")):
         if all(has_posterior(trace) for trace in (pair.first, pair.other)):
             option_segments(view, "face", gettext("Before or after the word"), face_names())
-        if pieces_compare(pair):
+        if is_same_segmentation(pair):
             option_segments(view, "by", gettext("Rows and columns"), unit_names())
         root_switch(view)
 

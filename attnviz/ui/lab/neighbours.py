@@ -205,7 +205,7 @@ def neighbours_panel(view: View, theme: ThemeName) -> None:
 def _unavailable_reason(trace: Any) -> str:
     """Return why there are no neighbours, as a sentence; empty where there are."""
     if not trace.recurrent or trace.imported:
-        return no_vectors_reason()
+        return no_vectors_reason(imported=trace.recurrent)
     return "" if weights_of(trace) is not None else missing_model_reason(trace)
 
 

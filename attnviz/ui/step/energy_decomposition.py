@@ -38,9 +38,9 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
     if trace.features_at(0).size:  # each step has its own keys, and the component supports one key for each piece
         st.text(
             gettext(
-                "In this model the keys change at every step, because they depend on the previous step’s "
-                "weights. The table lists the units of the chosen cell’s energy. The key of this cell is U h + L "
-                "f, where f are features computed from the previous step’s weights."
+                "In this model the keys change at every step, because they depend on the previous step’s weights. The "
+                "table lists the units of the chosen cell’s energy. In this cell, the key is U h + L f. Here h is the "
+                "annotation of the piece, and f has the features computed from the previous step’s weights."
             )
         )
         _table(view, weights)

@@ -71,10 +71,10 @@ def judge_model() -> str | None:
     """
     folders = installed_models()
     others = [name for name in (PREFERRED_REFERENCE, *folders) if name in folders and name not in MODELS]
-    return next((name for name in others if _attends_once(folders[name])), None)
+    return next((name for name in others if _has_one_distribution_per_step(folders[name])), None)
 
 
-def _attends_once(folder: Path) -> bool:
+def _has_one_distribution_per_step(folder: Path) -> bool:
     return architecture(folder) == "rnnsearch" and read_config(folder)["attention"] != "none"
 
 
