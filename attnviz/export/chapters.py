@@ -74,7 +74,7 @@ def chapters_html(make_page: Callable[[ThemeName], ChapterPage]) -> str:
         "words": in_every_language(lambda: _words(make_page("light"))),
     } | variants(lambda theme: _chapter_figures(make_page(theme)))
     program = KATEX.text if any(chapter.equation for chapter in first.chapters) else ""
-    return offline_page("chapters.html", f"attnviz: {first.title}", payload, "chapters.js", program)
+    return offline_page("chapters", f"attnviz: {first.title}", payload, program)
 
 
 def _words(page: ChapterPage) -> dict[str, Any]:

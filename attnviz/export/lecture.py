@@ -317,7 +317,7 @@ def lecture_html(
     if what_ifs is not None and what_ifs.what_ifs:
         payload |= _what_ifs(what_ifs, trace, trace_payload)
     title = f"attnviz: {shorten(source, 80)}"
-    return offline_page("lecture.html", title, payload, "lecture.js")
+    return offline_page("lecture", title, payload)
 
 
 def _trace_payload(

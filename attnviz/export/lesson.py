@@ -140,7 +140,7 @@ def _page(lesson: Lesson, translate: Translate) -> str:
         ),
         "items": [item.payload() for item in items],
     }
-    return offline_page("lesson.html", str(lesson.title), payload, "lesson.js")
+    return offline_page("lesson", str(lesson.title), payload)
 
 
 @dataclass(frozen=True)

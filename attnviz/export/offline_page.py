@@ -24,8 +24,8 @@ THEMES: tuple[ThemeName, ...] = ("light", "dark")
 _ASSETS = Path(__file__).parent / "assets"
 
 
-def offline_page(body: str, title: str, payload: dict[str, Any], module: str, extra_scripts: str = "") -> str:
-    """Return the HTML page of the asset `body`, a template, that displays `payload` with the asset `module`, a script.
+def offline_page(name: str, title: str, payload: dict[str, Any], extra_scripts: str = "") -> str:
+    """Return an HTML page: the assets `name`.html, its body, and `name`.js, the script that displays `payload` in it.
 
     It contains Plotly (about 1.2 MB) and `extra_scripts`. A content security policy forbids network access.
     """
@@ -33,13 +33,14 @@ def offline_page(body: str, title: str, payload: dict[str, Any], module: str, ex
     parts = {
         "language": language(),
         "title": escape(title),
+        "body": _asset(f"{name}.html").rstrip(),
         "style": _fill(_asset("lecture.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
         # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
         "payload": json.dumps(payload, separators=(",", ":")).replace("<", "\\u003c"),
         "plotly": PLOTLY.text + extra_scripts,
-        "program": bundle(_ASSETS / module),
+        "program": bundle(_ASSETS / f"{name}.js"),
     }
-    return _fill(_asset(body), parts)
+    return _fill(_asset("page.html"), parts)
 
 
 def in_every_language(make: Callable[[], Any]) -> dict[str, Any]:
