@@ -95,7 +95,7 @@ def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "") 
         return Sentences([known], lambda one: SentencePair(one, links), title)
     batch = split_batch(matrix, max(several, default=count or 0) or None)
     _check_single(len(batch.sentences), fields)
-    items = []
+    items, alone = [], len(batch.sentences) == 1
     for index, one in enumerate(batch.sentences):
         pair: dict[str, Any] = {"matrix": one}
         for side in ("source", "target"):
@@ -104,16 +104,14 @@ def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "") 
                 pair[side] = lists[index] if index < len(lists) else []
             elif side in fields:
                 pair[side] = fields[side]
-        alone = len(batch.sentences) == 1
         pair |= {name: value for name, value in fields.items() if name not in pair and (alone or name not in EXTRAS)}
         items.append(pair)
-    rows = "either" if len(items) > 1 else "target"
-    ignored = ("pair-arrays-ignored",) if len(items) > 1 and any(name in fields for name in EXTRAS) else ()
+    rows = "target" if alone else "either"
     return Sentences(
         items,
         lambda one: SentencePair(one, rows=rows, padded=batch.padded),  # type: ignore[arg-type]
         title,
-        remarks=ignored,
+        remarks=() if alone or fields.keys().isdisjoint(EXTRAS) else ("pair-arrays-ignored",),
     )
 
 
