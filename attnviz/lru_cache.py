@@ -55,17 +55,28 @@ class LRUCache(Generic[Value]):
                     break
             pending.wait()  # then look again: the other thread may have failed
         try:
-            value = make()
-            size = self._size(value)
-            with self._lock:
-                self._store(key, _Entry(value, size))
-                with contextlib.suppress(TypeError):  # `weakref` does not support every type
-                    self._alive[key] = value
-            return value
+            return self.add(key, make())
         finally:
             with self._lock:
                 del self._making[key]
             done.set()
+
+    def find(self, key: Hashable) -> Value | None:
+        """Return the cached value of `key`, or None where there is none; do not wait for a thread that makes it."""
+        with self._lock:
+            entry = self._lookup(key)
+            return None if entry is None else entry.value
+
+    def add(self, key: Hashable, value: Value) -> Value:
+        """Cache the value of `key` and return it; where there is one already, return that one."""
+        size = self._size(value)
+        with self._lock:
+            if (entry := self._lookup(key)) is not None:
+                return entry.value
+            self._store(key, _Entry(value, size))
+            with contextlib.suppress(TypeError):  # `weakref` does not support every type
+                self._alive[key] = value
+            return value
 
     def _lookup(self, key: Hashable) -> _Entry[Value] | None:
         """Return the value of `key`, cached or still referenced elsewhere, and mark it as most recently used.

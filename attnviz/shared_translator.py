@@ -87,6 +87,10 @@ class _Request:
     """Time at which the last thread stopped waiting, in seconds."""
 
 
+def _cost_of(requests: Sequence[_Request]) -> int:
+    return sum(request.job.cost for request in requests)
+
+
 class SharedTranslator:
     """One thread that translates the requests of all others, batching those with the same search.
 
@@ -101,8 +105,10 @@ class SharedTranslator:
         self._guard = threading.Lock()
         # The executor's thread ends when this object is deleted.
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="translating")
-        self._batch_cost, self._batch_begun = 0, 0.0
-        """Of the batch that is translated now: its cost, and the time when it began in seconds."""
+        self._batch: list[_Request] = []
+        """The requests that are translated now."""
+        self._batch_begun = 0.0
+        """Time at which the batch began, in seconds."""
         self._recent_cost, self._recent_seconds = 0.0, 0.0
         """Sums over the last batches, of which each counts half as much as the next."""
 
@@ -136,12 +142,12 @@ class SharedTranslator:
                 request.threads, request.left = request.threads - 1, time.monotonic()
 
     def _join(self, job: _Job, client: Hashable) -> _Request:
-        """Return the waiting request for a job, of any client, or a new one.
+        """Return the request for a job that waits or is translated now, of any client, or a new one.
 
         Drop the client's other requests that no thread waits for.
         """
         with self._guard:
-            request = next((one for one in self._queue if one.job == job), None)
+            request = next((one for one in (*self._batch, *self._queue) if one.job == job), None)
             for other in [*self._queue] if client is not None else []:
                 if other.client == client and not other.threads and other is not request:
                     self._queue.drop(other)
@@ -158,10 +164,10 @@ class SharedTranslator:
                 return None
             order = [one for one in self._queue if one.threads]
             first = order[: order.index(request)]
-            cost = sum(one.job.cost for one in (*first, request))
+            cost = _cost_of([*first, request])
             rate = self._recent_seconds / self._recent_cost if self._recent_cost else 0.0
-            begun = time.monotonic() - self._batch_begun if self._batch_cost else 0.0
-            return len(first), rate * cost + max(0.0, rate * self._batch_cost - begun)
+            begun = time.monotonic() - self._batch_begun if self._batch else 0.0
+            return len(first), rate * cost + max(0.0, rate * _cost_of(self._batch) - begun)
 
     def _translate_next(self) -> None:
         """Translate the first request and those that fit into its batch.
@@ -201,15 +207,15 @@ class SharedTranslator:
                     longest = max(longest, request.job.words)
             for request in taken:
                 self._queue.serve(request)
-            self._batch_cost, self._batch_begun = sum(request.job.cost for request in taken), now
+            self._batch, self._batch_begun = taken, now
             return taken
 
     def _measure(self) -> None:
         """Update the speed by the batch that has ended."""
         with self._guard:
-            self._recent_cost = self._recent_cost / 2 + self._batch_cost
+            self._recent_cost = self._recent_cost / 2 + _cost_of(self._batch)
             self._recent_seconds = self._recent_seconds / 2 + time.monotonic() - self._batch_begun
-            self._batch_cost = 0
+            self._batch = []
 
     def _translate_alone(self, request: _Request) -> None:
         job = request.job

@@ -77,6 +77,25 @@ def test_threads_share_creation_of_equal_keys_only() -> None:
     assert len(made) == 1
 
 
+def test_find_does_not_wait_and_add_keeps_the_first_value() -> None:
+    cache, go, begun = cache_of_bytes(100), threading.Event(), threading.Event()
+
+    def slowly() -> Thing:
+        begun.set()
+        assert go.wait(30)
+        return Thing(3)
+
+    with ThreadPoolExecutor(1) as thread:
+        making = thread.submit(cache.get, "it", slowly)
+        assert begun.wait(30)
+        assert cache.find("it") is None
+        first = cache.add("it", Thing(2))
+        go.set()
+        assert making.result(30) is first
+    assert cache.find("it") is cache.add("it", Thing(4)) is first
+    assert cache.bytes == 2
+
+
 def test_failed_creation_is_not_cached_or_shared() -> None:
     cache, go, begun = cache_of_bytes(100), threading.Event(), threading.Event()
 

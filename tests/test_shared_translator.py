@@ -184,6 +184,21 @@ def test_client_that_asks_again_keeps_its_place(
     other.result(30)
 
 
+def test_request_for_what_is_translated_now_gets_the_same_trace(
+    blocking: BlockingTranslator, shared: SharedTranslator
+) -> None:
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(shared.translate, "Two dogs.", client="a")
+        while not blocking.batches:
+            time.sleep(0.001)
+        second = threads.submit(shared.translate, "Two dogs.", client="b")
+        while shared._batch[0].threads < 2:
+            time.sleep(0.001)
+        blocking.go.set()
+        assert first.result(30) is second.result(30)
+    assert blocking.batches == [["Two dogs."]]
+
+
 @pytest.mark.usefixtures("busy", "_quick_polling")
 def test_next_sentence_of_a_client_supersedes_the_abandoned_one(shared: SharedTranslator, ask: Ask) -> None:
     for sentence in SENTENCES[:3]:

@@ -1,4 +1,4 @@
-"""Show on the page how many translations of other visitors come first, while a visitor's sentence waits for its own."""
+"""Know for which visitor a thread translates, and show on the page how many translations of others come first."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ class QueueNotice:
 
     visitor: str
     """Random id of the visitor."""
-    place: DeltaGenerator
+    place: DeltaGenerator | None = None
+    """Where it is shown; None while a payload is made, which draws nothing on the page."""
     is_shown: bool = False
 
     def show(self, first: int, seconds: float) -> None:
         """Show how many sentences come first, and about how many `seconds` the translation takes if that is long.
 
-        Streamlit stops the run here if the visitor has left or requested something else.
+        Show nothing without a place. Streamlit stops the run here if the visitor has left or requested something else.
         """
+        if self.place is None:
+            return
         lines = [
             ngettext(
                 "One other sentence is translated before yours.",
@@ -47,7 +50,7 @@ class QueueNotice:
 
     def hide(self) -> None:
         """Remove what is shown."""
-        if self.is_shown:
+        if self.place is not None and self.is_shown:
             self.place.empty()
 
 
@@ -59,7 +62,20 @@ def queue_notice(visitor: str) -> Iterator[None]:
     """Show the notice here for translations within."""
     with st.container(key="queue_notice"):
         place = st.empty()
-    token = _NOTICE.set(QueueNotice(visitor, place))
+    with _notice(QueueNotice(visitor, place)):
+        yield
+
+
+@contextmanager
+def translating_for(visitor: str | None) -> Iterator[None]:
+    """Let translations within, which draw nothing on the page, have their turns as those of a visitor, if given."""
+    with _notice(None if visitor is None else QueueNotice(visitor)):
+        yield
+
+
+@contextmanager
+def _notice(notice: QueueNotice | None) -> Iterator[None]:
+    token = _NOTICE.set(notice)
     try:
         yield
     finally:
@@ -67,5 +83,5 @@ def queue_notice(visitor: str) -> Iterator[None]:
 
 
 def current_notice() -> QueueNotice | None:
-    """Return the notice of the page that this thread draws, or None where it draws no page."""
+    """Return the notice of the visitor for whom this thread works, or None where it works for no visitor."""
     return _NOTICE.get()

@@ -161,8 +161,10 @@ def translate(
             waiting=notice.show,
         )
 
+    key = (folder, device, files, text, beam, target, interventions)
     with TURNS.released():
-        trace = _TRACES.get((folder, device, files, text, beam, target, interventions), compute)
+        # Not `get`: the page of a visitor who waits for the translation of another must show the position, and stop.
+        trace = _TRACES.find(key) or _TRACES.add(key, compute())
     if notice is not None:  # not in `compute`: Streamlit may stop the run here, and the trace would not be cached
         notice.hide()
     return trace

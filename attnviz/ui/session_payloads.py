@@ -18,6 +18,7 @@ import streamlit as st
 
 from attnviz.languages import language, set_language
 from attnviz.ui.page_state.selection import Selection, linked_selection
+from attnviz.ui.queue_notice import current_notice, translating_for
 from attnviz.ui.view import View
 
 ADDRESS_PREFIX = "attnviz-session-payload"
@@ -46,6 +47,8 @@ class Payload:
     """Cache key in the browser: payloads of the same name have the same content."""
     secret: str
     """Unguessable part of its address."""
+    visitor: str | None
+    """Random id of the visitor whose page registered it, for fair turns of its translations; None without a page."""
 
 
 _BY_SECRET: weakref.WeakValueDictionary[str, Payload] = weakref.WeakValueDictionary()
@@ -78,7 +81,9 @@ def register_content(
     payloads: dict[str, Payload] = st.session_state.setdefault(_PAYLOADS, {})
     full_name, previous = name if in_every_language else f"{name} {language()}", payloads.get(key)
     secret = previous.secret if previous is not None and previous.name == full_name else secrets.token_urlsafe(12)
-    payloads[key] = _BY_SECRET[secret] = Payload(make, language(), full_name, secret)
+    notice = current_notice()
+    visitor = None if notice is None else notice.visitor
+    payloads[key] = _BY_SECRET[secret] = Payload(make, language(), full_name, secret, visitor)
     return f"{ADDRESS_PREFIX}/{secret}"
 
 
@@ -91,7 +96,8 @@ def payload_content(secret: str, parameters: Mapping[str, str]) -> tuple[bytes, 
     if registered is None:
         return None
     set_language(registered.code)
-    content = registered.make(parameters)
+    with translating_for(registered.visitor):
+        content = registered.make(parameters)
     if isinstance(content, bytes):
         return gzip.compress(content, compresslevel=1, mtime=0), FILE
     if isinstance(content, HtmlPage):

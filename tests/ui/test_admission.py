@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.ui import session_payloads
 from attnviz.ui.admission import IDLE_SECONDS, VISITORS_VARIABLE, VisitorLimit, visitor_limit
+from attnviz.ui.queue_notice import current_notice
 
 
 class Visitors:
@@ -119,3 +123,22 @@ def test_notice_says_the_position_and_a_long_wait(each_language: str, snapshot: 
 def test_notice_shows_one_position_until_the_translation_is_ready() -> None:
     assert _shown("en", (3, 40.0), (2, 20.0)) == _shown("en", (2, 20.0))
     assert _shown("en", (3, 40.0), is_ready=True) == []
+
+
+_REGISTERING = """
+import streamlit as st
+
+from attnviz.ui.queue_notice import current_notice, queue_notice
+from attnviz.ui.session_payloads import register_content
+
+with queue_notice("visitor"):
+    st.text(register_content("key", "name", lambda _: current_notice().visitor))
+"""
+
+
+def test_payload_is_made_in_the_turn_of_the_visitor_whose_page_registered_it() -> None:
+    app = AppTest.from_string(_REGISTERING).run()
+    found = session_payloads.payload_content(app.text[0].value.split("/")[-1], {})
+    assert found is not None
+    assert gzip.decompress(found[0]) == b'"visitor"'
+    assert current_notice() is None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,15 @@ from attnviz.figures.candidates import maxout_template, maxout_values
 from attnviz.figures.template import to_json
 from attnviz.lru_cache import LRUCache
 from attnviz.model_folder import weights_digest
+from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
 from attnviz.ui import resources, shared_payloads
+from attnviz.ui.queue_notice import QueueNotice, translating_for
 from attnviz.ui.shared_payloads import payload_address, register_trace
 from attnviz.ui.step import verification_badge
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
+from tests.test_shared_translator import BlockingTranslator, LeftError
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import fetched, payloads_of
 
@@ -32,8 +37,8 @@ def _replace(folder: Path, network: torch.nn.Module, tokenizer: Tokenizer) -> No
     """Replace a model by another of the same size, with the same modification times."""
     times = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     save_model(folder, network, tokenizer)
-    for path, time in times.items():
-        os.utime(path, ns=(time, time))
+    for path, modified in times.items():
+        os.utime(path, ns=(modified, modified))
 
 
 def test_model_replaced_in_place_is_used_to_translate_and_verify(
@@ -99,3 +104,33 @@ def test_maxout_figure_has_pairs_once_the_weights_are_available(
         (to_json(maxout_template(trace, "light", paired=found is not None)), to_json(maxout_values(trace, 0, found)))
         for found in (None, pairs)
     ]
+
+
+def test_visitor_can_leave_while_another_waits_for_the_same_translation(
+    en_fr: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocking = BlockingTranslator(translator)
+    shared = SharedTranslator(blocking)  # type: ignore[arg-type]  it has the attributes that are used
+
+    def show(notice: QueueNotice, *_: object) -> None:
+        if notice.visitor == "leaves":
+            raise LeftError
+
+    def ask(visitor: str, text: str) -> str:
+        with translating_for(visitor):
+            return resources.translate(str(en_fr), "cpu", text, 1, None).source_text
+
+    monkeypatch.setattr(resources, "_shared_translator", lambda *_: shared)
+    monkeypatch.setattr(QueueNotice, "show", show)
+    monkeypatch.setattr("attnviz.shared_translator.POLLING_SECONDS", 0.01)
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(ask, "stays", "Two dogs.")
+        while not blocking.batches:
+            time.sleep(0.001)
+        second = threads.submit(ask, "stays", SENTENCES[0])
+        while not [*shared._queue]:
+            time.sleep(0.001)
+        with pytest.raises(LeftError):
+            ask("leaves", SENTENCES[0])
+        blocking.go.set()
+        assert [first.result(30), second.result(30)] == ["Two dogs.", SENTENCES[0]]
