@@ -152,8 +152,8 @@ IMPORTED = Architecture(
     PAYLOADS | {"word"},
     {
         "softmax": lambda: gettext(
-            "You cannot change the attention weights of an imported translator by hand. You can try another word "
-            "instead."
+            "You cannot change the attention weights of an imported translator by hand, but you can make it write "
+            "another word."
         ),
         "lab": lambda: gettext(
             "Attributions and perturbation tests need a translator trained with attnviz. This model was imported "
@@ -228,8 +228,8 @@ TRANSFORMER = Architecture(
     | {f"idea-{name}" for name in HEAD_IDEA_FIGURES},
     {
         "lab": lambda: gettext(
-            "Attributions and perturbation tests need a model with one attention distribution per step. This "
-            "model is a transformer, which has many distributions per step."
+            "Attributions and perturbation tests need a model with one attention distribution per step. This model is "
+            "a transformer, which has many attention distributions per step."
         ),
     },
 )

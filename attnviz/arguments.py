@@ -72,7 +72,9 @@ def check_version(what: str, version: object, latest: int) -> None:
     found = {"what": what, "version": bounds.abbreviated(version), "latest": latest}
     if type(version) is not int or version < 1:
         raise AttnvizError(
-            gettext("{what} has format version {version}, which does not exist: the latest is {latest}.", **found)
+            gettext(
+                "{what} has format version {version}, which does not exist: the latest version is {latest}.", **found
+            )
         )
     if version > latest:
         raise AttnvizError(

@@ -108,8 +108,8 @@ def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
     if not isinstance(config, DecomposableConfig):
         raise AttnvizError(
             gettext(
-                "The model in {folder} is a translator: it cannot tell whether one sentence is the translation "
-                "of another sentence. Give the folder of a detector.",
+                "The model in {folder} is a translator: it cannot tell whether one sentence is the translation of "
+                "another sentence. Give the folder of a translation detector.",
                 folder=folder,
             )
         )
@@ -203,7 +203,8 @@ def _read_weights(folder: Path, expected: dict[str, Tensor]) -> dict[str, Tensor
         odd = ", ".join(sorted(set(weights) ^ set(expected))[:3])
         raise AttnvizError(
             gettext(
-                "The tensors in the file {path} do not match the model’s config. Missing or unexpected: {names}.",
+                "The tensors in the file {path} do not match the model’s config. Missing or unexpected tensors: "
+                "{names}.",
                 path=path,
                 names=odd,
             )
@@ -212,7 +213,7 @@ def _read_weights(folder: Path, expected: dict[str, Tensor]) -> dict[str, Tensor
         if values.shape != expected[name].shape:
             raise AttnvizError(
                 gettext(
-                    "The tensors in the model’s {path} do not match its config: {name} has shape {found}, not "
+                    "The tensors in the file {path} do not match the model’s config: {name} has shape {found}, not "
                     "{expected}.",
                     path=path,
                     name=name,

@@ -1,6 +1,9 @@
-"""The names of pandas that tables need, imported at the first use of one.
+"""The names of pandas that tables need, imported at the first use of one; a lock for that import.
 
 pandas takes 65 MiB together with pyarrow, which it imports, and half a second. The pictures of a page need neither.
+
+Code that makes a Plotly figure or its JSON holds `import_lock`: Plotly uses pandas even while another thread still
+imports it.
 """
 
 import threading

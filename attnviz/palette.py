@@ -168,4 +168,4 @@ def heatmap_scale(colours: Colours) -> ColourScale:
 
 def heatmap_scale_names() -> dict[str, str]:
     """Return the name of each of SCALES, as the page shows it."""
-    return {"paper": gettext("Grey, as in the paper"), "cividis": gettext("Cividis, safe for colour blindness")}
+    return {"paper": gettext("Grey, as in Bahdanau et al."), "cividis": gettext("Cividis, safe for colour blindness")}

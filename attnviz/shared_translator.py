@@ -1,5 +1,7 @@
 """`SharedTranslator`: batch the translation requests of many threads; requests that wait form the next batch.
 
+Clients have fair turns (`FairQueue`). A waiting thread learns its position; a request nobody waits for is dropped.
+
 Separate threads would compete for the interpreter at every matrix product. In a batch, eight sentences cost little more
 than two. Long sentences gain nothing.
 """

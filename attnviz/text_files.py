@@ -121,12 +121,12 @@ def pairs_in(lines: Iterable[str], path: Path, *, skip_malformed: bool = False) 
 def malformed_reason(columns: Sequence[str]) -> str:
     """Return why the `columns` of a line are no pair; "" where they are one."""
     if any("\ufffd" in column for column in columns):
-        return gettext("it is not valid UTF-8")
+        return gettext("the line is not valid UTF-8")
     if len(columns) == 2:
         return "" if all(column.strip() for column in columns) else gettext("source or target is blank")
     if not any(column.strip() for column in columns):
         return gettext("it is blank")
-    return ngettext("it has {count} column", "it has {count} columns", len(columns))
+    return ngettext("the line has {count} column", "the line has {count} columns", len(columns))
 
 
 def is_header(columns: Sequence[str]) -> bool:
@@ -138,13 +138,13 @@ def is_header(columns: Sequence[str]) -> bool:
 
 def header() -> Skipped:
     """Return the `Skipped` of a first line that is a header."""
-    return Skipped(1, gettext("it names the columns"), malformed=False)
+    return Skipped(1, gettext("the line is a header with column names"), malformed=False)
 
 
 def other_separator_text(line: str) -> str:
     """Return which other separator than a tab divides a line into two sides; "" where it seems to be one sentence."""
     if "|||" in line:
-        return gettext("its two sentences are separated by ||| instead of a tab")
+        return gettext("the two sentences of the line are separated by ||| instead of a tab")
     if line.startswith('"') and line.endswith('"') and line.count('","') == 1:
         return csv_reason()
     return ""
@@ -152,7 +152,7 @@ def other_separator_text(line: str) -> str:
 
 def csv_reason() -> str:
     """Return the reason why a line of CSV is malformed."""
-    return gettext("its two sentences are separated by a comma or semicolon (CSV) instead of a tab")
+    return gettext("the two sentences of the line are separated by a comma or semicolon (CSV) instead of a tab")
 
 
 def is_csv_sample(lines: Sequence[str]) -> bool:
@@ -196,8 +196,8 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
         return gettext("Use --skip-malformed to leave malformed lines out.")
     if sum("|||" in line for line in samples) >= most:
         return gettext(
-            "The file separates source and target by |||. Use a tab instead, and leave out other columns: "
-            "sed 's/ *||| */\\t/g' {path} | cut -f1,2",
+            "The file separates source and target by |||. Use a tab instead, and keep only the first two columns: sed "
+            "'s/ *||| */\\t/g' {path} | cut -f1,2",
             path=_argument(path),
         )
     counts = Counter(line.count("\t") + 1 for line in samples)
@@ -306,8 +306,8 @@ def _zero_bytes(name: str, number: int, line: bytes) -> str:
         if zeros.count(0) > 0.4 * half:
             return _convert(name, encoding, number, "")
     return gettext(
-        "The file {path} is not text: line {number} contains NUL bytes. If the rest is text, remove them: "
-        "tr -d '\\000' < {file}",
+        "The file {path} is not text: line {number} contains NUL bytes. If the rest of the file is text, remove the "
+        "NUL bytes: tr -d '\\000' < {file}",
         path=name,
         file=_argument(name),
         number=number,

@@ -2,8 +2,10 @@
 
 They answer different questions in different units, and none is the cause. Attention is where the decoder attended
 before the word was known; posterior attention takes the word into account; logit attribution is what entered the logit
-through the context; gradient × input is how the word follows a small change of the input; erasure is what is lost
-without a piece.
+through the context; gradient × input is how the word follows a small change of the input; erasure, at the attention or
+at the input, is what is lost without a piece.
+
+Gradient and erasure at the input need the network: they are given (`Translator.attributions`), the others computed.
 """
 
 from __future__ import annotations

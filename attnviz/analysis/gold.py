@@ -1,4 +1,8 @@
-"""Word links of a sentence pair: gold links, errors of an alignment against them, and an alignment as Pharaoh text."""
+"""Word links of a sentence pair: gold links, also as URL text; errors of an alignment; links as Pharaoh text.
+
+Gold links are parsed from text and validated. `PairLinks` adds a digest of the words, which shows whether the links are
+of a given pair.
+"""
 
 from __future__ import annotations
 

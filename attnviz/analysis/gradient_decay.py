@@ -1,4 +1,7 @@
-"""Gradient norms by recurrent steps between word and source piece; gradient share of the most attended piece."""
+"""Summarise gradient norms: quartiles by recurrent steps from word to source piece; share of the attended piece.
+
+The norms (`GradientNorms`) are given. `gradient_share` also returns its baseline, a gradient equal at all pieces.
+"""
 
 from __future__ import annotations
 

@@ -134,8 +134,8 @@ def _piece_values(
         )
     if posterior is None:
         message = gettext(
-            "Posterior attention (the attention once the word is known) is computed from the weights of the "
-            "model {model}. Give this model too, or show the attention before the word.",
+            "Posterior attention (the attention once the word is known) is computed from the weights of the model "
+            "{model}. Give the model {model} too, or show the attention before the word is known.",
             model=trace.model,
         )
         raise AttnvizError(message)

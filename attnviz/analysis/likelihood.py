@@ -1,7 +1,8 @@
-"""`Readouts`: output probabilities of all steps with other context vectors, in NumPy, and gradients by the weights.
+"""`Readouts`: output probabilities of all steps with other context vectors, and gradients by attention weights.
 
-The rest of each step stays unchanged. A context enters the readout, and with `readout_state="current"` the state before
-it, through matrix products, which are linear: mixtures of annotations are projected by mixing the projections.
+All is in NumPy. The rest of each step stays unchanged. A context enters the readout, and with
+`readout_state="current"` the state before it, through matrix products, which are linear: mixtures of annotations are
+projected by mixing the projections. `fit` returns how far each annotation supports the written piece.
 
 Most time goes into the sum over the vocabulary that normalises a probability. Only its terms are float32, which halves
 the time: the logarithm of the sum is correct to about 1e-6, and it cancels in rows of shares.

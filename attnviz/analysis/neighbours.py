@@ -1,4 +1,7 @@
-"""Vectors of a corpus with their pieces, the file that stores them, exact nearest neighbours, and a PCA map."""
+"""States, contexts and annotations of a corpus: the file that stores them, exact nearest neighbours, a PCA map.
+
+`Vectors` has one of these vectors for each piece of the sentence pairs, and the pairs with their pieces.
+"""
 
 from __future__ import annotations
 

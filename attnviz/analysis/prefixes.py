@@ -1,4 +1,8 @@
-"""Prefixes of a sentence: translations by several models, judged by another; word probabilities in forced decoding."""
+"""Prefixes of a sentence; data classes of their judged translations, and of the probabilities of forced words.
+
+The translations are by several models, the judgement by another: improbable words, and content words of the source left
+out. No model is run here.
+"""
 
 from __future__ import annotations
 

@@ -239,8 +239,8 @@ class UnknownScorer(Scorer):
     def missing(self) -> str:  # type: ignore[override]  # a property, since the language can change
         """Message that energies cannot be verified, and how to supply the NumPy class."""
         return gettext(
-            "Keys, query and energies are not verified: no NumPy class recomputes the attention “{name}”. Name "
-            "such a class in the attribute “recomputation” of the scorer.",
+            "Keys, query and energies are not verified: no NumPy class recomputes the attention “{name}”. Name a "
+            "NumPy class in the attribute “recomputation” of the scorer.",
             name=self.name,
         )
 

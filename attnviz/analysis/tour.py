@@ -1,4 +1,6 @@
-"""The words of a translation that illustrate attention best, for the tour, and the quiz at its end with scores.
+"""Choose for the tour the words of a translation that illustrate attention best, and the questions of its quiz.
+
+`chance_score` is the number of right answers expected without knowledge; the browser counts the visitor's.
 
 Words are those of `Record.words`, by 0-based index. The attention of a word is *clear* if one source word has at least
 half of it, and a fifth more than any other. Two neighbouring words *cross* if both are clear and the later one attends

@@ -183,18 +183,12 @@ def weights_from_trace(trace: Trace, step: int, other: Trace) -> Array:
     rows = _overlaps(other.target_pieces, trace.target_pieces)
     if rows is None:
         raise AttnvizError(
-            gettext(
-                "The two models split the translation into pieces. When joined, the pieces of the two models "
-                "give two different texts. So this model cannot use the attention of the other model."
-            )
+            gettext("This model cannot use the attention of a model whose pieces spell a different translation.")
         )
     columns = _overlaps(trace.source_surfaces, other.source_surfaces)
     if columns is None:
         raise AttnvizError(
-            gettext(
-                "The two models split the sentence into pieces that do not spell the same text. So this model "
-                "cannot use the attention of the other model."
-            )
+            gettext("This model cannot use the attention of a model whose pieces spell a different source sentence.")
         )
     shares = columns @ (rows[:, step] @ other.alignment.astype(np.float64))
     weights: Array = shares / shares.sum()

@@ -2,6 +2,8 @@
 
 Each subcommand is a module with its options and its action. Heavy modules are imported only when a subcommand needs
 them, so that `--help` is fast. Results go to standard output; progress, remarks and errors to standard error.
+
+Every subcommand has the option `--scorer`, which registers a class of the user's own as a kind of attention.
 """
 
 from __future__ import annotations

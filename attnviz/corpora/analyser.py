@@ -1,4 +1,8 @@
-"""Turn batches of sentences or sentence pairs into rows of the table of a corpus, each independent of the others."""
+"""Turn batches of sentences or sentence pairs into rows of the table of a corpus, with measures of attention.
+
+The rows do not depend on one another. `Analyser` has a model translate the sentences, or forces it to write the
+given targets.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Measure attention or word links of another program in a table, one row for each sentence pair."""
+"""Make the table of a corpus from attention or word links of another program, one row for each sentence pair.
+
+A row has the measures, on request with scores against gold links or another file, and the attention itself, which the
+page *Corpus* opens.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Find the files of a corpus by path, pattern or address, and read their lines strictly.
 
-An unusable line becomes a `Skipped` in its place.
+An unusable line becomes a `Skipped` in its place. `local_file` copies a file from another file system; `table_files`
+returns the path of the table to write for each file.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
         if gold_line is None:
             raise AttnvizError(
                 gettext(
-                    "The file {gold} has fewer lines than {path}. A gold file must have one line for each pair, "
-                    "empty if the pair has no links.",
+                    "The file {gold} has fewer lines than {path}. A gold file must have one line for each sentence "
+                    "pair, and an empty line for a pair without links.",
                     gold=gold,
                     path=path,
                 )
@@ -87,7 +88,7 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
     if next(links) is not None:
         raise AttnvizError(
             gettext(
-                "The file {gold} has more lines than {path}. A gold file must have one line for each pair.",
+                "The file {gold} has more lines than {path}. A gold file must have one line for each sentence pair.",
                 gold=gold,
                 path=path,
             )
@@ -104,8 +105,8 @@ def unescaped_line(line: Line | Skipped) -> Line | Skipped:
     if line.gold is not None:
         raise AttnvizError(
             gettext(
-                "Links marked by hand count the words of the file, and --unescape joins words at @-@. Leave out "
-                "--unescape, or the links."
+                "With --unescape, words are joined at @-@, so the links marked by hand would count the wrong words. "
+                "Leave out --unescape, or the links."
             )
         )
     target = None if line.target is None else unescaped_text(line.target)
@@ -316,7 +317,7 @@ def table_files(files: list[str], folder: Path) -> dict[str, Path]:
         if table in tables.values():
             raise AttnvizError(
                 gettext(
-                    "The tables of two files would both be {table}. Measure files of the same name one by one.",
+                    "The tables of two files would both be named {table}. Measure files of the same name one by one.",
                     table=table,
                 )
             )

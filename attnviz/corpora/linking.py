@@ -1,4 +1,7 @@
-"""Attention or posterior attention between the words of many sentence pairs, in batches, for `attnviz align`."""
+"""`PairLinker`: attention or posterior attention between the words of given sentence pairs, in batches.
+
+A translator is forced to write each target. The result has weights; `attnviz align` derives the links from them.
+"""
 
 from __future__ import annotations
 

@@ -291,9 +291,7 @@ def _recurrent(network: Network, weights_digest: str, trace: Trace) -> RNNsearch
             )
         )
     if dict(trace.config) != network.config.to_dict() or trace.weights_digest != weights_digest:
-        raise AttnvizError(
-            gettext("This translation was made by another model, “{model}”. Load that model.", model=trace.model)
-        )
+        raise AttnvizError(gettext("This translation was made by another model: load “{model}”.", model=trace.model))
     return network
 
 

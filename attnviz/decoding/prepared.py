@@ -270,7 +270,7 @@ class PreparedSeq2Seq(_PreparedForSteps[Seq2SeqTrace]):
             interventions,
             source_pieces,
             self._network,
-            gettext("This model was imported, so its attention cannot be changed. You can force words instead."),
+            gettext("This model was imported: you cannot change its attention, but you can force words."),
         )
 
     def recorded_arrays(self, source: Sequence[int], memory: Any, path: DecodingPath) -> dict[str, Tensor]:
@@ -310,8 +310,8 @@ class PreparedTransformer(PreparedNetwork[TransformerTrace]):
             source_pieces,
             self._network,
             gettext(
-                "This model is a transformer: its many attention distributions cannot be changed. You can force "
-                "words instead."
+                "This model is a transformer: you cannot change its many attention distributions, but you can force "
+                "words."
             ),
         )
 

@@ -96,7 +96,9 @@ def all_target_ids(tokenizer: Tokenizer, targets: Sequence[str | Sequence[int]],
     """
     if isinstance(targets, str) or len(targets) != count:
         raise AttnvizError(
-            gettext("There must be one translation for each sentence: {count}, in the same order.", count=count)
+            gettext(
+                "The number of translations must be {count}: one for each sentence, in the same order.", count=count
+            )
         )
     return _numbered("Translation", targets, lambda target: target_ids(tokenizer, target))
 

@@ -95,7 +95,9 @@ def find_heads(records: Any, gold: Any = None, *, by: Criterion | None = None) -
     chosen = by or measures.criteria[0]
     if chosen not in CRITERIA:
         raise AttnvizError(
-            gettext("Heads are ranked by one of {names}, not {name}.", names=", ".join(CRITERIA), name=repr(by)[:40])
+            gettext(
+                "Heads can be ranked by one of {names}, not by {name}.", names=", ".join(CRITERIA), name=repr(by)[:40]
+            )
         )
     if chosen not in measures.criteria:
         raise AttnvizError(
@@ -128,8 +130,8 @@ def _listed(records: Any) -> list[Aligned]:
     if any(len(shape) != 2 for shape in shapes):
         raise AttnvizError(
             gettext(
-                "A record has one attention matrix, so there are no heads to rank. Give records with the attention of "
-                "every head, such as those of from_huggingface."
+                "At least one record has only one attention matrix, so it has no heads to rank. Give records with the "
+                "attention of every head, as from_huggingface makes them."
             )
         )
     if len(shapes) > 1:

@@ -1,4 +1,7 @@
-"""Find test pairs with a side that occurs in the training data."""
+"""Count the test pairs with a side that occurs in the training data, and list the pairs without such a side.
+
+Sentences match if they have the same letters and digits in the same order, in upper or lower case.
+"""
 
 from __future__ import annotations
 

@@ -294,8 +294,8 @@ def _same_length(predicted: FileLinks, reference: FileLinks, remarks: list[str])
         predicted = predicted._replace(pairs=predicted.pairs[:count], words=predicted.words[:count])
         remarks.append(
             ngettext(
-                "The last sentence pair is left out: the other file does not contain this pair.",
-                "The last {count} sentence pairs are left out: the other file does not contain these pairs.",
+                "The last sentence pair is left out: only one of the two files contains this pair.",
+                "The last {count} sentence pairs are left out: only one of the two files contains these pairs.",
                 extra,
             )
         )
@@ -308,8 +308,8 @@ def different_pairs(links: int, gold: int) -> AttnvizError:
     """Return the error for two files with different numbers of sentence pairs."""
     return AttnvizError(
         gettext(
-            "One file has links for {links} sentence pairs, but the other file has links for {gold}. Both "
-            "files must hold the same pairs, in the same order.",
+            "One file has links for {links} sentence pairs, but the other file has links for {gold}. Compared files "
+            "must hold the same sentence pairs, in the same order.",
             links=links,
             gold=gold,
         )

@@ -64,7 +64,11 @@ def link_agreement(first: Any, other: Any) -> LinkAgreement:
     ]
     if bases != [0, 0]:
         remarks.append(
-            gettext("The first file counts words from {first}; the other from {other}.", first=bases[0], other=bases[1])
+            gettext(
+                "The first file counts words from {first}; the second file counts words from {other}.",
+                first=bases[0],
+                other=bases[1],
+            )
         )
     first_links = moved_links(sides[0], convention)
     other_links = moved_links(sides[1], convention._replace(links_base=convention.gold_base, swapped=False))
@@ -88,10 +92,10 @@ def _remarks_on_words(first: FileLinks, other: FileLinks) -> list[str]:
     number, (one, two) = next(iter(differing.items()))
     return [
         ngettext(
-            "In {count} pair, some words differ, such as “{one}” and “{two}” in pair {number}. Words are matched by "
-            "their position.",
-            "In {count} pairs, some words differ, such as “{one}” and “{two}” in pair {number}. Words are matched by "
-            "their position.",
+            "In {count} pair, the two files have different words, such as “{one}” and “{two}” in pair {number}. Words "
+            "are matched by their position.",
+            "In {count} pairs, the two files have different words, such as “{one}” and “{two}” in pair {number}. "
+            "Words are matched by their position.",
             len(differing),
             one=one[:30],
             two=two[:30],
@@ -176,7 +180,7 @@ def check_same_pair(record: Aligned, shown: Aligned) -> None:
         if not has_word and _letters(own) != _letters(theirs):
             raise AttnvizError(
                 gettext(
-                    "The file has the words “{other}”, but the pair shown has “{shown}”.",
+                    "The file has the words “{other}”, but the sentence pair shown has the words “{shown}”.",
                     other=" ".join(own)[:60],
                     shown=" ".join(theirs)[:60],
                 )

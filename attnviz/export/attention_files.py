@@ -43,8 +43,8 @@ def attention_file_content(records: Sequence[Attention | None], ending: str, fir
     if ending != "parquet":
         raise AttnvizError(
             gettext(
-                "A .{ending} file holds one sentence pair, but these are {count}. Choose the pair with --sentence, or "
-                "write another format: {endings}.",
+                "A .{ending} file holds one sentence pair, but there are {count} sentence pairs. Choose one pair with "
+                "--sentence, or write another format: {endings}.",
                 ending=ending,
                 count=len(numbered),
                 endings=", ".join(f".{one}" for one in ENDINGS if one != "npz"),

@@ -1,4 +1,4 @@
-"""Write attention records as a Parquet table with one row for each record."""
+"""Encode attention records as the bytes of a Parquet file, one row for each record; `SCHEMA` has its columns."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _words(page: ChapterPage) -> dict[str, Any]:
             "previous": gettext("Previous step"),
             "next": gettext("Next step"),
             "step": gettext("Step"),
-            "numbers": gettext("The numbers as a table"),
+            "numbers": gettext("The numbers of the figure as a table"),
             "references": gettext("References"),
         },
         "chapters": [
@@ -105,7 +105,7 @@ def _words(page: ChapterPage) -> dict[str, Any]:
         "references": [
             f"{who}. {title}." + (f" arXiv {number}" if number else "") for who, title, number in page.references
         ],
-        "footer": gettext("Made with attnviz; this file opens without an internet connection."),
+        "footer": gettext("Made with attnviz. This file opens without an internet connection."),
     }
 
 
@@ -137,7 +137,7 @@ def _table(numbers: pd.DataFrame | None) -> dict[str, Any]:
     return {
         "head": [*names, *map(str, numbers.columns)],
         "rows": rows,
-        "more": ngettext("{count} more row is left out.", "{count} more rows are left out.", left_out)
+        "more": ngettext("{count} row of the table is left out.", "{count} rows of the table are left out.", left_out)
         if left_out
         else "",
     }

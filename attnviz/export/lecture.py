@@ -47,7 +47,7 @@ def lecture_labels() -> dict[str, str | dict[str, str]]:
             "next": gettext("Next step"),
             "step": gettext("Step"),
             "grid": gettext("Alignment"),
-            "faces": gettext("Before or after the word"),
+            "faces": gettext("Attention before or after the word"),
         },
     }
 
@@ -104,8 +104,8 @@ def lecture_footer(
     if heads_text:
         sentences.append(
             gettext(
-                "A transformer has many attention distributions at each step. The heatmap shows one head, or the "
-                "mean of several: {heads}.",
+                "A transformer has many attention distributions at each step. The heatmap shows one head, or the mean "
+                "of several heads: {heads}.",
                 heads=heads_text,
             )
         )
@@ -114,8 +114,8 @@ def lecture_footer(
     if faces:
         sentences.append(
             gettext(
-                "Press B or a button above the heatmap to see attention before the word, attention after the "
-                "word, or their difference."
+                "Press B or a button above the heatmap to see the attention before the word is known, after the word "
+                "is known, or the difference."
             )
         )
         sentences.append(posterior_caption())
@@ -123,7 +123,7 @@ def lecture_footer(
         sentences += [*remark_sentences(trace), missing_values_reason()]
     elif not logit_attributions and not heads_text:
         sentences.append(gettext("Without the model's weights, this page has no logit attribution."))
-    sentences.append(gettext("← and → change the step. {how}; made with attnviz.", how=origin))
+    sentences.append(gettext("The keys ← and → change the step. {how}; made with attnviz.", how=origin))
     return " ".join(sentences)
 
 
@@ -131,13 +131,13 @@ def _margins_caption(face: Face) -> str:
     """Return how to read the sums and entropies beside the heatmap."""
     if face == "after":
         return gettext(
-            "Σ α′ is the sum of a column, roughly the number of steps aligned with it. H is the entropy of a row "
-            "of α′ (how widely the row spreads)."
+            "Σ α′ is the sum of a column, roughly the number of steps aligned with the column. H is the entropy of a "
+            "row of α′ (how widely its attention spreads)."
         )
     if face == "difference":
         return gettext(
-            "Σ Δ is how much attention a column gains or loses once the words are known. ΔH is the entropy of α′ "
-            "minus that of α."
+            "Σ Δ is how much attention a column gains or loses once the target words are known. ΔH is the entropy of "
+            "α′ minus the entropy of α."
         )
     return gettext(
         "Σ α is the sum of a column, all the attention that the column gets. H is the entropy of a row (how "

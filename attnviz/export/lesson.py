@@ -34,7 +34,7 @@ def labels(models: tuple[str, ...]) -> dict[str, str]:
         "check": gettext("Check the answer"),
         "place": gettext("{i} of {n}"),
         "progress": gettext("Progress"),
-        "score": gettext("Right so far: {hits} of {n}"),
+        "score": gettext("Right answers so far: {hits} of {n}"),
         "options": gettext("Answers to choose from"),
         "not_a_number": gettext("Type a number."),
         "right": gettext("Right: {right}"),
@@ -58,7 +58,7 @@ def labels(models: tuple[str, ...]) -> dict[str, str]:
         "footer": " ".join(
             [
                 gettext("Translated by: {models}.", models=", ".join(models)),
-                gettext("Made with attnviz; this file opens without an internet connection."),
+                gettext("Made with attnviz. This file opens without an internet connection."),
             ]
         ),
     }
@@ -77,8 +77,14 @@ def number_hint(prediction: NumberPrediction) -> str:
     """Return in which unit a number is asked for, and how near is near enough."""
     tolerance = format_number(prediction.tolerance, "g")
     if prediction.quantity == "energy":
-        return gettext("A number, which may be negative. An answer within {tolerance} is right.", tolerance=tolerance)
-    return gettext("In percent, from 0 to 100. An answer within {tolerance} points is right.", tolerance=tolerance)
+        return gettext(
+            "Give a number, positive or negative. An answer within {tolerance} of the exact value is right.",
+            tolerance=tolerance,
+        )
+    return gettext(
+        "Answer in percent, from 0 to 100. An answer within {tolerance} points of the exact value is right.",
+        tolerance=tolerance,
+    )
 
 
 def number_unit(prediction: NumberPrediction) -> str:

@@ -137,8 +137,8 @@ def energy_values(trace: Recurrent, step: int) -> Values:
     energies = finite_energies(trace)[step]
     best = weight_order(trace, step)[0]
     alt = gettext(
-        "Energies of step {step}, a bar for each of {count} source pieces. The highest, {energy:.2f}, is that of "
-        "piece {number}, {name}.",
+        "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
+        "energy, {energy:.2f}.",
         step=step + 1,
         count=len(energies),
         energy=energies[best],
@@ -223,8 +223,8 @@ def imported_values(trace: Aligned, step: int) -> Values:
     alpha = trace.alignment[step]
     best = weight_order(trace, step)[0]
     alt = gettext(
-        "Weights of step {step}, a bar for each of {count} source pieces. The largest, {weight:.2f}, is that of piece "
-        "{number}, {name}.",
+        "Weights of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the largest "
+        "weight, {weight:.2f}.",
         step=step + 1,
         count=len(alpha),
         weight=alpha[best],
@@ -355,10 +355,10 @@ def _axis_end(largest: float) -> float:
 def _alt(trace: Trace, attention: PosteriorAttention, step: int) -> str:
     first, last = int(attention.prior[step].argmax()), int(attention.posterior[step].argmax())
     return gettext(
-        "Attention of step {step}, before and after its word is known. The posterior of a source piece is its "
-        "weight α times the likelihood of the word with the annotation of this piece alone. The largest weight, "
-        "{weight:.2f}, is that of {piece}. {other} has the largest posterior, {posterior:.2f}; with its "
-        "annotation alone, the likelihood of the word is {likelihood}.",
+        "Attention of step {step}, before and after its word is known. The posterior of a source piece is "
+        "proportional to its weight α times the likelihood of the word, given the annotation of this piece alone. "
+        "{piece} has the largest weight, {weight:.2f}. {other} has the largest posterior, {posterior:.2f}; given its "
+        "annotation alone, the word has likelihood {likelihood}.",
         step=step + 1,
         weight=attention.prior[step, first],
         piece=short_name(trace, first),

@@ -115,12 +115,12 @@ def beam_tree_table(tree: BeamTree) -> pd.DataFrame:
         gettext("so far"): [tree.text(index) for index in range(len(nodes))],
         gettext("log p of the piece"): [node.log_probability for node in nodes],
         gettext("log p so far"): [node.total for node in nodes],
-        gettext("rank at its step"): [node.rank + 1 for node in nodes],
+        gettext("rank at this step"): [node.rank + 1 for node in nodes],
         gettext("score"): [
             tree.score(index) if node.fate == "finished" else np.nan for index, node in enumerate(nodes)
         ],
         gettext("dropped at step"): pd.array([None if at is None else at + 1 for at in dropped], "Int64"),
-        gettext("what became of it"): [fate_label(tree, index) for index in range(len(nodes))],
+        gettext("outcome"): [fate_label(tree, index) for index in range(len(nodes))],
     }
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(nodes) + 1, name=gettext("hypothesis")))
 

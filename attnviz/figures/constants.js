@@ -1,4 +1,5 @@
-// Constants of the figures for the scripts of the page, equal to those in Python (`tests/figures/test_colours.py`).
+// Constants of the figures for the scripts of the page: opacities, widths, limits, and the integer for nan.
+// Each equals the one of the same name in Python (`tests/figures/test_colours.py` compares them).
 
 export const BAND = 0.16;
 export const CELL_FRAME_WIDTH = 3.5;

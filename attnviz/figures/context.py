@@ -1,4 +1,8 @@
-"""Figures and table of the context vector of one step: weighted annotations, their sum, and the sum as it grows."""
+"""Figures and table of the context vector of one step: weighted annotations, their sum, and the sum as it grows.
+
+`context_frame` and `growth_frame` return the growing sum without its numbers, which the browser computes.
+`figures.head` uses the general functions for the output of a transformer's head.
+"""
 
 from __future__ import annotations
 
@@ -167,7 +171,7 @@ def _colour_bar(limit: float, ink: Palette) -> Spec:
 def context_frame(trace: Recurrent, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
     """Return the figure of the growing context vector without its numbers: see `growth_frame`."""
     alt = gettext(
-        "Weighted annotations: one strip of {count} units for each source piece. The last strip is their sum.",
+        "Weighted annotations: one strip of {count} units for each source piece, and a last strip for their sum.",
         count=trace.contexts.shape[1],
     )
     halves = [gettext("forward →"), gettext("← backward")][: 1 + trace.reads_backwards]

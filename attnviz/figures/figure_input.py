@@ -213,8 +213,7 @@ LINEAR_READOUT = Requirement(
     _reason(
         lambda: gettext(
             "This model is a transformer, so logit attribution is not possible. Feed-forward networks and "
-            "normalisations come between its heads and the logit, so the logit does not split into one part per "
-            "word."
+            "normalisations come between the heads and the logit, so the logit does not split into one part per word."
         ),
         no_logit_attribution_reason,
     ),
@@ -263,23 +262,23 @@ SCORE_VECTOR = Requirement(
     _has_score_vector,
     lambda subject: gettext(
         "The energy cannot be decomposed: this trace lacks the vector v_a. The model “{model}”, which made this "
-        "trace, is not available. Put this model in the folder of models.",
+        "trace, is not available: put it in the folder of models.",
         model=subject.trace.model,
     ),
 )
 WEIGHTS = Requirement(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
-        "Logit attribution needs the weights of “{model}”, the model that made this translation. This model is "
-        "not available. Put the model in the folder of models and open the translation again.",
+        "Logit attribution needs the weights of “{model}”, the model that made this translation. The model “{model}” "
+        "is not available: put it in the folder of models and open the translation again.",
         model=subject.trace.model,
     ),
 )
 PERTURBATION_WEIGHTS = Requirement(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
-        "Attributions and perturbation tests need “{model}”, the model that made this translation. This model is "
-        "not available. Put the model in the folder of models and open the translation again.",
+        "Attributions and perturbation tests need “{model}”, the model that made this translation. The model "
+        "“{model}” is not available: put it in the folder of models and open the translation again.",
         model=subject.trace.model,
     ),
 )
@@ -293,8 +292,8 @@ ATTENTION_FOR_POSTERIOR = Requirement(
 POSTERIOR_WEIGHTS = Requirement(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
-        "Posterior attention needs the weights of “{model}”, the model that made this translation. This model is "
-        "not available. Put the model in the folder of models and open the translation again.",
+        "Posterior attention needs the weights of “{model}”, the model that made this translation. The model "
+        "“{model}” is not available: put it in the folder of models and open the translation again.",
         model=subject.trace.model,
     ),
 )

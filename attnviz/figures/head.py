@@ -53,8 +53,8 @@ def scores_values(head: HeadOrTrace, step: int) -> Values:
     opened = head_trace(head)
     scores, best = opened.finite_scores[step], _strongest(opened, step)
     alt = gettext(
-        "Scores of step {step}, a bar for each of {count} source pieces. The highest, {score:.2f}, is that of piece "
-        "{number}, {name}.",
+        "Scores of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
+        "score, {score:.2f}.",
         step=step + 1,
         count=len(scores),
         score=scores[best],
@@ -123,7 +123,7 @@ def values_strips(head: HeadOrTrace, step: int, *, theme: ThemeName = "light") -
     names, rows = _terms(head, step)
     units = rows.shape[1]
     alt = gettext(
-        "Output of the head at step {step}. Each weighted value is a strip of {count} units. The last strip is "
+        "Output of the head at step {step}: a strip of {count} units for each weighted value, and a last strip for "
         "their sum.",
         step=step + 1,
         count=units,
@@ -141,7 +141,7 @@ def values_frame(head: HeadOrTrace, *, thinned: bool = False, theme: ThemeName =
     opened = head_trace(head)
     units = opened.values.shape[1]
     alt = gettext(
-        "Weighted values: one strip of {count} units for each source piece. The last strip is their sum.",
+        "Weighted values: one strip of {count} units for each source piece, and a last strip for their sum.",
         count=units,
     )
     return growth_frame(opened, units, units, [gettext("values of the head")], alt, thinned=thinned, theme=theme)

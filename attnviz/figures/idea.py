@@ -52,7 +52,7 @@ def fit_alt(trace: AttentionMatrix, step: int) -> str:
     """Return the text alternative of the bars at 0-based `step`."""
     best = weight_order(trace, step)[0]
     return gettext(
-        "How well each of {count} English pieces fits at step {step}. The longest bar is that of piece {number}, "
+        "How well {count} English pieces fit the state at step {step}. The longest bar is that of piece {number}, "
         "{name}.",
         count=len(trace.source_pieces),
         step=step + 1,
@@ -163,7 +163,7 @@ def mixtures_values(trace: Recurrent, step: int) -> Values:
             f"texts{rank}": [text for _, text, _ in column],
             f"hovers{rank}": [hover for _, _, hover in column],
         }
-    return values | {"alt": gettext("What three mixtures are made of. {mixtures}.", mixtures="; ".join(descriptions))}
+    return values | {"alt": gettext("Parts of each context vector. {mixtures}.", mixtures="; ".join(descriptions))}
 
 
 def _mixture_parts(trace: Recurrent, step: int) -> list[tuple[float, str]]:

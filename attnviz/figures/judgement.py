@@ -50,9 +50,8 @@ def compared_values(judgement: Judgement, step: int) -> Values:
         [judgement.target_projected[step], judgement.target_aligned[step], judgement.target_comparisons[step]]
     )
     alt = gettext(
-        "Strips of {count} units for French piece {number}, {name}. The strips show the vector of this piece, "
-        "the mean of the English vectors weighted by the attention of this piece, and the comparison of these "
-        "two. The norm of the comparison is {length}.",
+        "Strips of {count} units for French piece {number}, {name}: its vector, the mean of the English vectors "
+        "weighted by its attention, and the comparison of its vector with this mean. The comparison has norm {length}.",
         count=rows.shape[1],
         number=step + 1,
         name=piece_name(judgement.target_pieces[step]),

@@ -199,7 +199,7 @@ def attention_measures_figure(
     tops = {"shares": _scale_end([run, *other_runs]), "shapes": 1.0}
     for place, (panel, names) in enumerate(shown.items()):
         traces += _named_lines(run, names, _baseline(run, panel), place, tops[panel], ink)
-    titles = {"shares": gettext("weight on the gold links"), "shapes": gettext("where the weight lies")}
+    titles = {"shares": gettext("weight on the gold links"), "shapes": gettext("where attention lies")}
     titles = {panel: titles[panel] for panel in shown}
     ranges: dict[str, tuple[float, float | None]] = {panel: (0, top) for panel, top in tops.items()}
     return panels_figure([run], moments, traces, titles, ranges, update, ink, _learnt_alt(run), right_margin=156)

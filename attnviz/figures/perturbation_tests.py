@@ -384,8 +384,8 @@ def shuffled_figure(
             "symbol": ["circle" if filled else "circle-open" for filled in keeps_piece],
         },
         "hovertemplate": gettext(
-            "{piece}<br>largest weight {largest}<br>change of the probabilities when shuffled {change}<br>{kept} "
-            "of the shuffles write the same piece",
+            "{piece}<br>largest weight {largest}<br>probability change with shuffled weights {change}<br>{kept} of "
+            "the shuffles write the same piece",
             piece="%{customdata[1]}",
             largest="%{x:.2f}",
             change="%{y:.2f}",
@@ -414,7 +414,7 @@ def shuffled_figure(
         "margin": {"l": 50, "r": 40, "t": 12, "b": 46},
         "hovermode": "closest",
         "xaxis": axis | {"title": title | {"text": gettext("largest weight of the step")}},
-        "yaxis": axis | {"title": title | {"text": gettext("probability change when shuffled (total variation)")}},
+        "yaxis": axis | {"title": title | {"text": gettext("probability change by shuffling (total variation)")}},
         "meta": {
             "alt": _shuffled_alt(shuffled),
             "narrowest": 320,

@@ -1,4 +1,8 @@
-"""Figures and tables by sentence length: BLEU of each model (Bahdanau et al., Fig. 2), and words left out."""
+"""Figures and tables by sentence length: BLEU of each model, and source words left out of growing prefixes.
+
+BLEU is of a corpus, by buckets of lengths (Bahdanau et al., Fig. 2). The other figure is of one sentence: the share of
+the content words of its first words that each model leaves out.
+"""
 
 from __future__ import annotations
 
@@ -239,7 +243,7 @@ def sentence_growth_table(growth: PrefixTranslations) -> pd.DataFrame:
 
 def _growth_alt(growth: PrefixTranslations) -> str:
     return gettext(
-        "One line for each model: the share of English content words that it leaves out of the first words of a "
-        "sentence. {told}",
+        "One line for each model: the share of content words that the model omits when it translates the start of an "
+        "English sentence. {told}",
         told=growth_sentence(growth),
     )

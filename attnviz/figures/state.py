@@ -325,7 +325,7 @@ def _state_alt(trace: Trace | Seq2SeqTrace, step: int) -> str:
     kept = f"{float(trace.update_gates[step].mean()):.0%}"
     return gettext(
         "Strips of {count} units at step {step}: the gates, the state before the step, the candidate, the kept part, "
-        "the new part, the state after the step. On average, the update gate keeps {kept} of the state before.",
+        "the new part, the state after the step. The update gate keeps {kept} of the previous state on average.",
         step=step + 1,
         count=trace.states.shape[1],
         kept=kept,

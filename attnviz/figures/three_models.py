@@ -278,8 +278,8 @@ def _legend(ink: Palette) -> list[Spec]:
 def _gradient_decay_alt(attentions: list[str], decays: list[GradientDecay]) -> str:
     texts = [
         gettext(
-            "{name}: the median length is {start} (near) and {end} (far) through the recurrence alone; through the "
-            "contexts it is {near} (near) and {far} (far)",
+            "{name}: the median length is {start} (near) and {end} (far) through the recurrence alone, and {near} "
+            "(near) and {far} (far) through the contexts",
             name=attention_name(kind),
             start=small_length(decay.near[0]),
             end=small_length(decay.far[0]),
@@ -289,7 +289,7 @@ def _gradient_decay_alt(attentions: list[str], decays: list[GradientDecay]) -> s
         for kind, decay in zip(attentions, decays, strict=True)
     ]
     return gettext(
-        "Lengths of gradients between target and source pieces. “Near” is the quarter of the pairs whose two "
-        "pieces are the fewest steps apart, “far” the quarter with the most steps. {told}.",
+        "Lengths of gradients between target and source pieces. “Near” pairs are the quarter with the fewest steps "
+        "between the two pieces; “far” pairs are the quarter with the most steps. {told}.",
         told="; ".join(texts),
     )

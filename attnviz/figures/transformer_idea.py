@@ -111,8 +111,8 @@ def all_heads_values(trace: TransformerTrace, step: int) -> Values:
     strongest, counts = np.unique(strongest_words(trace, step), return_counts=True)
     most_attended = int(counts.argmax())
     alt = ngettext(
-        "The {all} attention distributions of step {step}, one row each. {count} of them attends most to {word}.",
-        "The {all} attention distributions of step {step}, one row each. {count} of them attend most to {word}.",
+        "The {all} attention distributions of step {step}, a row each. {count} distribution attends most to {word}.",
+        "The {all} attention distributions of step {step}, a row each. {count} distributions attend most to {word}.",
         int(counts[most_attended]),
         all=len(shares),
         step=step + 1,

@@ -142,8 +142,8 @@ def fixed_context(
     layout = _layout(cells, len(vector), ink) | {
         "meta": {
             "alt": gettext(
-                "A single vector for all steps. The encoder reads {count} source words in order. Its state "
-                "after the last word, a vector of {units} numbers, goes to each of {rows} target words.",
+                "A single vector for all steps. The encoder reads {count} source words in order. The last encoder "
+                "state, a vector of {units} numbers, goes to each of {rows} target words.",
                 count=len(cells.source),
                 units=len(vector),
                 rows=len(cells.target),

@@ -85,12 +85,15 @@ def _records_of_model(
     source, target = sides
     if source is None:
         raise AttnvizError(
-            gettext("{path} is a model of Hugging Face. Give the source sentences that it should read.", path=folder)
+            gettext(
+                "{path} is a model of Hugging Face. Give the source sentences that the model should read.", path=folder
+            )
         )
     if target is not None and len(target) != len(source):
         raise AttnvizError(
             gettext(
-                "Source sentences: {sources}; target sentences: {targets}. Give one target for each source sentence.",
+                "Source sentences: {sources}; target sentences: {targets}. Give one target sentence for each source "
+                "sentence.",
                 sources=len(source),
                 targets=len(target),
             )
@@ -132,7 +135,9 @@ def records_of_files(
     pairs = joined([file.pairs for file in files])
     if any(sides) and not all(_lines_from_0(file.pairs) for file in files):
         raise AttnvizError(
-            gettext("The files number their sentences themselves. Give source and target for one file at a time.")
+            gettext(
+                "The files contain their own sentence numbers. Give source and target sentences for one file at a time."
+            )
         )
     fitting = [_fitted(side, pairs) for side in sides]
     counts = tuple((content.name, len(file)) for content, file in zip(contents, files, strict=True))
@@ -156,7 +161,7 @@ def _paths(path: Any) -> list[Path] | None:
         return [Path(path)]
     files = sorted(one for one in Path(path).iterdir() if one.is_file() and is_part(one))
     if not files:
-        raise AttnvizError(gettext("{path}: the folder has no file of attention.", path=path))
+        raise AttnvizError(gettext("The folder {path} has no attention file.", path=path))
     return files
 
 
@@ -212,7 +217,7 @@ def detected(content: Content, name: str | None = None) -> tuple[Format, str]:
             )
         for candidate in named:
             if candidate.detect(content) is not None:
-                return candidate, gettext("You named the format.")
+                return candidate, gettext("You chose the format.")
         advice = _resemblance(content, named)
         message = gettext("The file is not in the format {name}.", name=name)
         raise AttnvizError(f"{message} {advice}".strip())

@@ -99,8 +99,8 @@ def read_checkpoint(path: Path, padded_length: int | None = None) -> Stored:
         if len(found) > 1 and (best := [files for files in found if files[0].name in _BEST]):
             remarks = (
                 gettext(
-                    "{folder} contains several checkpoints: {names}. attnviz read {best}. To read another one, give "
-                    "its path instead of the folder.",
+                    "{folder} contains several checkpoints: {names}. attnviz read {best}. To read another checkpoint, "
+                    "give its path instead of the folder.",
                     folder=path,
                     names=names,
                     best=best[0][0].name,
@@ -118,7 +118,7 @@ def read_checkpoint(path: Path, padded_length: int | None = None) -> Stored:
         if len(found) > 1:
             raise AttnvizError(
                 gettext(
-                    "{folder} contains several checkpoints: {names}. Give the path of one of them instead of the "
+                    "{folder} contains several checkpoints: {names}. Give the path of one checkpoint instead of the "
                     "folder.",
                     folder=path,
                     names=names,

@@ -62,8 +62,8 @@ def load(stored: Stored) -> Checkpoint:
         source_length=length,
     )
     remark = gettext(
-        "The encoder also reads padding, up to {length} tokens in all: the default of num_steps in this edition of "
-        "d2l.ai. If your data had another num_steps, give it with --padded-length.",
+        "The encoder also reads padding: sentences are padded to {length} tokens, the default of num_steps in this "
+        "edition of d2l.ai. If your data had another num_steps, give that number with --padded-length.",
         length=length,
     )
     remarks = (remark,) if stored.padded_length is None else ()

@@ -98,8 +98,9 @@ def _dictionaries(stored: Stored) -> tuple[Vocabulary, Vocabulary]:
     source, target = _languages(stored.extras)
     raise AttnvizError(
         gettext(
-            "{folder} has no dictionaries {source} and {target}. Copy both there from the folder that "
-            "fairseq-preprocess wrote, and call them dict.src.txt and dict.tgt.txt if their languages are unknown.",
+            "{folder} has no dictionaries {source} and {target}. Copy the dictionaries there from the folder that "
+            "fairseq-preprocess wrote. If their languages are unknown, call the dictionaries dict.src.txt and "
+            "dict.tgt.txt.",
             folder=stored.folder,
             source=f"dict.{source or 'src'}.txt",
             target=f"dict.{target or 'tgt'}.txt",

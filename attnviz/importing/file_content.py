@@ -186,8 +186,8 @@ def _encoding_message(encoding: str, number: int, line: str) -> str:
             encoding=encoding,
         )
     return gettext(
-        "The text is not in UTF-8; it seems to be {encoding}. If the file is read in this encoding, line "
-        "{number} reads “{line}”. Read the file with --encoding {encoding}, or convert it.",
+        "The text is not in UTF-8; it seems to be {encoding}. In {encoding}, line {number} is “{line}”. Read the file "
+        "with --encoding {encoding}, or convert it.",
         encoding=encoding,
         number=number,
         line=line,

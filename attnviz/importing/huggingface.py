@@ -110,7 +110,9 @@ def _fields(
         if attributions:
             if found != "cross" and run.written is not None:
                 raise AttnvizError(
-                    gettext("The attributions of an encoder-decoder model belong to its cross-attention.")
+                    gettext(
+                        "The attributions of an encoder-decoder model can be computed only with its cross-attention."
+                    )
                 )
             # The module defines classes with torch, which loads slowly.
             from attnviz.importing.huggingface import attributions_of
@@ -134,7 +136,7 @@ def _check_texts(text: object, target: object) -> None:
     """Raise AttnvizError unless the text is a sentence, and the target one or None."""
     if not isinstance(text, str) or not isinstance(target, str | None):
         raise AttnvizError(
-            gettext("Text and target must be one string each. For several texts, call the function once for each.")
+            gettext("Text and target must be one string each. For several texts, call the function once for each text.")
         )
     if not text.strip():
         raise AttnvizError(gettext("There is no text: write a sentence."))
@@ -166,8 +168,8 @@ def _stacked(layers: Sequence[Any] | None, language_model: LanguageModel) -> NDA
     if not layers or any(layer is None or layer.ndim != 4 for layer in layers):
         raise AttnvizError(
             gettext(
-                '{name} returned no attention weights. Load the model with attn_implementation="eager"; some models '
-                "have no attention.",
+                "{name} returned no attention weights. If the model has attention, load it with "
+                'attn_implementation="eager".',
                 name=type(language_model.model).__name__,
             )
         )
@@ -252,8 +254,8 @@ class _Scorer:
         if logits is None or logits.ndim != 3 or logits.shape[-1] <= int(self.labels.max()):
             raise AttnvizError(
                 gettext(
-                    "{name} predicts no tokens, so there is no probability to attribute. Load it with its language "
-                    "modelling head.",
+                    "{name} predicts no tokens, so there is no probability to attribute. Load the model with its "
+                    "language modelling head.",
                     name=type(self.model).__name__,
                 )
             )

@@ -214,8 +214,8 @@ def _check_reads_text(model: type) -> None:
     if (reads := getattr(model, "main_input_name", "input_ids")) != "input_ids":
         raise AttnvizError(
             gettext(
-                "{name} reads {input}, such as speech or images. attnviz runs only models that read text. You can save "
-                "the weights of this model as an array and open them with attnviz.read_attention.",
+                "{name} reads {input}, such as speech or images. attnviz runs only models that read text. You can "
+                "save the weights of this model as an array and open them with attnviz.read_attention.",
                 name=model.__name__,
                 input=reads,
             )
@@ -247,7 +247,7 @@ def _loaded_tokenizer(model: Any) -> Any:
     name = str(getattr(model.config, "name_or_path", "") or "")
     if not name:
         raise AttnvizError(
-            gettext("{name} has no tokenizer with it. Give the tokenizer of the model.", name=type(model).__name__)
+            gettext("{name} comes without a tokenizer. Give the tokenizer of the model.", name=type(model).__name__)
         )
     missing = AttnvizError(gettext("There is no tokenizer at {name}. Give the tokenizer of the model.", name=name))
     try:

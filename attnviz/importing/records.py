@@ -103,8 +103,8 @@ class AttentionRecords(Sequence[Attention]):
         if not typed and [] in self.tokens(index):
             raise AttnvizError(
                 gettext(
-                    "The source or the target is a blank line, so there is nothing to show. Give both sentences, or "
-                    "leave the pair out."
+                    "The source or the target is a blank line, so there is nothing to show. Give a source and a "
+                    "target sentence, or leave the pair out."
                 )
             )
         source = source or self._given_tokens(self.source, index, pair)

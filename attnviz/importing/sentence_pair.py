@@ -186,8 +186,8 @@ class SentencePair:
 def _several_matrices_text(shape: tuple[int, ...]) -> str:
     """Return the sentences that say how an array of several matrices is divided among sentences."""
     return gettext(
-        "The array has shape {shape}; its last two dimensions are target and source tokens. If another dimension "
-        "counts sentences, give the tokens of all of them, one sentence per line.",
+        "The array has shape {shape}; its last two dimensions are target and source tokens. If the array also has a "
+        "dimension for sentences, give the tokens of all sentences, one sentence per line.",
         shape=" × ".join(map(str, shape)),
     )
 
@@ -334,7 +334,9 @@ def joined(parts: Sequence[Sentences]) -> Sentences:
         return pair if pair.line is None else dataclasses.replace(pair, line=pair.line + before)
 
     if len({part.base for part in parts}) > 1:
-        raise AttnvizError(gettext("Some of the files count tokens from 0, and some from 1. Read them one by one."))
+        raise AttnvizError(
+            gettext("Some of the files count tokens from 0, and other files from 1. Read the files one by one.")
+        )
     return Sentences(items, read, parts[0].title, parts[0].ends, parts[0].base)
 
 

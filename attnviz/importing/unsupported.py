@@ -24,54 +24,54 @@ class _Program:
 def way_out() -> str:
     """Return how to export the attention of any model."""
     return gettext(
-        "You can still look at its attention: save source, target and weights of your sentences, and open the file. "
-        'In Python: attnviz.attention(source, target, matrix).save("a.json").'
+        "You can still look at the model’s attention: save source, target and attention weights of your sentences in "
+        'a file, and open this file. In Python: attnviz.attention(source, target, matrix).save("a.json").'
     )
 
 
 def tutorial_way_out() -> str:
     """Return how to export the attention of the tutorial on pytorch.org."""
     return gettext(
-        "You can still look at its attention: evaluate() returns it, and attnviz.attention(words, decoded_words, "
-        "attentions[:, :len(words)], normalise=True) takes it."
+        "You can still look at the model’s attention: evaluate() returns the attention, and attnviz.attention(words, "
+        "decoded_words, attentions[:, :len(words)], normalise=True) reads it."
     )
 
 
 def d2l_way_out() -> str:
     """Return how to export the attention of the models of d2l.ai."""
     return gettext(
-        "You can still look at its attention: predict_step(…, save_attention_weights=True) returns the weights, and "
-        "attnviz.attention(source, target, matrix) takes them."
+        "You can still look at the model’s attention: predict_step(…, save_attention_weights=True) returns the "
+        "weights, and attnviz.attention(source, target, matrix) reads these weights."
     )
 
 
 def fairseq_way_out() -> str:
     """Return how to export the attention of fairseq."""
     return gettext(
-        "fairseq-generate --print-alignment soft writes the attention. Open its log with attnviz attention or "
-        "attnviz.read_attention()."
+        "fairseq-generate --print-alignment soft writes the attention. Open the log of fairseq-generate with the "
+        "command attnviz attention or with attnviz.read_attention()."
     )
 
 
 def opennmt_way_out() -> str:
     """Return how to export the attention of OpenNMT-py."""
     return gettext(
-        "onmt_translate -verbose -attn_debug writes the attention. Open its log with attnviz attention or "
-        "attnviz.read_attention()."
+        "onmt_translate -verbose -attn_debug writes the attention. Open the log of onmt_translate with the command "
+        "attnviz attention or with attnviz.read_attention()."
     )
 
 
 def eole_way_out() -> str:
     """Return how to export the attention of eole."""
     return gettext(
-        "eole predict -verbose -attn_debug writes the attention. Open its log with attnviz attention or "
-        "attnviz.read_attention()."
+        "eole predict -verbose -attn_debug writes the attention. Open the log of eole predict with the command "
+        "attnviz attention or with attnviz.read_attention()."
     )
 
 
 def _eole_rnn_way_out() -> str:
     """Return why an RNN of eole cannot be imported, and how to export its attention."""
-    reason = gettext("An RNN of eole adds positions to its embeddings (position_encoding_type).")
+    reason = gettext("An RNN of eole adds position encodings to its embeddings (position_encoding_type).")
     return f"{reason} {eole_way_out()}"
 
 
@@ -97,8 +97,8 @@ def classes_message(path: Path, classes: Sequence[str]) -> str:
     if not any(name.startswith(("onmt.", "torchtext.")) for name in classes):
         return f"{found} {gettext('Save only the tensors: torch.save(model.state_dict(), path).')}"
     way = gettext(
-        "OpenNMT-py 1 and 2 store vocabularies as such objects. Save them as lists: run these lines where OpenNMT-py "
-        "is installed, then import plain.pt."
+        "OpenNMT-py 1 and 2 store vocabularies as Python objects. Save the vocabularies as lists: run the lines below "
+        "where OpenNMT-py is installed, then import plain.pt."
     )
     lines = RESAVED_VOCABULARIES.replace('"model.pt"', repr(path.name)).rstrip()
     return f"{found} {way}\n\n{lines}"
@@ -106,7 +106,7 @@ def classes_message(path: Path, classes: Sequence[str]) -> str:
 
 def option_message(option: str, export: str) -> str:
     """Return that models trained with this option cannot be imported, and how to `export` their attention."""
-    return f"{gettext('attnviz does not compute models that were trained with {option}.', option=option)} {export}"
+    return f"{gettext('attnviz does not support models that were trained with {option}.', option=option)} {export}"
 
 
 _PROGRAMS = (
@@ -114,8 +114,8 @@ _PROGRAMS = (
         "Marian",
         (r"encoder_bi_U", r"decoder_cell1_U"),
         lambda: gettext(
-            "marian-decoder --alignment soft writes the attention. Open its output with attnviz attention or "
-            "attnviz.read_attention()."
+            "marian-decoder --alignment soft writes the attention. Open the output of marian-decoder with the command "
+            "attnviz attention or with attnviz.read_attention()."
         ),
     ),
     _Program(

@@ -90,7 +90,9 @@ def _check_order(questions: tuple[AskedQuestion, ...]) -> None:
         for (picture, word, other_heads), line in on_show.items():
             same = word == asked.word and (other_heads == heads or question.kind == "next")
             if same and question.kind not in ("", "choice") and _tells(picture, question.kind):
-                message = gettext("line {line} already shows the answer. Put this question before that one.", line=line)
+                message = gettext(
+                    "line {line} already shows the answer: move this question above that line.", line=line
+                )
                 fail(question.line, message)
         count = len(words) if asked.word is None else asked.word + 1
         for word in range(count):
@@ -171,7 +173,7 @@ def _word(question: Question, word: int | str, words: tuple[str, ...], text: str
         fail(question.line, message)
     if words.count(word) > 1:
         message = gettext(
-            "the word {word} occurs {count} times in “{text}”. Give its number instead.",
+            "the word {word} occurs {count} times in “{text}”. Give the position of the word instead.",
             word=quoted(word),
             count=words.count(word),
             text=text,
@@ -201,13 +203,14 @@ def _answer(question: Question, subject: Subject, word: int | None) -> Answer:
     pieces = trace.words().source_groups[source]
     if not trace.recurrent:
         message = gettext(
-            "the model {model} has no single energy at a step, but scores in each head. Ask for the attention.",
+            "the model {model} has no single energy at a step: each head has its own scores. Ask for the attention "
+            "instead.",
             model=trace.model,
         )
         fail(question.line, message)
     if len(pieces) > 1:
         message = gettext(
-            "an energy is that of one piece, and {word} has {count} pieces in {model}. Ask for the attention.",
+            "an energy belongs to one piece, but {word} has {count} pieces in {model}. Ask for the attention instead.",
             word=quoted(trace.words().source[source]),
             count=len(pieces),
             model=trace.model,
@@ -226,6 +229,9 @@ def _next_word(question: Question, prediction: NextWordPrediction, subject: Subj
         others = [text for text in map(join_pieces, zip(pieces, strict=True)) if text and text != written]
         options = tuple(sorted((written, *others[: OPTIONS - 1]), key=str.casefold))
     if written not in options:
-        message = gettext("the model writes {word} here, which is not among the choices. Add it.", word=quoted(written))
+        message = gettext(
+            "the model writes {word} here, which is not among the choices. Add this word to the choices.",
+            word=quoted(written),
+        )
         fail(question.line, message)
     return Answer(options, (options.index(written),))

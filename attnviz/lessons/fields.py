@@ -32,7 +32,8 @@ def root_of(content: bytes) -> yaml.Node:
     if len(content) > MOST_BYTES:
         raise AttnvizError(
             gettext(
-                "The file has {size} kB, and a lesson file has at most {most} kB. Divide the lesson in two.",
+                "The file has {size} kB, but a lesson file may have at most {most} kB. Divide the lesson into two "
+                "files.",
                 size=math.ceil(len(content) / 1000),
                 most=MOST_BYTES // 1000,
             )
@@ -41,7 +42,7 @@ def root_of(content: bytes) -> yaml.Node:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        fail(line, gettext("the file is not text in UTF-8. Save it as text in UTF-8."))
+        fail(line, gettext("the file is not UTF-8 text. Save the file as UTF-8 text."))
     try:
         root = yaml.compose(text, yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -49,20 +50,20 @@ def root_of(content: bytes) -> yaml.Node:
         fail(
             mark.line + 1 if mark else 1,
             gettext(
-                "the file is not valid YAML ({problem}). Check the indentation. Put a text with a colon, a # or a "
-                "quotation mark between ' and '.",
+                "the file is not valid YAML ({problem}). Check the indentation. Put single quotes (') around any text "
+                "that contains a colon, a # or a quotation mark.",
                 problem=error.problem or error.context,
             ),
         )
     except yaml.reader.ReaderError as error:
         fail(
             text.count("\n", 0, error.position) + 1,
-            gettext("the file has a character that YAML does not allow. Delete it."),
+            gettext("the file has a character that YAML does not allow. Delete this character."),
         )
     except (RecursionError, ValueError) as error:
         raise AttnvizError(gettext("This is not a lesson file: its fields are nested too deeply.")) from error
     if root is None:
-        raise AttnvizError(gettext("The file is empty. Write the lesson into it."))
+        raise AttnvizError(gettext("The file is empty. Write the lesson into the file."))
     return root
 
 
@@ -107,7 +108,7 @@ class Fields:
                 fail(line_of(key), message)
             if name in self._nodes:
                 message = gettext(
-                    "the field {name} is also in line {line}. Delete one of them.",
+                    "the field {name} is also in line {line}. Give this field only once.",
                     name=quoted(name),
                     line=line_of(self._nodes[name]),
                 )
@@ -121,7 +122,7 @@ class Fields:
     def node(self, name: str) -> yaml.Node:
         """Return the node of a field that must be there."""
         if name not in self._nodes:
-            fail(self.line, gettext("the field {name} is missing. Add it.", name=quoted(name)))
+            fail(self.line, gettext("the field {name} is missing. Add the field.", name=quoted(name)))
         return self._nodes[name]
 
     def line_of(self, name: str) -> int:

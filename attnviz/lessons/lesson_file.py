@@ -199,8 +199,8 @@ def folder_of_model(sentence: LessonSentence, default: Path | None = None) -> Pa
     if folder is None:
         raise AttnvizError(
             gettext(
-                "The lesson needs the model {model}, which is not installed. Installed models: {names}. Fetch it with: "
-                "python -m attnviz models {model}",
+                "The lesson needs the model {model}, which is not installed. Installed models: {names}. Fetch this "
+                "model with: python -m attnviz models {model}",
                 model=sentence.model,
                 names=", ".join(installed_models()) or gettext("none"),
             )
@@ -233,7 +233,7 @@ def parse_lesson(content: bytes) -> Lesson:
     fields = Fields(root, LESSON_FIELDS)
     if fields.text(FORMAT_FIELD) != VERSION:
         message = gettext(
-            "this lesson has version {found} of the format, and this program reads version {version}.",
+            "this lesson uses version {found} of the lesson format, but this program reads version {version}.",
             found=quoted(fields.text(FORMAT_FIELD)),
             version=VERSION,
         )
@@ -253,7 +253,10 @@ def _sentence(node: yaml.Node, languages: tuple[str, ...]) -> LessonSentence:
     if "beam" in fields and "target" in fields:
         fail(
             fields.line_of("beam"),
-            gettext("a sentence with a target is not searched for, so it has no beam. Delete “beam” or “target”."),
+            gettext(
+                "the translation given in “target” needs no search, so there is no beam. Delete the field “beam” or "
+                "“target”."
+            ),
         )
     return LessonSentence(
         fields.text("sentence"),
@@ -299,7 +302,7 @@ def _check_fields(kind: str, fields: Fields) -> None:
     for name in SPECIAL_FIELDS:
         if name in fields and name not in (*required, *OPTIONAL.get(kind, ())):
             message = gettext(
-                "a question with {predict} has no field {name}. Delete it.",
+                "a question with {predict} has no field {name}. Delete this field.",
                 predict=quoted(f"predict: {kind}") if kind else gettext("nothing to predict"),
                 name=quoted(name),
             )
@@ -364,11 +367,12 @@ def _text(node: yaml.Node, name: str, languages: tuple[str, ...] | None) -> Text
             )
     if languages is not None and tuple(text.versions) != languages:
         wanted, given = (
-            ", ".join(codes) if any(codes) else gettext("one language, without its code")
+            ", ".join(codes) if any(codes) else gettext("one language, without a language code")
             for codes in (languages, tuple(text.versions))
         )
         message = gettext(
-            "{name} must have the same languages as the title. The title has: {wanted}. Here: {given}.",
+            "{name} must have the same languages as the title. Languages of the title: {wanted}. Languages of this "
+            "field: {given}.",
             name=quoted(name),
             wanted=wanted,
             given=given,

@@ -168,9 +168,9 @@ def _tokens_with_end(
         )
     raise AttnvizError(
         gettext(
-            "The matrix has {rows} and {columns}, but there are {target} and {source}. Give a row for each "
-            "target token and a column for each source token; one extra row or column is read as </s>. If words "
-            "were cut into pieces, give the pieces.",
+            "The matrix has {rows} and {columns}, but there are {target} and {source}. Give a row for each target "
+            "token and a column for each source token; one extra row or column is read as </s>. If words were cut "
+            "into pieces, give the pieces as tokens.",
             target=ngettext("{count} target token", "{count} target tokens", len(target)),
             source=ngettext("{count} source token", "{count} source tokens", len(source)),
             **size_texts,

@@ -207,7 +207,9 @@ def shares_of(weights: ArrayLike) -> tuple[int, ...]:
     except (TypeError, ValueError):
         row = np.zeros(0)
     if row.ndim != 1 or not len(row) or not np.isfinite(row).all() or row.min() < 0 or not row.sum() > 0:
-        raise AttnvizError(gettext("Weights must be finite, none negative and not all 0, one for each source piece."))
+        raise AttnvizError(
+            gettext("Give one finite weight of at least 0 for each source piece, and at least one weight above 0.")
+        )
     exact = row / row.sum() * SHARE_TOTAL
     whole = np.floor(exact).astype(int)
     largest = np.argsort(whole - exact, kind="stable")

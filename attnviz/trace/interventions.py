@@ -231,7 +231,7 @@ def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int
                 if len(row) != source_pieces:
                     raise AttnvizError(
                         ngettext(
-                            "You gave {count} number for {pieces} source pieces.",
+                            "You gave {count} weight or energy for {pieces} source pieces; give one per piece.",
                             "You gave {count} weights or energies for {pieces} source pieces; give one per piece.",
                             len(row),
                             pieces=source_pieces,
@@ -246,7 +246,9 @@ def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int
                     )
                 allowed = allowed - {position}
     if not allowed:
-        raise AttnvizError(gettext("The step would have no source piece to attend to. Leave at least one."))
+        raise AttnvizError(
+            gettext("The step would have no source piece to attend to. Leave at least one source piece.")
+        )
 
 
 def _check_step(step: object) -> None:

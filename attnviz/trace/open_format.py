@@ -99,7 +99,9 @@ def _with_heads(record: Attention, chosen: object) -> Attention:
     """Return the record with the alignment of the chosen heads; raise AttnvizError where there are none such."""
     numbers = [chosen.get(name) for name in ("layer", "head")] if isinstance(chosen, Mapping) else [""]
     if not all(number is None or type(number) is int for number in numbers):
-        raise AttnvizError(gettext("The field heads must have a layer and a head, each a number from 0 or null."))
+        raise AttnvizError(
+            gettext("The field “heads” must hold “layer” and “head”: each is an index counted from 0, or null.")
+        )
     return record.select_heads(*numbers)
 
 
@@ -116,7 +118,7 @@ def _with_words_and_remarks(record: Attention, words: object, remarks: object) -
         if not isinstance(words, Mapping) or set(words) != {"source", "target"}:
             raise AttnvizError(
                 gettext(
-                    "The field words must have two lists, source and target: for each token, the number of its "
+                    "The field “words” must have two lists, “source” and “target”: for each token, the number of its "
                     "word, counted from 0."
                 )
             )
@@ -139,8 +141,8 @@ def _word_numbers(value: object, pieces: Sequence[str]) -> IntArray:
     if len(numbers) != len(pieces) or not all(type(n) is int and 0 <= n < MOST_TOKENS for n in numbers):
         raise AttnvizError(
             gettext(
-                "The field words must have two lists, source and target: for each token, the number of its word, "
-                "counted from 0."
+                "The field “words” must have two lists, “source” and “target”: for each token, the number of its "
+                "word, counted from 0."
             )
         )
     return np.array(numbers, np.int32)

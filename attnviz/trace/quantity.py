@@ -1,4 +1,8 @@
-"""`Quantity`: symbol, shape, equation of an array; checks of shapes, tables, and LaTeX equations as plain text."""
+"""`Quantity`: name, symbol, shape, equation and meaning of an array or number that a result has.
+
+`check_shapes` compares the arrays of a result with its quantities, `table` returns quantities as a text table, and
+`plain_equation` turns an equation from LaTeX into plain text.
+"""
 
 from __future__ import annotations
 

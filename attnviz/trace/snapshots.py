@@ -1,4 +1,4 @@
-"""`Snapshots`: a translator's attention and scores at several moments of its training.
+"""`Snapshots`: a translator's attention, translations and measurements at several moments of its training.
 
 All moments share the same sentences. Training writes one file at each moment, evaluation one of all; files of one run
 are joined when they are loaded.

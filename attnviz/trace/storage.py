@@ -91,8 +91,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[st
         if isinstance(format_name, str) and format_name in FORMAT_NAMES:
             raise AttnvizError(
                 gettext(
-                    "This trace comes from another kind of model ({kind}). This page or command cannot open such "
-                    "a trace.",
+                    "This page or command cannot open traces of this kind of model: {kind}.",
                     kind=_architecture_name(format_name),
                 )
             )

@@ -317,7 +317,7 @@ def _decoded(text: str) -> WhatIf:
 
 
 def _unreadable() -> AttnvizError:
-    return AttnvizError(gettext("It cannot be read."))
+    return AttnvizError(gettext("This what-if cannot be read."))
 
 
 def _number(text: str) -> int:

@@ -1,4 +1,8 @@
-"""Example sentences by what they show, questions about some of their translations, and the default sentence."""
+"""Example sentences by what they show, questions about some of their translations, and the default sentence.
+
+A page opens at the step of the word that the question is about. Links of earlier versions name a step but no sentence;
+for them `default_sentence` returns the former default.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ FORMER_DEFAULT_SENTENCE = FIGURE_3[0]
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "Changes of order": (DEFAULT_SENTENCE, "The little black cat sleeps on the big red chair.", "He is an honest man."),
-    "Agreement at a distance": ("The houses that my brother bought last year are beautiful.",),
+    "Long-distance agreement": ("The houses that my brother bought last year are beautiful.",),
     "One word, several": ("Where is the nearest station, please?", "I have just arrived."),
     "Names and numbers": (
         "Mr Schneider met Mrs Keller in Berlin on 14 May 2009.",
@@ -31,7 +35,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         ),
         "I came, I saw, I laughed, I cried, I slept, I left, and then I came back again to see what was left.",
     ),
-    "From the paper, Fig. 3": FIGURE_3,
+    "From Bahdanau et al., Fig. 3": FIGURE_3,
     "Long": TABLE_3,
 }
 """Sentences by what they show; `tests/ui/test_examples.py` checks how the model translates them."""
@@ -71,7 +75,7 @@ def question(trace: Record) -> Question | None:
         ("He is an honest man.", "C'est un homme honnête."): Question(
             gettext(
                 "“Un homme honnête” neither lies nor steals; “un honnête homme” was a gentleman of Molière’s time. In "
-                "stage 2, pull the bar of “honest” all the way to the right. What changes?"
+                "stage 2, pull the bar of “honest” all the way to the right: what changes?"
             ),
             "homme",
             "honnête",
@@ -88,7 +92,9 @@ def question(trace: Record) -> Question | None:
             "Where is the nearest station, please?",
             "Où est la gare la plus proche, s'il vous plaît ?",
         ): Question(
-            gettext("“Please” becomes “s’il vous plaît”. Where does the translator look while it writes these words?"),
+            gettext(
+                "“Please” becomes “s’il vous plaît”. Where does the translator look while it writes “s’il vous plaît”?"
+            ),
             "plaît",
             "vous",
         ),
@@ -101,14 +107,16 @@ def question(trace: Record) -> Question | None:
             "Mr Schneider met Mrs Keller in Berlin on 14 May 2009.",
             "M. Schneider a rencontré Mme Keller à Berlin le 14 mai 2009.",
         ): Question(
-            gettext("A name is copied. Where does the translator look while it writes “Keller”, and not “Schneider”?"),
+            gettext(
+                "The translator copies names. Where does the translator look to write “Keller” and not “Schneider”?"
+            ),
             "Keller",
             "Schneider",
         ),
         ("He is sitting on the bank of the river.", "Il est assis sur la banque de la rivière."): Question(
             gettext(
-                "A “banque” keeps money; a river has a “rive”. No number on the page reveals this mistake. Where did "
-                "the translator look when it wrote “banque”, and which other words were likely?"
+                "A “banque” keeps money; a river has a “rive”. No number on the page reveals that “banque” is a "
+                "mistake. Where did the translator look when it wrote “banque”, and which other words were likely?"
             ),
             "banque",
             "rivière",
@@ -133,10 +141,10 @@ def kind_name(kind: str) -> str:
     """Return the display name of a kind of sentence."""
     return {
         "Changes of order": gettext("Changes of order"),
-        "Agreement at a distance": gettext("Agreement at a distance"),
+        "Long-distance agreement": gettext("Long-distance agreement"),
         "One word, several": gettext("One word, several"),
         "Names and numbers": gettext("Names and numbers"),
         "Mistakes, and why": gettext("Mistakes, and why"),
-        "From the paper, Fig. 3": gettext("From the paper, Fig. 3"),
+        "From Bahdanau et al., Fig. 3": gettext("From Bahdanau et al., Fig. 3"),
         "Long": gettext("Long"),
     }[kind]

@@ -109,7 +109,7 @@ def _heads() -> Iterator[str]:
     yield gettext("**Embedding**: the list of numbers for a piece alone, before the model reads the pieces around it.")
     yield gettext(
         "**Head**: a part of a transformer that computes one attention distribution at each step, from its own "
-        "queries, keys and values. **Score**: how well the head’s query fits a key, before the softmax. In other "
+        "queries, keys and values. **Score**: how well the head’s query fits a key, before the softmax. In recurrent "
         "models, the score is called energy."
     )
     yield gettext(
@@ -117,14 +117,14 @@ def _heads() -> Iterator[str]:
         "weight of the piece."
     )
     yield gettext(
-        "**Layer**: heads side by side, followed by a small network. The output of a layer is the input of the "
+        "**Layer**: heads side by side, followed by a feed-forward network. The output of a layer is the input of the "
         "next layer."
     )
     yield gettext(
-        "**Residual stream**: the list of numbers that runs through all layers of a transformer. Each block (an "
-        "attention or a small network) reads this list and adds something to it."
+        "**Residual stream**: the list of numbers that runs through all layers of a transformer. Each block "
+        "(attention or feed-forward network) reads this list and adds something to it."
     )
-    yield gettext("**Mask**: the mask gives words that are not written yet the weight 0.")
+    yield gettext("**Mask**: the mask gives the weight 0 to words that are not written yet.")
 
 
 def _writing() -> Iterator[str]:
@@ -140,8 +140,8 @@ def _writing() -> Iterator[str]:
     )
     yield gettext("**Maxout**: a layer that takes its numbers in pairs and keeps only the larger of each pair.")
     yield gettext(
-        "**Logit**: the score of a piece, before the softmax turns all scores into probabilities. A piece whose "
-        "logit is larger by 1 than that of another piece is 2.7 times as likely as this other piece."
+        "**Logit**: the score of a piece, before the softmax turns all scores into probabilities. If the logit of "
+        "piece A is 1 larger than that of piece B, then A is 2.7 times as likely as B."
     )
     yield gettext(
         "**Entropy** $H$: how widely a step spreads its attention, in bits. The entropy is 0 when one piece gets "
@@ -149,8 +149,8 @@ def _writing() -> Iterator[str]:
         "bit."
     )
     yield gettext(
-        "**Coverage**: the attention that a source word gets in all steps together. It is about 1 for a word "
-        "translated by one word."
+        "**Coverage**: the attention that a source word gets in all steps together. The coverage is about 1 for a "
+        "source word translated by one word."
     )
     yield gettext(
         "**Greedy search**: the decoder takes the likeliest piece at each step. **Beam search**: the decoder "
@@ -165,12 +165,12 @@ def _writing() -> Iterator[str]:
 def _learning() -> Iterator[str]:
     """Yield the terms of training and of models without attention."""
     yield gettext(
-        "**Fixed vector**: one list of numbers, always of the same length, that must hold a whole sentence. A "
-        "model without attention has nothing else to translate from."
+        "**Fixed vector**: one list of numbers, always of the same length, that must hold a whole sentence. A model "
+        "without attention translates from the fixed vector alone."
     )
     yield gettext("**Recurrence**: reading or writing word by word, and passing a state from each word to the next.")
     yield gettext("**Update**: one change of all parameters of a model, after the model has seen some sentences.")
-    yield gettext("**Loss**: how much the right words surprise a model, on average; less is better.")
+    yield gettext("**Loss**: how much the right words surprise a model, on average. A lower loss is better.")
     yield gettext(
         "**Gradient**: how much a result, such as the loss, would change if one number in the model were a "
         "little different. Training uses gradients to improve the model."
@@ -180,15 +180,16 @@ def _learning() -> Iterator[str]:
 def _scores() -> Iterator[str]:
     """Yield the terms of translation and alignment scores."""
     yield gettext(
-        "**BLEU**: how many runs of up to four words a translation shares with a human translation, from 0 to 100."
+        "**BLEU**: a score from 0 to 100 for how many sequences of one to four words a translation shares with a "
+        "human translation."
     )
     yield gettext(
-        "**chrF2**: like BLEU, but it compares runs of up to six letters instead of words, so a wrong ending "
-        "costs less than a wrong word."
+        "**chrF2**: a score like BLEU that compares sequences of up to six letters instead of words. A wrong ending "
+        "lowers chrF2 less than a wrong word."
     )
     yield gettext(
-        "**AER**, alignment error rate: how far the attention disagrees with word alignments marked by hand. It "
-        "is 0 when all links agree, and 1 when no link agrees."
+        "**AER**, alignment error rate: how far the attention disagrees with word links marked by hand. The AER is 0 "
+        "when all links agree, and 1 when no link agrees."
     )
 
 

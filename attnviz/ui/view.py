@@ -1,6 +1,6 @@
-"""`View`: a translation drawn step by step, its keys, level of detail, pair of an opened file, compared attention.
+"""`View`: the data of one drawn translation: trace, what-ifs, level of detail, keys, opened file, comparison.
 
-A page may have several views, each with its own choices.
+Nothing is drawn here. A page may have several views, each with its own choices.
 """
 
 from __future__ import annotations

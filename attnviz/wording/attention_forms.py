@@ -1,4 +1,7 @@
-"""Texts of the forms of attention on *To the transformer*, and of the three matrices of the heatmap."""
+"""Texts and equations of the forms of attention on *To the transformer*; texts of the faces of the heatmap.
+
+A face is a matrix that the heatmap can show: attention before the word, posterior attention, or their difference.
+"""
 
 from __future__ import annotations
 
@@ -105,9 +108,9 @@ def form_text(form: Form, sources: FormSources) -> str:
 
 def _additive_text(_: FormSources) -> str:
     return gettext(
-        "A small network gives each English word an energy e (Bahdanau et al. 2014). It adds two lists of numbers, "
-        "made from the decoder state s and the word’s annotation h. Then it applies tanh and adds up the results "
-        "with learned weights v."
+        "A small network gives each English word an energy e (Bahdanau et al. 2014). The network adds two lists of "
+        "numbers: one made from the decoder state s, one from the word’s annotation h. Then the network applies tanh "
+        "and sums the results with learned weights v."
     )
 
 
@@ -117,9 +120,9 @@ def _general_text(sources: FormSources) -> str:
         for trace in (sources.additive, sources.general)
     )
     return gettext(
-        "The small network is gone (Luong et al. 2015). A learned matrix P makes the annotation h as long as the "
-        "state s. The energy is the sum of their products, number by number. That takes {general} multiplications "
-        "for this sentence instead of {additive}.",
+        "Luong et al. (2015) do without the small network. A learned matrix P maps the annotation h to a list as long "
+        "as the state s. The energy is the dot product of s and P h. For this sentence, the energies take {general} "
+        "multiplications; with the small network, they take {additive}.",
         general=thousands(general),
         additive=thousands(additive),
     )
@@ -127,19 +130,19 @@ def _general_text(sources: FormSources) -> str:
 
 def _product_text(_: FormSources) -> str:
     return gettext(
-        "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word. Another matrix "
-        "makes a key k from each English word. The energy is now called score: the dot product of q and k. Without a "
-        "recurrent state, training can compute all queries at once. This head was trained with scores divided by "
-        "√d, as in the next form. Here the division is left out."
+        "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word. A second matrix "
+        "makes a key k from each English word. In a transformer, the energy is called score: the dot product of q and "
+        "k. A transformer has no recurrent state, so training can compute all queries at once. This head was trained "
+        "with scores divided by √d, as in the next form. The scores shown here leave out this division by √d."
     )
 
 
 def _scaled_text(sources: FormSources) -> str:
     length = sources.head.keys.shape[1] if sources.head else 0
     return gettext(
-        "Each score is divided by √d = {root}, where d = {length} is the length of q and k. Longer lists have more "
-        "products to add up, so their scores are larger. Large scores give nearly all attention to one word, and "
-        "training can hardly change that.",
+        "Each score is divided by √d = {root}, where d = {length} is the length of q and k. The longer q and k are, "
+        "the more products are added up, and the larger the scores are. Large scores give nearly all attention to one "
+        "word, and training can hardly change such attention.",
         root=decimal(math.sqrt(length), 0 if math.isqrt(length) ** 2 == length else 2),
         length=length,
     )
@@ -147,9 +150,9 @@ def _scaled_text(sources: FormSources) -> str:
 
 def _heads_text(sources: FormSources) -> str:
     return gettext(
-        "A layer has several heads, here {count}. Each head n has its own matrices, so it can look for something "
-        "else. The last row is the mean of the heads. The transformer does not use this mean: each "
-        "head makes its own weighted sum, and these sums are joined end to end.",
+        "A layer has several heads, here {count}. Each head n has its own matrices, so the heads can look for "
+        "different things. The last row is the mean of the heads. The transformer does not use the mean of its heads: "
+        "each head makes its own weighted sum, and the sums are concatenated.",
         count=_head_count(sources),
     )
 
@@ -178,7 +181,8 @@ def step_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
             for number, (name_of, share_of) in enumerate((_strongest(pieces, head[step]) for head in now.heads), 1)
         ]
         return gettext(
-            "Each head gives its largest weight: {heads}. The largest weight in the mean is that of {name}: {share}.",
+            "Each head gives its largest weight to one word: {heads}. In the mean of the heads, {name} has the "
+            "largest weight: {share}.",
             heads="; ".join(listed),
             name=name,
             share=share,
@@ -186,7 +190,8 @@ def step_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
     former = forms[_previous(form)]
     if form == "scaled" and now.scores is not None and former.scores is not None:
         return gettext(
-            "The largest score was {former} and is now {score}. The weight of {name} was {before} and is now {share}.",
+            "Division by √d changes the largest score from {former} to {score}, and the weight of {name} from "
+            "{before} to {share}.",
             former=decimal(float(former.scores[step, best])),
             score=decimal(float(now.scores[step, best])),
             name=name,
@@ -194,7 +199,7 @@ def step_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
             share=share,
         )
     return gettext(
-        "The largest weight is that of {name}: {share}. Its weight in the form before was {before}.",
+        "{name} has the largest weight: {share}, against {before} in the previous form.",
         name=name,
         share=share,
         before=percent(float(former.weights[step, best])),
@@ -228,16 +233,16 @@ def face_explanation(face: Face) -> str:
     """Return what a face shows and how it differs from the others."""
     if face == "before":
         return gettext(
-            "Before the word: α, the attention weights of each step. The step computes these weights before it "
-            "knows the word that it will write."
+            "Before the word: α, the attention weights of each step. Each step computes its weights before it knows "
+            "the word that it will write."
         )
     if face == "after":
         return gettext(
-            "After the word: α′, the posterior attention, computed once the word is known. For each column, "
-            "Bayes’ rule multiplies α by the probability that the word would have if the step looked only at "
-            "that column. When α is wrong, the usual reason is that the step computes α before it knows the "
-            "word. Neither α nor α′ is the cause of the word. α′ also uses the other steps, unlike the stage "
-            "“After the word” below, which uses only one step."
+            "After the word: α′, the posterior attention, computed once the word is known. For each column, Bayes’ "
+            "rule multiplies α by the probability that the word would have if the step looked only at that column. "
+            "When α is wrong, the usual reason is that the step computes α before it knows the word. Neither α nor α′ "
+            "is the cause of the word. The stage “After the word” below uses only one step, but α′ also uses the "
+            "other steps of the translation."
         )
     return gettext(
         "The difference, α′ − α: blue where the word raises the weight of the column, red where the word lowers "

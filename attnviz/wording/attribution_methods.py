@@ -41,10 +41,10 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("attention given the word"),
             gettext("share"),
             gettext(
-                "Posterior attention is attention once the word is known, by Bayes’ rule. Bayes’ rule multiplies "
-                "the weight of a piece by the probability that the word would have if the decoder looked only at "
-                "that piece. This posterior attention uses one step alone; α′ in the heatmap also uses the other "
-                "steps."
+                "Posterior attention is attention once the word is known, by Bayes’ rule. Bayes’ rule multiplies the "
+                "weight of a piece by the probability that the word would have if the decoder looked only at that "
+                "piece. The posterior attention shown here uses only one step; α′ in the heatmap also uses the other "
+                "steps of the translation."
             ),
         ),
         "logit_attribution": MethodTexts(
@@ -62,14 +62,14 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("effect of small input changes"),
             gettext("nats"),
             gettext(
-                "Gradient × input is how fast the log probability of the word changes when the embedding of a "
-                "piece is scaled. This gradient goes through decoder and encoder. Gradient × input describes "
-                "small changes only."
+                "Gradient × input is how fast the log probability of the word changes when the embedding of a piece "
+                "is scaled. The gradient goes through the decoder and the encoder. Gradient × input describes small "
+                "changes only."
             ),
         ),
         "erased": MethodTexts(
             gettext("Erased from attention"),
-            gettext("log p lost if not looked at"),
+            gettext("log p lost if piece masked"),
             gettext("nats"),
             gettext(
                 "Erased from attention: the step cannot attend to the piece. The number says how much log "
@@ -82,8 +82,8 @@ def attribution_method_texts() -> dict[AttributionMethod, MethodTexts]:
             gettext("lost if not read"),
             gettext("nats"),
             gettext(
-                "Erased from the input: the mean embedding of all pieces replaces that of the piece. The number says "
-                "how much log probability the word loses. No real word has this mean embedding."
+                "Erased from the input: the mean embedding of all pieces replaces the embedding of the piece. The "
+                "number says how much log probability the word loses. No real word has the mean embedding."
             ),
         ),
     }
@@ -104,7 +104,7 @@ def step_agreement_sentence(trace: Trace, methods: AttributionMethods, step: int
             if j != top_piece
         )
         start = gettext(
-            "{agreed} of {count} attributions rank {piece} first. The others: {others}.",
+            "{agreed} of {count} attributions rank {piece} first. The other attributions rank first: {others}.",
             agreed=count,
             count=len(first),
             piece=piece,
@@ -121,10 +121,10 @@ def overall_agreement_sentence(pairwise: Agreement, steps: int) -> str:
     )
     top = pairwise.top[np.triu_indices(len(pairwise.names), 1)]
     start = ngettext(
-        "Over {count} step, “{one}” and “{other}” most often rank the same source piece first ({most}). “{here}” "
-        "and “{there}” do so least often ({least}).",
-        "Over {count} steps, “{one}” and “{other}” most often rank the same source piece first ({most}). "
-        "“{here}” and “{there}” do so least often ({least}).",
+        "Over {count} step, “{one}” and “{other}” most often rank the same source piece first ({most}). “{here}” and "
+        "“{there}” least often rank the same source piece first ({least}).",
+        "Over {count} steps, “{one}” and “{other}” most often rank the same source piece first ({most}). “{here}” and "
+        "“{there}” least often rank the same source piece first ({least}).",
         steps,
         one=one,
         other=other,

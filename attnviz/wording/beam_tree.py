@@ -53,8 +53,8 @@ def winner_sentence(tree: BeamTree) -> str:
         )
         return sentence + (" " + gettext("Greedy search keeps only one hypothesis.") if tree.beam == 1 else "")
     sentence = gettext(
-        "{winner} was chosen: it has the highest score of the {count} finished hypotheses, {score}. {second} "
-        "comes next, with the score {beaten}.",
+        "{winner} was chosen: it has the highest score of the {count} finished hypotheses, {score}. The "
+        "second-highest score is {beaten}, for {second}.",
         winner=hypothesis_text(tree, winner),
         count=len(tree.finished),
         score=score_computation(tree, winner),
@@ -74,9 +74,9 @@ def _normalisation_sentence(tree: BeamTree, winner: int, likeliest: int) -> str:
             "the length."
         )
     return gettext(
-        "Without division by the length, {likeliest} would be chosen. Its log p is {larger}; that of the chosen "
-        "hypothesis is {smaller}. Each piece adds a negative number to log p, which favours short hypotheses. "
-        "The division corrects this.",
+        "Without division by the length, {likeliest} would be chosen. The log p of this hypothesis is {larger}; that "
+        "of the chosen hypothesis is {smaller}. Each piece adds a negative number to log p, which favours short "
+        "hypotheses. Division by the length corrects this preference for short hypotheses.",
         likeliest=hypothesis_text(tree, likeliest, winner),
         larger=decimal(tree.nodes[likeliest].total),
         smaller=decimal(tree.nodes[winner].total),
@@ -101,7 +101,8 @@ def position_sentence(tree: BeamTree, ids: Sequence[int]) -> str:
         if last is None or tree.nodes[last].fate == "continued":
             return sentence
         return f"{sentence} " + gettext(
-            "The translation starts with a hypothesis of this tree. {fate}", fate=fate_sentence(tree, last)
+            "The beginning of the translation shown is a hypothesis in this tree. {fate}",
+            fate=fate_sentence(tree, last),
         )
     if index in tree.finished:
         return gettext(
@@ -123,8 +124,12 @@ def search_sentence(tree: BeamTree) -> str:
         hypotheses=ngettext("{count} hypothesis", "{count} hypotheses", len(tree.nodes)),
     )
     dropped = [
-        ngettext("{count} was dropped immediately", "{count} were dropped immediately", counts["outside"]),
-        gettext("{count} a step later", count=counts["overtaken"]),
+        ngettext(
+            "{count} hypothesis was dropped immediately",
+            "{count} hypotheses were dropped immediately",
+            counts["outside"],
+        ),
+        gettext("{count} dropped one step later", count=counts["overtaken"]),
         ngettext(
             "{count} hypothesis was unfinished when the search ended",
             "{count} hypotheses were unfinished when the search ended",
@@ -143,8 +148,7 @@ def fate_sentence(tree: BeamTree, index: int) -> str:
             return gettext("The search continued this hypothesis.")
         case "outside":
             return gettext(
-                "Dropped at step {step}: this hypothesis had rank {rank}, and the beam keeps only the {beam} "
-                "likeliest.",
+                "This hypothesis was dropped at step {step}: it had rank {rank}, outside the beam of width {beam}.",
                 step=step,
                 rank=node.rank + 1,
                 beam=tree.beam,
@@ -156,8 +160,10 @@ def fate_sentence(tree: BeamTree, index: int) -> str:
             )
         case "pruned":
             return ngettext(
-                "Unfinished: the search ended at step {step} because {count} other hypothesis had finished.",
-                "Unfinished: the search ended at step {step} because {count} other hypotheses had finished.",
+                "This hypothesis is unfinished: the search ended at step {step} because {count} other hypothesis had "
+                "finished.",
+                "This hypothesis is unfinished: the search ended at step {step} because {count} other hypotheses had "
+                "finished.",
                 tree.beam,
                 step=step,
             )
@@ -172,12 +178,12 @@ def fate_sentence(tree: BeamTree, index: int) -> str:
             )
     if index == tree.winner:
         return gettext(
-            "Finished at step {step} and was chosen, with the score {score}.",
+            "This hypothesis finished at step {step} and was chosen, with the score {score}.",
             step=step,
             score=score_computation(tree, index),
         )
     return gettext(
-        "Finished at step {step}, but only with rank {place}; its score is {score}.",
+        "This hypothesis finished at step {step}, but only with rank {place}; its score is {score}.",
         step=step,
         place=tree.finished.index(index) + 1,
         score=score_computation(tree, index),

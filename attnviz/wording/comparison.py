@@ -107,8 +107,8 @@ def _attention_sentence(compared: Comparison, names: Names) -> str:
     if compared.total_variation[row] < 0.005:
         return gettext("Each shared row has the same attention in both translations.")
     start = gettext(
-        "On average, {mean} of the attention in a shared row differs (total variation). The row of {word} "
-        "differs most, by {share}.",
+        "On average, {mean} of the attention in a shared row differs (total variation). The attention in the row of "
+        "{word} differs most between the two translations, by {share}.",
         mean=percent(mean),
         word=_quoted(compared.target, row),
         share=percent(float(compared.total_variation[row])),

@@ -27,7 +27,7 @@ def measure_names() -> dict[str, str]:
         "omitted": gettext("omissions"),
         "repeated": gettext("repetitions"),
         "unlinked": gettext("words without a link"),
-        "many_to_one": gettext("most words linked to one"),
+        "many_to_one": gettext("most links of one word"),
         "drifted": gettext("words linked one word off"),
         "source_length": gettext("English words"),
         "target_length": gettext("French words"),
@@ -37,7 +37,7 @@ def measure_names() -> dict[str, str]:
 def preset_names() -> dict[str, str]:
     """Return the names of the filter presets, which find likely errors."""
     return {
-        "wrong": gettext("Where it goes wrong"),
+        "wrong": gettext("Likely errors"),
         "all": gettext("All pairs"),
         "omitted": gettext("Possible omissions"),
         "repeated": gettext("Repetitions"),
@@ -50,10 +50,7 @@ def preset_names() -> dict[str, str]:
 def preset_caption(preset: str) -> str:
     """Return what a filter preset shows."""
     return {
-        "wrong": gettext(
-            "Pairs with a likely error of any kind. Those that the model finds least likely (by log p per word) come "
-            "first."
-        ),
+        "wrong": gettext("Pairs with a likely error of any kind. The pairs with the lowest log p per word come first."),
         "all": gettext("Every pair, in the order of the file."),
         "omitted": gettext(
             "Pairs with English words that get almost no attention, sorted from the least attention upwards."
@@ -61,10 +58,10 @@ def preset_caption(preset: str) -> str:
         "repeated": gettext(
             "Pairs with a French word that occurs again, either for the same English word or only a few words later."
         ),
-        "unsure": gettext("One tenth of all pairs: those that the model finds least likely (by log p per word)."),
+        "unsure": gettext("The tenth of all pairs that has the lowest log p per word."),
         "copied": gettext("Pairs in which at least half of the French words also occur in the English sentence."),
         "drifted": gettext(
-            "Pairs with a stretch of words that are each linked to the word beside the right one. Words that both "
-            "sentences share, such as numbers and names, show it."
+            "Pairs in which several words in a row are each linked to a neighbour of the right word. Words that both "
+            "sentences share, such as numbers and names, reveal such wrong links."
         ),
     }[preset]

@@ -26,7 +26,7 @@ def no_diagram_reason(trace: Aligned) -> str:
     if trace.recurrent and not getattr(trace, "reads_backwards", True):
         return gettext(
             "The architecture diagram shows only translators that read the sentence in both directions. This "
-            "translator reads it forwards. The stages below explain this step."
+            "translator reads the sentence forwards only. The stages below explain this step."
         )
     if trace.imported:
         return gettext(
@@ -42,8 +42,8 @@ def no_diagram_reason(trace: Aligned) -> str:
 def diagram_labels(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
     """Return the names of the parts, and how vectors are drawn."""
     squares = gettext(
-        "The diagram draws each vector as {count} squares. They are the numbers that differ most between the vectors "
-        "of this sentence. Blue is positive, red negative.",
+        "The diagram draws each vector as {count} squares. The squares show the numbers that differ most between the "
+        "vectors of this sentence. Blue is positive, red negative.",
         count=SQUARES,
     )
     ribbons = gettext(
@@ -62,7 +62,7 @@ def diagram_labels(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
         "maxout": gettext("joined") if trace.imported else "maxout",
         "hand": gettext("by hand"),
         "again": gettext("reused in the next step"),
-        "stage": gettext("Stage {place}: {title}. {outcome}. Go there."),
+        "stage": gettext("Stage {place}: {title}. {outcome}. Go to this stage."),
         "caption": f"{ribbons if trace.attends else fixed} {squares}",
         "start": gettext("first state"),
         "end": end_name(),
@@ -138,8 +138,8 @@ def context_sentence(trace: Trace, units: ContextUnits, step: int) -> str:
         f"{quoted_name(trace.source_pieces[j])} {decimal(float(units.cosines[j]))}" for j in units.nearest[:NEAREST]
     )
     return gettext(
-        "Measured by attention weight, {context} consists of {mixture}. The annotations most similar to it in "
-        "direction (by cosine) are {nearest}.",
+        "By attention weight, the context vector {context} consists of {mixture}. The annotations most similar in "
+        "direction to the context vector (by cosine) are {nearest}.",
         context=f"c{subscript(step + 1)}",
         mixture=mixture(trace, step),
         nearest=nearest,
@@ -149,9 +149,9 @@ def context_sentence(trace: Trace, units: ContextUnits, step: int) -> str:
 def displayed_units_caption(trace: Trace) -> str:
     """Return which units are displayed, and how to read the figure."""
     return gettext(
-        "Each column is one of the {count} units, out of {all}, in which the context vector of this step differs "
-        "most from its mean over all steps. The largest difference comes first. In each row, a bar adds a word’s "
-        "weight times its annotation: blue bars go up, red bars go down. The thin line is the sum of the rows "
+        "The columns are {count} of the {all} units: those in which the context vector of this step differs most from "
+        "its mean over all steps. The unit with the largest difference comes first. In each row, a bar adds a word’s "
+        "weight times the word’s annotation: blue bars go up, red bars go down. The thin line is the sum of the rows "
         "above. → marks units of the forward half (read forwards), ← units of the backward half.",
         count=min(UNITS, trace.contexts.shape[1]),
         all=trace.contexts.shape[1],

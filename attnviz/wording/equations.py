@@ -120,8 +120,8 @@ def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equ
     if trace.config.get("query") == "joined":
         query = rf"\bigl[{terms(trace).embedded} ; {query} ; 1\bigr]"
         note = gettext(
-            "Energy measures how well the previous word and the state fit position {place} of the sentence. The key w "
-            "belongs to the position: it is the same for any word at that position.",
+            "Energy measures how well the previous word and the state fit position {place} of the sentence. Each "
+            "position has its own key w, whatever word is at that position.",
             place="⟦j⟧",
         )
     parts = {
@@ -174,8 +174,8 @@ def _state_equation(trace: Trace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "This is the gated recurrent unit (GRU) of PyTorch. Here z keeps the old state, while the z of Bahdanau "
-        "et al. lets the new state in. The example is unit {unit}, which changes most.",
+        "This is the gated recurrent unit (GRU) of PyTorch. In PyTorch, z keeps the old state; in Bahdanau et al., z "
+        "lets the new state in. The example is unit {unit}, which changes most at this step.",
         unit="⟦unit⟧",
     )
     return Equation(4, aligned(*lines), note)
@@ -195,9 +195,11 @@ def _word_equation(trace: Trace, colours: Palette) -> Equation:
     )
     note = gettext("The state, the previous word and the context vector determine the next word.")
     if current:
-        which = gettext("This model uses the new state, as Eq. 4 of Bahdanau et al. does.")
+        which = gettext("This model computes the next word from the new state, as Eq. 4 of Bahdanau et al. does.")
     else:
-        which = gettext("This model uses the state before the step, as the appendix of Bahdanau et al. does.")
+        which = gettext(
+            "This model computes the next word from the state before the step, as the appendix of Bahdanau et al. does."
+        )
     return Equation(5, aligned(*lines), f"{note} {which}")
 
 

@@ -56,7 +56,7 @@ def _omitted(trace: Readable, finding: Finding) -> str:
     source = quoted_source_words(trace, finding)
     if finding.last is None:
         return gettext(
-            "{source} got hardly any attention: {value:.2f}, summed over all steps. Was it left out of the "
+            "{source} got hardly any attention ({value:.2f}, summed over all steps): was it left out of the "
             "translation?",
             source=source,
             value=finding.value,
@@ -108,8 +108,8 @@ def _collapsed(trace: Readable, finding: Finding) -> str:
 
 def _shifted(trace: Readable, finding: Finding) -> str:
     return gettext(
-        "The diagonal is shifted. Words that are the same in both languages, such as {target}, look at the wrong "
-        "word: {steps}.",
+        "The diagonal of the heatmap is shifted. Words that are the same in both languages, such as {target}, look at "
+        "the wrong word: {steps}.",
         target=_target_word(trace, finding),
         steps=_distance_text(int(finding.value)),
     )
@@ -152,8 +152,8 @@ def nothing_found_text(trace: Any) -> str:
     if trace.attends and not trace.attends_once and not trace.imported:
         sentences = [
             gettext(
-                "No word was improbable. A step has many attention distributions, and no single one shows what "
-                "was left out or said twice."
+                "No word was improbable. A step has many attention distributions, and no single distribution shows "
+                "what was left out or said twice."
             )
         ]
     elif not trace.attends:
@@ -166,8 +166,8 @@ def nothing_found_text(trace: Any) -> str:
     else:
         sentences = [
             gettext(
-                "The checks found nothing. Every content word got attention, and none got too much. No word was "
-                "repeated, and no word was improbable. The checks look at weights and probabilities, not at "
+                "The checks found no problem. Every content word got attention, and none got too much attention. No "
+                "word was repeated, and no word was improbable. The checks look at weights and probabilities, not at "
                 "meaning: a word that got attention can still be missing."
             )
         ]
@@ -193,10 +193,10 @@ def summary_sentence(summary: Summary | None) -> str:
     sentences = [
         *([_order_sentence(summary)] if summary.moves else []),
         ngettext(
-            "On average, the most attended piece gets {share} of a step’s attention, which spreads over about "
-            "{count:.1f} piece in all.",
-            "On average, the most attended piece gets {share} of a step’s attention, which spreads over about "
-            "{count:.1f} pieces in all.",
+            "On average, the most attended piece gets {share} of a step’s attention. The attention of a step spreads "
+            "over about {count:.1f} piece on average.",
+            "On average, the most attended piece gets {share} of a step’s attention. The attention of a step spreads "
+            "over about {count:.1f} pieces on average.",
             summary.perplexity,
             share=percent(summary.strongest),
         ),
@@ -219,16 +219,16 @@ def _order_sentence(summary: Summary) -> str:
     mostly, moves = summary.forward >= MOSTLY_FORWARD * summary.moves, summary.moves
     if mostly:
         return ngettext(
-            "Mostly word by word: from one word to the next, the alignment goes back to the left {count} time in "
-            "{moves} moves.",
-            "Mostly word by word: from one word to the next, the alignment goes back to the left {count} times "
-            "in {moves} moves.",
+            "Mostly word by word: at {count} of {moves} moves from one target word to the next, the alignment goes "
+            "back to the left.",
+            "Mostly word by word: at {count} of {moves} moves from one target word to the next, the alignment goes "
+            "back to the left.",
             backward,
             moves=moves,
         )
     return ngettext(
-        "With a change of order: from one word to the next, the alignment goes back to the left {count} time in "
-        "{moves}.",
+        "The word order changes: at {count} of {moves} moves from one target word to the next, the alignment goes "
+        "back to the left.",
         "The word order changes: at {count} of {moves} moves from one target word to the next, the alignment "
         "goes back to the left.",
         backward,
@@ -286,16 +286,16 @@ def _attention_sentences(trace: Aligned, step: int) -> list[str]:
 def _move_sentence(pieces: int) -> str:
     """Return in words how far forward (positive) or back a step attends from the one before."""
     if pieces == 0:
-        return gettext("The previous step looked at the same place.")
+        return gettext("This step and the previous step looked most at the same piece.")
     if pieces > 0:
         return ngettext(
-            "This place is {count} piece to the right of where the previous step looked.",
+            "This step looked {count} piece further to the right than the previous step.",
             "This step looked {count} pieces further to the right than the previous step.",
             pieces,
         )
     return ngettext(
-        "This place is {count} piece to the left of where the previous step looked.",
-        "This is {count} pieces to the left of the piece that the previous step looked at most.",
+        "This step looked {count} piece further to the left than the previous step.",
+        "This step looked {count} pieces further to the left than the previous step.",
         -pieces,
     )
 

@@ -48,10 +48,10 @@ def _file_rate_sentence(errors: LinkErrors) -> str:
     if errors.rate is None:
         return gettext("The file does not link any words.")
     sentence = ngettext(
-        "The alignment error rate of the file is {aer}. Of its {count} link, {precision} is among the sure or "
-        "possible links. It contains {recall} of the sure links.",
-        "The alignment error rate of the file is {aer}. Of its {count} links, {precision} are among the sure or "
-        "possible links. It contains {recall} of the sure links.",
+        "The alignment error rate of the file is {aer}. Of the file’s {count} link, {precision} is among the sure or "
+        "possible links. The file contains {recall} of the sure links.",
+        "The alignment error rate of the file is {aer}. Of the file’s {count} links, {precision} are among the sure "
+        "or possible links. The file contains {recall} of the sure links.",
         len(errors.found),
         aer=decimal(errors.rate.aer),
         precision=percent(errors.rate.precision),
@@ -95,12 +95,16 @@ def missed_link_sentence(words: Words, errors: LinkErrors, link: Link, *, of_fil
     values = _link_values(words, link)
     if linked is None:
         if of_file:
-            return gettext("The file misses {source} → {target} ({link}): it links nothing to {target}.", **values)
-        return gettext("The model misses {source} → {target} ({link}): it links nothing to {target}.", **values)
+            return gettext(
+                "The file lacks the link {source} → {target} ({link}): it links nothing to {target}.", **values
+            )
+        return gettext(
+            "The model misses the link {source} → {target} ({link}): it links nothing to {target}.", **values
+        )
     values["other"] = quote(shorten(words.source[linked], 30))
     if of_file:
-        return gettext("The file misses {source} → {target} ({link}): it has {other} → {target}.", **values)
-    return gettext("The model misses {source} → {target} ({link}): it has {other} → {target}.", **values)
+        return gettext("The file lacks the link {source} → {target} ({link}): it links {other} to {target}.", **values)
+    return gettext("The model misses the link {source} → {target} ({link}): it links {other} to {target}.", **values)
 
 
 def false_link_sentence(words: Words, link: Link, *, of_file: bool = False) -> str:
@@ -134,8 +138,8 @@ def links_help(*, of_file: bool = False) -> str:
     if of_file:
         return written
     words = gettext(
-        "The words are those of the sentence and the translation shown, which the model wrote or you entered under "
-        "“Your own translation”."
+        "The words are those of the sentence and of the translation shown. The model wrote the translation, or you "
+        "entered it under “Your own translation”."
     )
     return f"{written} {words}"
 
@@ -143,8 +147,8 @@ def links_help(*, of_file: bool = False) -> str:
 def hidden_links_message() -> str:
     """Return the message that the gold links belong to words that are not displayed."""
     return gettext(
-        "The links marked by hand belong to another translation of this sentence. The page shows these links "
-        "again with that translation."
+        "The links marked by hand belong to another translation of this sentence. The page shows the links again with "
+        "the translation that they belong to."
     )
 
 
@@ -157,10 +161,13 @@ def drawing_texts(number: int, count: int, *, of_file: bool) -> dict[str, str]:
     """Return the texts of the mode in which links are drawn on the heatmap, for pair `number` of `count`."""
     return {
         "help": gettext(
-            "Click a cell to link its two words. A second click makes the link only possible; a third click removes "
-            "it. A link is written source → target."
+            "Click a cell to link its two words. A second click turns the sure link into a possible link; a third "
+            "click removes the link. A link is written source → target."
         ),
-        "keys": gettext("Arrow keys move, Enter or Space sets the link, Ctrl+Z undoes, and Escape leaves the heatmap."),
+        "keys": gettext(
+            "Arrow keys move to another cell, Enter or Space sets the link, Ctrl+Z undoes, and Escape leaves the "
+            "heatmap."
+        ),
         "cells": gettext("Cells for drawing links"),
         "cell": gettext("{source} → {target}: {kind}"),
         "none": gettext("no link"),

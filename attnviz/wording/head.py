@@ -82,8 +82,8 @@ def _score_sentence(opened: HeadTrace, row: int) -> str:
     }
     if opened.kind == "encoder":
         return gettext(
-            "The query of {asking} is compared with the keys of all {count} English pieces, its own included. "
-            "{name} fits best, with score s = {score}.",
+            "The query of {asking} is compared with the keys of all {count} English pieces, its own included. The key "
+            "of {name} fits the query best, with score s = {score}.",
             asking=quoted_name(opened.target_pieces[row]),
             **values,
         )
@@ -95,8 +95,8 @@ def _score_sentence(opened: HeadTrace, row: int) -> str:
             **values,
         )
     return gettext(
-        "The step that writes {asking} compares its query with the keys of all {count} annotations. {name} fits "
-        "best, with score s = {score}.",
+        "The step that writes {asking} compares its query with the keys of all {count} annotations. The key of {name} "
+        "fits the query best, with score s = {score}.",
         asking=quoted_name(opened.target_pieces[row]),
         **values,
     )
@@ -124,8 +124,8 @@ def _value_sentence(opened: HeadTrace, row: int) -> str:
         for j in weight_order(opened, row)[: min(3, opened.visible_key_count(row))]
     ]
     return gettext(
-        "Each attended piece has a value, a list of {units} numbers. Multiplied by the weights and added up, the "
-        "values make {found}: {parts}.",
+        "Each attended piece has a value, a list of {units} numbers. The values, weighted by attention and added up, "
+        "make {found}: {parts}.",
         units=opened.values.shape[1],
         found=f"z{subscript(row + 1)}",
         parts=", ".join(parts),
@@ -136,9 +136,9 @@ def _stream_sentence(opened: HeadTrace, row: int) -> str:
     lengths = np.linalg.norm(opened.added[:, row], axis=1)
     streams = np.linalg.norm(opened.streams[:, row], axis=1)
     return gettext(
-        "A matrix mixes what the {heads} heads of this block found, and the result is added to the residual "
-        "stream. A vector of norm {added} is added to a stream of norm {before}; the norm of the sum is {after}. "
-        "Each of the {blocks} blocks adds its own vector; nothing is overwritten.",
+        "A matrix mixes the outputs of the {heads} heads of this block, and the result is added to the residual "
+        "stream. A vector of norm {added} is added to a stream of norm {before}; the norm of the sum is {after}. Each "
+        "of the {blocks} blocks adds its own vector to the residual stream and overwrites nothing.",
         heads=opened.trace.cross_weights.shape[1],
         added=decimal(float(lengths[opened.block])),
         before=decimal(float(streams[opened.block])),

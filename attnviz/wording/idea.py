@@ -86,8 +86,8 @@ def attention_sentence(trace: AttentionMatrix, step: int) -> str:
 def _energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     best = everyday_name(trace.source_pieces[int(trace.energies[step].argmax())])
     sentence = gettext(
-        "Before it writes, the translator compares its current state with each English piece. The longer the bar "
-        "of a piece, the better this piece fits the state. {name} fits best.",
+        "Before writing, the translator compares its state with each English piece. The longer the bar of a piece, "
+        "the better this piece fits the state. {name} fits the state best.",
         name=capitalised(best),
     )
     return sentence, gettext("{name} fits best", name=capitalised(best))
@@ -97,9 +97,7 @@ def _attention_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best, share = everyday_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
     if is_uniform(trace, step):
-        sentence = gettext(
-            "Every English piece gets the same share, {share}: no piece is looked at more than the others.", share=share
-        )
+        sentence = gettext("Every English piece gets the same share of the attention: {share}.", share=share)
         return sentence, gettext("every piece gets {share}", share=share)
     outcome = gettext("{name} gets {share}", name=capitalised(best), share=share)
     if len(order) == 1:
@@ -159,24 +157,24 @@ def _state_stage(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
     last = gettext("the start mark") if previous_piece == "<s>" else everyday_name(previous_piece)
     if not trace.queries_previous_state:
         sentence = gettext(
-            "The translator’s state is a list of {count} numbers. Before it looks at the sentence, the "
-            "translator updates this list from the last piece, {last}. On average, the translator keeps {kept} "
-            "of each number, and {new} is new.",
+            "The translator’s state is a list of {count} numbers. Before it looks at the sentence, the translator "
+            "updates its state from the last piece, {last}. On average, the translator keeps {kept} of each number, "
+            "and {new} is new.",
             count=trace.states.shape[1],
             last=last,
             **shares,
         )
         return sentence, gettext("{kept} kept, {new} new", **shares)
     sentence = gettext(
-        "The translator’s state is a list of {count} numbers. The translator updates this list with what it "
-        "takes from the sentence and with the last piece, {last}. On average, the translator keeps {kept} of "
-        "each number, and {new} is new.",
+        "The translator’s state is a list of {count} numbers. The translator updates its state with what it takes "
+        "from the sentence and with the last piece, {last}. On average, the translator keeps {kept} of each number, "
+        "and {new} is new.",
         count=trace.states.shape[1],
         last=last,
         **shares,
     )
     if not trace.reads_new_state:
-        sentence += " " + gettext("The new state counts from the next word on; this word depends on the state before.")
+        sentence += " " + gettext("The new state affects only later words; this word depends on the old state.")
     return sentence, gettext("{kept} kept, {new} new", **shares)
 
 
@@ -225,12 +223,12 @@ class TermCard:
 
 def _cell_sentence(trace: Recurrent) -> str:
     if trace.config.get("cell") == "lstm":
-        return gettext("An LSTM (long short-term memory), a network with gates, computes it.")
-    return gettext("A GRU (gated recurrent unit), a network with gates, computes it.")
+        return gettext("A gated LSTM (long short-term memory) computes the state.")
+    return gettext("A gated recurrent unit (GRU) computes the state.")
 
 
 def _maxout_sentence() -> str:
-    return gettext("They come from a maxout layer, which keeps only the larger number of each pair.")
+    return gettext("Before the probabilities, a maxout layer keeps the larger number of each pair.")
 
 
 def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
@@ -245,7 +243,7 @@ def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
         TermCard(
             gettext("Memory (decoder state)"),
             gettext("state"),
-            gettext("The translator’s memory, a list of numbers. It changes at every step.")
+            gettext("The translator’s memory, a list of numbers that changes every step.")
             + " "
             + _cell_sentence(trace),
             "state",
@@ -254,7 +252,7 @@ def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
         TermCard(
             gettext("Probability"),
             gettext("probability|probabilities"),
-            gettext("How likely a piece is as the next one. The probabilities of all pieces add up to 100\u00a0%.")
+            gettext("How likely a piece is to come next. The probabilities of all pieces add up to 100 %.")
             + ("" if trace.imported else f" {_maxout_sentence()}"),
             "probability",
             5,
@@ -285,16 +283,14 @@ def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
         TermCard(
             gettext("Share (attention weight)"),
             gettext("attention|attention weight"),
-            gettext(
-                "The share that one English piece gets. The shares of all pieces add up to 100\u00a0% at every step."
-            ),
+            gettext("One English piece’s share of attention. At every step, the shares of all pieces total 100 %."),
             "weight",
             2,
         ),
         TermCard(
             gettext("Mixture (context vector)"),
             gettext("mixture|mixtures|context vector"),
-            gettext("All annotations, each multiplied by its share, and added up. Every step gets a new mixture."),
+            gettext("The sum of all annotations, each multiplied by its share. Every step has its own sum."),
             "context",
             3,
         ),
@@ -338,7 +334,7 @@ def _score_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple
     best = capitalised(everyday_name(opened.source_pieces[int(opened.scores[step].argmax())]))
     outcome = gettext("{name} fits best", name=best)
     rest = gettext(
-        "The longer the bar of a piece, the better this piece fits what the head looks for. {name} fits best.",
+        "The longer the bar of a piece, the better it fits what the head looks for: {name} fits best.",
         name=best,
     )
     count = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
@@ -414,11 +410,10 @@ def _stream_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
     last = gettext("the start mark") if previous_piece == "<s>" else everyday_name(previous_piece)
     most = added_name(opened.blocks[block], layer + 1)
     sentence = gettext(
-        "The decoder works on a list of {count} numbers, the residual stream. The list starts as the embedding "
-        "of the last piece written ({last}), and nothing in this list is erased. Each layer adds three things: "
-        "what it saw in the French words already written, what it saw in the English sentence, and what it "
-        "computes from both. Each bar is one of these parts: the longer the bar, the "
-        "larger the part.",
+        "The decoder works on a list of {count} numbers, the residual stream. The list starts as the embedding of the "
+        "last piece written ({last}), and nothing in this list is erased. Each layer adds three things: what it saw "
+        "in the French words already written, what it saw in the English sentence, and what it computes from both. "
+        "Each bar shows one added part: the longer the bar, the larger the part.",
         count=opened.streams.shape[2],
         last=last,
     )

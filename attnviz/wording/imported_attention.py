@@ -139,9 +139,7 @@ _REMARKS: Mapping[str, Callable[[], str]] = {
     ),
     "linked-source-end": lambda: gettext("A link that points past the last source token is read as a link to </s>."),
     "linked-target-end": lambda: gettext("A link that points past the last target token is read as a link to </s>."),
-    "counted-from-0": lambda: gettext(
-        "In this file, token numbers start at 0, although in its format they start at 1."
-    ),
+    "counted-from-0": lambda: gettext("In this file, token numbers start at 0, although the file format starts at 1."),
     "counted-from-1": lambda: gettext(
         "The first token is read as number 1. No link names token 0; if the first token were number 0, some links "
         "would go past the last token."

@@ -42,8 +42,8 @@ def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
 def attention_caption() -> str:
     """Return how to read the two heatmaps."""
     return gettext(
-        "Both heatmaps apply a softmax to the same energies e. One heatmap shows where each French piece looks "
-        "in the English sentence. The other heatmap shows where each English piece looks in the French sentence."
+        "Both heatmaps apply a softmax to the same energies e. One heatmap shows where each French piece looks in the "
+        "English sentence; the other shows where each English piece looks in the French sentence."
     )
 
 
@@ -66,7 +66,7 @@ def swap_sentence(original: Judgement, swapped: Judgement, difference: float | N
             after=after,
         )
     sentence = gettext(
-        "The swap only reorders the same vectors. p was {before} before the swap and is {after} after it. All "
+        "The swap of two words only reorders the vectors. p was {before} before the swap and is {after} after it. All "
         "numbers in the sums and in the verdict stay the same up to rounding error (at most {difference}).",
         before=before,
         after=after,
@@ -88,7 +88,7 @@ def verdict_badge_text(verification: Verification) -> str:
             largest=power_of_ten(verification.largest_difference),
         )
     return ngettext(
-        "Not all numbers of this verdict are verified: {count} quantity is wrong",
+        "Verification of this verdict failed for {count} quantity",
         "Verification of this verdict failed for {count} quantities",
         len(verification.discrepancies),
     )

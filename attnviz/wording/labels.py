@@ -122,8 +122,8 @@ def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
     if face == "after":
         share = "√α′" if root else "α′"
         if by == "words":
-            return gettext("Alignment after the word: posterior {share}, word by word", share=share)
-        return gettext("Alignment after the word: posterior attention {share}, piece by piece", share=share)
+            return gettext("Alignment: posterior attention {share}, word by word", share=share)
+        return gettext("Alignment: posterior attention {share}, piece by piece", share=share)
     if face == "difference":
         if by == "words":
             return gettext("How knowing the written word changes the alignment: α′ − α, word by word")

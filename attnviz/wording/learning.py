@@ -45,13 +45,13 @@ def measure_definitions() -> dict[str, str]:
             "Mean of −log p in nats, over all pieces of the validation pairs. The model was not trained on these pairs."
         ),
         "bleu": gettext(
-            "Score from 0 to 100 for how many word sequences the greedy translations of validation sentences "
-            "share with a human translation (Papineni et al. 2002; computed as in sacreBLEU, Post 2018)."
+            "Score from 0 to 100 for how many word sequences the greedy translations of validation sentences share "
+            "with a human translation (Papineni et al. 2002). The score is computed as in sacreBLEU (Post 2018)."
         ),
         "aer": gettext(
-            "Each French word is linked to the English word it attends to most. The rate says how far these links "
-            "differ from gold links, marked by hand. It is 0 when all links agree, 1 when no link agrees (Och & Ney "
-            "2003)."
+            "Each French word is linked to the English word it attends to most. The alignment error rate says how far "
+            "these links differ from gold links, marked by hand. The rate is 0 if all links agree with the gold "
+            "links, 1 if no link agrees (Och & Ney 2003)."
         ),
         "marks": gettext("Mean of α on gold links between two punctuation marks."),
         "content": gettext(
@@ -59,9 +59,9 @@ def measure_definitions() -> dict[str, str]:
             "has letters and is in no list of articles, pronouns, prepositions, conjunctions or auxiliaries."
         ),
         "nouns": gettext(
-            "Mean of α on the links between two content words that each directly follow an article. French "
-            "adjectives and numerals that precede nouns are excluded. The rule uses no grammar: a noun that does "
-            "not follow an article counts only as a content word."
+            "Mean of α on the gold links between two content words that each directly follow an article. French "
+            "adjectives and numerals that precede nouns are excluded. The rule uses no grammar: a noun that does not "
+            "follow an article counts only as a content word."
         ),
         "exchanged": gettext(
             "Mean of α on the two gold links of neighbouring words that swap places in translation, as in “green "
@@ -76,8 +76,8 @@ def measure_definitions() -> dict[str, str]:
             "for uniform weights. This measure is 0 for uniform weights and near 1 for weights on the diagonal."
         ),
         "order": gettext(
-            "Share of the pairs of swapped neighbours in which each French word attends more to its own English "
-            "word than to that of its neighbour. Attention along the diagonal would give a share of 0."
+            "Share of the pairs of swapped neighbours in which each French word attends more to its own English word "
+            "than to its neighbour’s English word. Attention along the diagonal would give a share of 0."
         ),
     }
 
@@ -108,8 +108,8 @@ def guidance_definition(runs: Sequence[Snapshots]) -> str:
     if not any(run.guidance for run in runs):
         return ""
     return gettext(
-        "In a guided run, each update pulls the attention towards word links (Chen et al. 2016). These links "
-        "were counted automatically in the same sentence pairs beforehand, not marked by hand."
+        "In guided training, each update pulls the attention towards word links (Chen et al. 2016). The word links "
+        "were estimated beforehand from the same sentence pairs, not marked by hand."
     )
 
 
@@ -154,7 +154,7 @@ def halfway_sentence(run: Snapshots) -> str:
         return ""
     listed = ", ".join(f"{names[name]} {grouped_digits(update)}" for update, name in reached)
     return gettext(
-        "Each measure of attention had made half of its total change by this update: {listed}. (Values between "
+        "Update at which each measure of attention had made half of its total change: {listed}. (Values between "
         "measurements are interpolated linearly.)",
         listed=listed,
     )
@@ -171,9 +171,9 @@ def link_counts_text(runs: Sequence[Snapshots]) -> str:
     if "aer" not in counts:
         return ""
     return gettext(
-        "The alignment is measured on {sentences} with gold links, marked by hand: {marks}, {content} links of "
-        "content words ({nouns} of them of nouns after an article), {articles} links of articles, and {pairs}. "
-        "Loss and BLEU are measured on {validation}.",
+        "The alignment is measured on {sentences} with gold links, marked by hand. The gold links are {marks}, "
+        "{content} links of content words (among them {nouns} links of nouns after an article), {articles} links of "
+        "articles, and {pairs}. Loss and BLEU are measured on {validation}.",
         sentences=ngettext("{count} sentence pair", "{count} sentence pairs", counts["aer"]),
         marks=ngettext("{count} link of punctuation", "{count} links of punctuation", counts.get("marks", 0)),
         content=counts.get("content", 0),

@@ -90,7 +90,7 @@ def logit_attribution_sentence(
     idle = idle_sources(entries, alpha)
     if idle:
         listed = ", ".join(f"{quote(names[j])} ({decimal(float(alpha[j]))})" for j in idle)
-        sentences.append(gettext("Much attention but almost no effect: {listed}.", listed=listed))
+        sentences.append(gettext("Source pieces with much attention but almost no effect: {listed}.", listed=listed))
     return " ".join(sentences)
 
 

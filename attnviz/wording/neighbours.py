@@ -23,9 +23,9 @@ def neighbours_caption() -> str:
     """Return what is searched, and what the result does not show."""
     return gettext(
         "The model computed a vector of the kind chosen above for every piece of the corpus. The list shows the "
-        "vectors nearest to this step’s vector, with their sentences: for the model, these vectors are similar. "
-        "The search covers all vectors except those of this sentence. But the model may use only some of the "
-        "numbers in a vector, and the list does not show which."
+        "vectors nearest to this step’s vector, each with its sentence. The nearer two vectors are, the more similar "
+        "they are for the model. The search covers all vectors of the corpus except those of your sentence. But the "
+        "model may use only some of the numbers in a vector, and the list does not show which numbers."
     )
 
 
@@ -54,9 +54,9 @@ def principal_map_sentence(principal_map: PrincipalMap, shown: int, total: int) 
     """Return the shares of variance that the map shows, and the number of vectors on it."""
     first, second = principal_map.shares
     sentence = gettext(
-        "The map shows the plane in which the corpus vectors differ most (principal components). The width of "
-        "the map shows {first} of the variance of the vectors, the height {second}. The map cannot show the "
-        "other {rest}. Points that are close on this plane may be far apart in reality.",
+        "The map shows the plane in which the corpus vectors differ most (principal components). The width of the map "
+        "shows {first} of the variance of the vectors, the height {second}. The map cannot show the other {rest} of "
+        "the variance. Points that are close on this plane may be far apart in reality.",
         first=percent(first),
         second=percent(second),
         rest=percent(max(1 - first - second, 0)),
@@ -80,9 +80,10 @@ def no_vectors_reason(*, imported: bool) -> str:
     """Return why a transformer has no such vectors, or why there are none of an `imported` translator."""
     if imported:
         return gettext(
-            "Neighbours exist only for translators trained with attnviz. This model was imported from another program."
+            "Nearest neighbours are available only for translators trained with attnviz. This model was imported from "
+            "another program."
         )
     return gettext(
-        "This model is a transformer. A transformer has no state and no single context vector per step, so there "
-        "are no neighbours to find."
+        "This model is a transformer. A transformer has no state and no single context vector per step, so there are "
+        "no nearest neighbours to find."
     )

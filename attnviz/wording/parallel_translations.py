@@ -37,7 +37,7 @@ def facts_text(facts: ModelFacts) -> str:
     """Return the facts in one line."""
     parts = [
         gettext("{count} parameters", count=thousands(facts.parameters)),
-        gettext("{time} ms for this sentence on this server", time=decimal(facts.milliseconds, 0)),
+        gettext("{time} ms to translate this sentence on this server", time=decimal(facts.milliseconds, 0)),
     ]
     if facts.bleu is not None:
         parts.append(
@@ -57,7 +57,9 @@ def step_caption(trace: Record, step: int) -> str:
     shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
     most = int(np.argmax(shares))
     attention = gettext(
-        "looks most at {word}, {weight}", word=quote(shorten(words.source[most], 20)), weight=decimal(shares[most])
+        "looks most at {word} (weight {weight})",
+        word=quote(shorten(words.source[most], 20)),
+        weight=decimal(shares[most]),
     )
     return gettext("{looks}; {sure}", looks=attention, sure=sure)
 
@@ -65,9 +67,9 @@ def step_caption(trace: Record, step: int) -> str:
 def heatmaps_caption() -> str:
     """Return how to read the small heatmaps."""
     return gettext(
-        "Rows are French words, columns are English words. Point at a cell to see both words. The brighter a "
-        "cell, the larger the weight (the shade is √α); for the transformer, this weight is the mean of all "
-        "heads. The model with a fixed vector has no attention."
+        "Rows are French words, columns are English words. Point at a cell to see its French word and its English "
+        "word. The brighter a cell, the larger its weight (the shade is √α). For the transformer, the weight is the "
+        "mean over all heads. The model with a fixed vector has no attention."
     )
 
 
@@ -77,14 +79,15 @@ def by_length_sentence(unmeasured_models: Sequence[str], larger_model: str) -> s
     `larger_model` names a model that is larger than the others.
     """
     sentence = gettext(
-        "BLEU is measured on sentences that none of the models was trained on. When these sentences are "
-        "resampled at random, the BLEU stays within the error bar 95 times in 100. The length of your sentence "
-        "is marked."
+        "BLEU is measured on test sentences, on which none of the models was trained. When the test sentences are "
+        "resampled at random, the BLEU stays within the error bar 95 times in 100. The figure marks the length of "
+        "your sentence."
     )
     if larger_model not in unmeasured_models:
         sentence += " " + gettext(
-            "{model} is larger and was trained on far more text. The height of its line says little about its "
-            "attention. But you can compare how the lines of all models fall as sentences get longer.",
+            "{model} is larger than the other models and was trained on far more text. The height of the line of "
+            "{model} says little about its attention. But you can compare how the lines of all models fall as "
+            "sentences get longer.",
             model=larger_model,
         )
     if not unmeasured_models:
@@ -110,14 +113,16 @@ def bleu_gap_sentence(additive: Mapping[str, float], transformer: Mapping[str, f
         return ""
     if not losses:
         return gettext(
-            "These models are small and equal in size. At every sentence length, the transformer’s BLEU is at "
-            "least that of the additive model."
+            "The transformer and the small additive model are about equal in size. At every sentence length, the "
+            "transformer’s BLEU is at least as high as that of the small additive model."
         )
     sentence = ngettext(
-        "These models are small, equal in size and trained for a short time. The transformer’s BLEU is below "
-        "that of the additive model at {count} of {all} sentence lengths, by up to {most} points.",
-        "These models are small, equal in size and trained for a short time. The transformer’s BLEU is below "
-        "that of the additive model at {count} of {all} sentence lengths, by up to {most} points.",
+        "The transformer and the small additive model are about equal in size and trained for a short time. The "
+        "transformer’s BLEU is below that of the small additive model at {count} of {all} sentence lengths, by up to "
+        "{most} points.",
+        "The transformer and the small additive model are about equal in size and trained for a short time. The "
+        "transformer’s BLEU is below that of the small additive model at {count} of {all} sentence lengths, by up to "
+        "{most} points.",
         len(losses),
         all=len(gaps),
         most=decimal(max(losses), 1),
@@ -126,8 +131,9 @@ def bleu_gap_sentence(additive: Mapping[str, float], transformer: Mapping[str, f
         sentence
         + " "
         + gettext(
-            "We tuned nothing for the transformer, and transformers are known to need longer training. We have "
-            "not tested whether longer training would close this gap in BLEU."
+            "We did not tune the training for the transformer. Transformers are known to need longer training than "
+            "recurrent models. We have not tested whether longer training would raise the transformer’s BLEU to that "
+            "of the additive model."
         )
     )
 
@@ -136,7 +142,8 @@ def combined_badge_text(verifications: Sequence[Verification], step: int) -> str
     """Return the verification badge of 0-based `step` for several models."""
     if all(verification.holds for verification in verifications):
         return gettext(
-            "All {numbers} numbers of step {step} are verified in {count} models; the largest difference is {largest}",
+            "All {numbers} numbers of step {step} are verified in {count} models; the recomputed numbers differ by at "
+            "most {largest}",
             numbers=thousands(sum(verification.numbers for verification in verifications)),
             step=step + 1,
             count=len(verifications),

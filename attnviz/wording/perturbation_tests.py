@@ -66,12 +66,12 @@ def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) ->
         *(
             (condition, float(perturbed.probabilities[piece]), perturbed)
             for perturbed, condition in (
-                (tests.without_strongest, gettext("Without the strongest piece")),
+                (tests.without_strongest, gettext("Without the most-attended piece")),
                 (tests.uniform, gettext("With uniform weights")),
-                (tests.adversary, gettext("With {moved} of the attention moved by a search", moved=moved)),
+                (tests.adversary, gettext("With {moved} of the attention moved by an adversarial search", moved=moved)),
             )
         ),
-        (gettext("In the median of {count} shuffles", count=count), median_probability(tests), None),
+        (gettext("In the median of {count} shuffles of the weights", count=count), median_probability(tests), None),
     ]
     changing = [(one, change) for one in trials if (change := _change_text(name, before, one[1]))]
     if changing:
@@ -79,10 +79,20 @@ def perturbation_tests_sentence(tests: PerturbationTests, spelling: Spelling) ->
         sentences = [gettext("{trial}, {change}.", trial=trial, change=change)]
         if perturbed is not None and perturbed.piece_id != piece:
             other, p = quoted_name(spelling(perturbed.piece_id)), float(perturbed.probabilities[perturbed.piece_id])
-            sentences.append(gettext("The model then writes {other} ({p}).", other=other, p=percent(p)))
+            sentences.append(
+                gettext(
+                    "With the changed weights, the model writes {other} with probability {p}.",
+                    other=other,
+                    p=percent(p),
+                )
+            )
     else:
         sentences = [
-            gettext("None of these tests changes the probability of {name}, {p}.", name=name, p=percent(before))
+            gettext(
+                "In every test with other attention weights, the probability of {name} stays {p}.",
+                name=name,
+                p=percent(before),
+            )
         ]
     dependence = tests.change_when_permuted
     if dependence < SMALL_CHANGE:
@@ -109,7 +119,7 @@ def best_sentence(best: PerturbedStep, real: PerturbedStep, piece_id: int, trace
     if not change:
         return ""
     return gettext(
-        "At most, {change}, with {share} of the weight on {source}.",
+        "The best attention found gives {change}, with {share} of the weight on {source}.",
         change=change,
         share=percent(float(best.weights[most])),
         source=quoted_name(trace.source_pieces[most]),
@@ -121,12 +131,12 @@ def shuffled_sentence(shuffled: PermutationEffects) -> str:
     steps = len(shuffled.change)
     unchanged_words = int((shuffled.kept > 0.5).sum())
     sentence = ngettext(
-        "Of {steps}, {count} still writes the same word in most shuffles of the attention weights. At {unmoved} "
-        "of the steps, the median change of the probabilities over all shuffles is below {little} (total "
-        "variation).",
-        "Of {steps}, {count} still write the same word in most shuffles of the attention weights. At {unmoved} "
-        "of the steps, the median change of the probabilities over all shuffles is below {little} (total "
-        "variation).",
+        "Of {steps}, {count} still writes the same word in most shuffles of the attention weights. At {unmoved} of "
+        "the steps, shuffling the weights changes the probabilities by less than {little} (median total variation "
+        "over all shuffles).",
+        "Of {steps}, {count} still write the same word in most shuffles of the attention weights. At {unmoved} of the "
+        "steps, shuffling the weights changes the probabilities by less than {little} (median total variation over "
+        "all shuffles).",
         unchanged_words,
         steps=ngettext("{count} step", "{count} steps", steps),
         unmoved=int((shuffled.change < SMALL_CHANGE).sum()),
@@ -136,7 +146,8 @@ def shuffled_sentence(shuffled: PermutationEffects) -> str:
         return sentence
     correlation = float(np.corrcoef(shuffled.largest, shuffled.change)[0, 1])
     return f"{sentence} " + gettext(
-        "The correlation between the largest weight of a step and the change of its probabilities is {r} (Pearson).",
+        "The correlation between the largest weight of a step and the change of the step’s probabilities after "
+        "shuffling is {r} (Pearson).",
         r=decimal(correlation),
     )
 
@@ -145,10 +156,10 @@ def minimal_change_sentence(minimal_change: MinimalChange, step: int, spelling: 
     """Return the minimal change of 0-based `step`."""
     name, distance = quoted_name(spelling(int(minimal_change.first_ids[step]))), float(minimal_change.distances[step])
     if np.isinf(distance):
-        return gettext("None of the weight changes tried makes the model write anything but {name}.", name=name)
+        return gettext("With every weight change tried, the model still writes {name}.", name=name)
     return gettext(
-        "Moving {share} of the weight (a total change of {distance}) makes the model write {other} instead of "
-        "{name}. This change is an upper bound: a smaller one may exist.",
+        "Moving {share} of the weight (an L1 distance of {distance}) makes the model write {other} instead of {name}. "
+        "The minimal change may be smaller: {share} is an upper bound.",
         other=quoted_name(spelling(int(minimal_change.second_ids[step]))),
         name=name,
         share=percent(distance / 2),
@@ -159,12 +170,12 @@ def minimal_change_sentence(minimal_change: MinimalChange, step: int, spelling: 
 def perturbation_tests_caveat() -> str:
     """Return what perturbation tests do and do not show."""
     return gettext(
-        "If other weights lead to the same word, the word did not need this attention (Jain & Wallace 2019). "
-        "That does not make the attention meaningless: the model was not trained with those other weights. No "
-        "sentence would make the model compute weights as far from the original weights as those of an "
-        "adversarial search (Wiegreffe & Pinter 2019). In translation, content words depend on attention far "
-        "more than articles and prepositions do (Moradi et al. 2019). Even if a word depends on attention, "
-        "attention does not explain the word: an annotation carries information from the whole sentence."
+        "If other weights lead to the same word, the word did not need the original weights (Jain & Wallace 2019). "
+        "The original weights may still be meaningful: the model was not trained with other weights. An adversarial "
+        "search finds weights so far from the original weights that no sentence would make the model compute them "
+        "(Wiegreffe & Pinter 2019). In translation, content words depend on attention far more than articles and "
+        "prepositions do (Moradi et al. 2019). Even if a word depends on attention, attention does not explain the "
+        "word: an annotation carries information from the whole sentence."
     )
 
 

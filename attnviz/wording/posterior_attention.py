@@ -46,9 +46,9 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
     }
     if first != last:
         return gettext(
-            "Before the word, {first} had the largest weight, {most}. With the annotation of {first} alone, "
-            "{word} would have had probability {less}; with that of {last} alone, {likely}. So {last} has the "
-            "largest weight once the word is known: this weight goes from {before} to {after}.",
+            "Before the word was known, {first} had the largest weight, {most}. The probability of {word} would have "
+            "been {less} with the annotation of {first} alone and {likely} with the annotation of {last} alone. So "
+            "{last} has the largest weight once the word is known: the weight of {last} goes from {before} to {after}.",
             most=percent(float(prior[first])),
             less=percent(float(attention.likelihood[step, first])),
             **names,
@@ -56,15 +56,15 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
         )
     if attention.change(step) < _SMALL_CHANGE:
         return gettext(
-            "Knowing the word changes little: the weight of {last} was {before} before the word and is {after} after "
-            "it. With the annotation of {last} alone, {word} would have had probability {likely}.",
+            "Knowing the word changes the attention little: the weight of {last} goes from {before} to {after}. With "
+            "the annotation of {last} alone, {word} would have had probability {likely}.",
             **names,
             **shares,
         )
     other = int(np.argsort(-np.where(np.arange(len(prior)) == last, -1, prior), kind="stable")[0])
     return gettext(
-        "With the annotation of {last} alone, {word} would have had probability {likely}; with that of {other} "
-        "alone, {less}. So the weight of {last} goes from {before} to {after} once the word is known.",
+        "The probability of {word} would have been {likely} with the annotation of {last} alone and {less} with the "
+        "annotation of {other} alone. So the weight of {last} goes from {before} to {after} once the word is known.",
         other=quoted_name(trace.source_pieces[other]),
         less=percent(float(attention.likelihood[step, other])),
         **names,
@@ -76,9 +76,9 @@ def posterior_caption() -> str:
     """Return how the three columns relate to the heatmap after the word."""
     return gettext(
         "The three columns (prior, likelihood, posterior) apply Bayes’ rule to this step alone. ◇ marks α′, the "
-        "posterior attention of the heatmap. α′ differs from the posterior column in three ways. It is a little "
-        "flatter, it includes what each annotation adds to the logit of the word, and it is lower for a piece that "
-        "other steps are aligned with. Of all variants tested, α′ gives the best word links."
+        "posterior attention of the heatmap. α′ is a little flatter than the posterior column. α′ also includes what "
+        "each annotation adds to the logit of the word. α′ is lower for a piece that other steps are aligned with. Of "
+        "all variants of posterior attention tested, α′ gives the best word links."
     )
 
 
@@ -104,9 +104,9 @@ def posterior_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
         else ""
     )
     note = gettext(
-        "Bayes’ rule: the prior is the weight of a piece, read as the probability that the model uses the "
-        "annotation of this piece. The likelihood is the probability of the word if the context were this "
-        "annotation alone. In the heatmap “After the word”, this piece has α′ = {posterior}.",
+        "Bayes’ rule: the prior is the weight of a piece, read as the probability that the model uses the annotation "
+        "of this piece. The likelihood is the probability of the word if the context were the annotation of the piece "
+        "alone. In the heatmap “After the word”, this piece has α′ = {posterior}.",
         posterior="⟦heatmap_posterior⟧",
     )
     return Equation(6, aligned(*lines), " ".join(filter(None, (note, state_note))))

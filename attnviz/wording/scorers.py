@@ -146,23 +146,24 @@ def additive() -> ScorerTexts:
         Terms(query="W_a", key="U_a", energy="v_a"),
         _additive_lines("{bias}", "⟦query⟧", "⟦key⟧"),
         gettext(
-            "Energy measures how well the state before this word fits a source piece, here piece {piece}. One "
-            "layer applied to the concatenated state and annotation gives the same result.",
+            "Energy measures how well the state before this word fits a source piece, here piece {piece}. One layer "
+            "applied to the concatenated state and annotation gives the same result as the two matrices of the "
+            "equation.",
             piece="⟦j⟧",
         ),
         gettext("Energy measures how well the updated state fits a source piece, here piece {piece}.", piece="⟦j⟧"),
         lambda units, count: gettext(
-            "An annotation has {units} numbers. Learned matrices first turn the query and the annotation into "
-            "{count} numbers each. Learned weights then combine the two results into one number.",
+            "An annotation has {units} numbers. Learned matrices first turn the query and the annotation into {count} "
+            "numbers each. Learned weights then combine the numbers of query and annotation into one number.",
             units=units,
             count=count,
         ),
         gettext(
-            '<span class="wide">For each unit: the value of <span class="decoder">the query</span>, that of '
-            '<span class="encoder">the key</span> with their sum (◆), its tanh, the learned weight v, and the '
-            "running sum of v times tanh. The last sum is the energy. </span>▮ marks a saturated unit, |tanh| ≥ "
-            "{saturated}. One layer applied to the concatenation [s ; h] gives the same result as W<sub>a</sub> "
-            "s + U<sub>a</sub> h.",
+            '<span class="wide">For each unit: the value of <span class="decoder">the query</span>, the value of '
+            '<span class="encoder">the key</span> with the sum of query and key (◆), the tanh of this sum, the '
+            "learned weight v, and the running sum of v times tanh. The last value of the running sum is the energy. "
+            "</span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One layer applied to the concatenation [s ; h] "
+            "gives the same result as W<sub>a</sub> s + U<sub>a</sub> h.",
             saturated=SATURATED,
         ),
     )
@@ -184,9 +185,9 @@ def general() -> ScorerTexts:
             units=units,
         ),
         gettext(
-            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, that of '
-            '<span class="encoder">the projected annotation</span>, and the running sum of their products. The '
-            "last sum is the energy.</span>"
+            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of '
+            '<span class="encoder">the projected annotation</span>, and the running sum of their products. The last '
+            "value of the running sum is the energy.</span>"
         ),
     )
 
@@ -199,9 +200,9 @@ def dot() -> ScorerTexts:
         Terms(),
         _product_lines("{annotation}"),
         gettext(
-            "Energy measures how well the state fits this source piece. This energy needs no matrix: each "
-            "direction of the encoder has half as many units as the decoder, so an annotation is as long as the "
-            "state."
+            "Energy measures how well the state fits this source piece. Dot-product attention needs no matrix, "
+            "because an annotation is as long as the state. Each direction of the encoder has half as many units as "
+            "the decoder."
         ),
         _fit_note(),
         lambda units, _: gettext(
@@ -210,9 +211,9 @@ def dot() -> ScorerTexts:
             units=units,
         ),
         gettext(
-            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, that of '
-            '<span class="encoder">the annotation</span>, and the running sum of their products. The last sum is '
-            "the energy.</span>"
+            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of '
+            '<span class="encoder">the annotation</span>, and the running sum of their products. The last value of '
+            "the running sum is the energy.</span>"
         ),
     )
 
@@ -231,14 +232,14 @@ def location() -> ScorerTexts:
         ),
         "",
         lambda _, count: gettext(
-            "Each position in the sentence has its own {count} numbers, whatever word is there. These numbers "
-            "are multiplied by those of the query, one by one, and the products are added up.",
+            "Each position in the sentence has its own {count} numbers, whatever word is there. The numbers of a "
+            "position are multiplied by those of the query, one by one, and the products are added up.",
             count=count,
         ),
         gettext(
-            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, that of '
-            '<span class="encoder">the position</span>, and the running sum of their products. The last sum is '
-            "the energy.</span>"
+            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of '
+            '<span class="encoder">the position</span>, and the running sum of their products. The last value of the '
+            "running sum is the energy.</span>"
         ),
         gettext(
             "With location attention, a key belongs to a position in the sentence, not to the word at that position."
@@ -257,15 +258,15 @@ def location_aware() -> ScorerTexts:
             *_additive_lines(r" + L f_{⟦i⟧,⟦j⟧}", "⟦query⟧", "⟦key⟧", r"L\,⟦features⟧"),
         ),
         note=gettext(
-            "Energy measures how well the state before this word fits source piece {piece}. The energy also "
-            "depends on the weights α of the previous step: the filters F compute features f from the weights at "
-            "each position and its neighbours. Before the first word, these weights are all 0.",
+            "Energy measures how well the state before this word fits source piece {piece}. The energy also depends "
+            "on the weights α of the previous step. The filters F compute features f from the weights at each "
+            "position and its neighbours. Before the first word, all weights α are 0.",
             piece="⟦j⟧",
         ),
         fit=lambda units, count: gettext(
-            "An annotation has {units} numbers. Learned matrices turn the query, the annotation, and the attention "
-            "that the previous step gave to this piece and its neighbours into {count} numbers each. Learned weights "
-            "then combine the three results into one number.",
+            "An annotation has {units} numbers. Learned matrices turn three inputs into {count} numbers each: the "
+            "query, the annotation, and the attention that the previous step gave to this piece and its neighbours. "
+            "Learned weights then combine the numbers of all three inputs into one number.",
             units=units,
             count=count,
         ),

@@ -92,9 +92,9 @@ def _gru_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "This is the gated recurrent unit (GRU) of PyTorch. The reset gate r is applied after the matrix U, and "
-        "the update gate z says how much of the old state is kept. The equation shows unit {unit}, which changed "
-        "most.",
+        "The state is updated by the gated recurrent unit (GRU) of PyTorch. The reset gate r is applied after the "
+        "matrix U. The update gate z says how much of the old state is kept. The equation shows unit {unit}, which "
+        "changed most.",
         unit="⟦unit⟧",
     )
     return Equation(4, aligned(*lines), note)
@@ -117,8 +117,8 @@ def _lstm_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
         rf"{new} &= ⟦state⟧",
     )
     note = gettext(
-        "This is the LSTM of PyTorch. The LSTM keeps a memory m beside the state s. The equation shows unit "
-        "{unit}, which changed most.",
+        "The state is updated by the LSTM of PyTorch. The LSTM keeps a memory m beside the state s. The equation "
+        "shows unit {unit}, which changed most.",
         unit="⟦unit⟧",
     )
     return Equation(4, aligned(*lines), note)
@@ -136,12 +136,12 @@ def _word_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
         note = (
             gettext(
                 "The readout is linear: it only multiplies state, context and previous word by weights and adds the "
-                "products. So a logit is exactly a sum of parts."
+                "products. So a logit is exactly a sum of parts: one for each input and bias."
             )
             if trace.config["readout"] == "joined"
             else gettext(
                 "The readout is linear: it only multiplies state and context by weights and adds the products. So a "
-                "logit is exactly a sum of parts."
+                "logit is exactly a sum of parts: one for each input and bias."
             )
         )
     elif trace.config["readout"] == "state":
@@ -149,7 +149,9 @@ def _word_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
         note = gettext("The logits are computed from the new state alone: the context vector acts through the state.")
     else:
         first = rf"t_{{⟦i⟧}} &= \tanh({affine})"
-        note = gettext("A tanh lies between context and logit, so a logit of this model does not split into parts.")
+        note = gettext(
+            "A tanh lies between context and logit, so a logit of this model does not split into one part per input."
+        )
     lines = (
         first,
         r"&= ⟦readout⟧⟦chosen⟧",
@@ -179,7 +181,7 @@ def _lstm_texts(trace: Seq2SeqTrace, step: int) -> Texts:
 def import_stage_titles(trace: Seq2SeqTrace) -> dict[int, str]:
     """Return the names of the stages; where the query is s_i, the state changes before attention."""
     state = {4: gettext("The state moves")}
-    attention = {1: gettext("Query meets keys"), 2: gettext("Softmax"), 3: gettext("The context vector grows")}
+    attention = {1: gettext("Query meets keys"), 2: gettext("Softmax"), 3: gettext("The context vector is built")}
     word = {5: gettext("The word is chosen")}
     return attention | state | word if trace.queries_previous_state else state | attention | word
 
@@ -200,8 +202,8 @@ def narrate_seq2seq(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
 def no_logit_attribution_reason() -> str:
     """Return why a logit does not split into parts in a model with a tanh or a cell before its output layer."""
     return gettext(
-        "This model has no logit attribution: a tanh or a GRU lies between the context vector and the logit, so a "
-        "logit does not split into parts."
+        "This model has no logit attribution, because a logit does not split into one part per input. A tanh or a GRU "
+        "lies between the context vector and the logit."
     )
 
 
@@ -214,8 +216,8 @@ def _state_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
     values = {"count": len(after), "kept": share, "from_": _candidate_inputs(trace, step)}
     if lstm:
         start = gettext(
-            "On average over {count} units, the forget gate keeps {kept} of the memory. The new part is made "
-            "from {from_}.",
+            "On average over {count} units, the forget gate keeps {kept} of the memory. The new part of the memory is "
+            "made from {from_}.",
             **values,
         )
         outcome = gettext("{kept} of the memory kept", kept=share)
@@ -226,7 +228,7 @@ def _state_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
             "candidate. The candidate is made from {from_}.",
             **values,
         )
-        outcome = gettext("{kept} kept, {new} rewritten", kept=share, new=values["new"])
+        outcome = gettext("{kept} of the state kept, {new} rewritten", kept=share, new=values["new"])
     most = gettext(
         "Unit {unit} of the state changed most, from {before} to {after}.",
         unit=unit + 1,
@@ -260,8 +262,8 @@ def _word_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
         )
     elif readout == "affine":
         start = gettext(
-            "A matrix combines the state and the context vector into {count} numbers. These numbers determine the "
-            "logit of every word.",
+            "A matrix combines the state and the context vector into {count} numbers, which determine the logit of "
+            "every word.",
             count=trace.readouts.shape[1],
         )
     elif readout == "state":
@@ -270,8 +272,8 @@ def _word_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
         )
     else:
         start = gettext(
-            "The state and the context vector are combined into {count} numbers between −1 and 1 (by a matrix "
-            "and tanh). These numbers determine the logit of every word.",
+            "A matrix and tanh combine the state and the context vector into {count} numbers between −1 and 1. The "
+            "{count} numbers determine the logit of every word.",
             count=trace.readouts.shape[1],
         )
     return f"{start} {rest}", outcome

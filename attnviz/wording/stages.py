@@ -51,7 +51,7 @@ def stage_titles(trace: Trace) -> dict[int, str]:
     return {
         1: gettext("Query meets keys"),
         2: gettext("Softmax"),
-        3: gettext("The context vector grows"),
+        3: gettext("The context vector is built"),
         4: gettext("The state moves"),
         5: gettext("The word is chosen"),
     }
@@ -93,26 +93,26 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     values: dict[str, object] = {"count": count, "name": capitalised(name)}
     if not trace.queries_previous_state:
         sentence = gettext(
-            "Each of the {count} pieces has an annotation (the encoder’s description of it) and a key. The query "
-            "is the updated state, {state}. The energy of a piece is one number: how well its key fits the query. "
-            "{name} fits best.",
+            "Each of the {count} pieces has an annotation (the encoder’s description of the piece) and a key. The "
+            "query is the updated state, {state}. The energy of a piece is one number: how well its key fits the "
+            "query. {name} fits the query best.",
             state=f"s{subscript(step + 1)}",
             **values,
         )
     elif trace.config.get("query") == "joined":
         sentence = gettext(
-            "Each of the {count} pieces has an annotation (the encoder’s description of it) and a key. The query "
-            "joins the previous word and the decoder state before this word, {state}. The energy of a piece is one "
-            "number: how well its key fits the query. {name} fits best. The model also attends to the empty "
-            "positions, <pad>.",
+            "Each of the {count} pieces has an annotation (the encoder’s description of the piece) and a key. The "
+            "query joins the previous word and the decoder state before this word, {state}. The energy of a piece is "
+            "one number: how well its key fits the query. {name} fits the query best. The model also attends to the "
+            "empty positions, <pad>.",
             state=f"s{subscript(step)}",
             **values,
         )
     else:
         sentence = gettext(
-            "Each of the {count} pieces has an annotation (the encoder’s description of it) and a key. The query "
-            "is the decoder state before this word, {state}. The energy of a piece is one number: how well its "
-            "key fits the query. {name} fits best.",
+            "Each of the {count} pieces has an annotation (the encoder’s description of the piece) and a key. The "
+            "query is the decoder state before this word, {state}. The energy of a piece is one number: how well its "
+            "key fits the query. {name} fits the query best.",
             state=f"s{subscript(step)}",
             **values,
         )
@@ -135,8 +135,8 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     if interventions:
         original_share = float(softmax(trace.energies[step].astype(np.float64))[order[0]])
         sentence = gettext(
-            "Changed by hand: {done}. So {first} has {share} of the weight; without this change, {first} would "
-            "have {own}. All weights add up to 1.",
+            "Changed by hand: {done}. So {first} has {share} of the weight, instead of {own} without the change. All "
+            "weights add up to 1.",
             done=interventions,
             first=best,
             share=percent(float(alpha[order[0]])),
@@ -145,8 +145,8 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
         return sentence, outcome
     lead = shown_difference(trace.energies[step, order[:2]])
     sentence = gettext(
-        "The exponential turns a difference into a ratio. The energy of {first} is {lead:.2f} above that of "
-        "{second}, so its weight is {times} as large. All weights add up to 1.",
+        "The exponential turns a difference of energies into a ratio of weights. The energy of {first} is {lead:.2f} "
+        "above that of {second}, so the weight of {first} is {times} that of {second}. All weights add up to 1.",
         first=best,
         lead=lead,
         second=quoted_name(trace.source_pieces[order[1]]),
@@ -159,8 +159,8 @@ def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     """Return the source pieces in the context of 0-based `step`, and how few make up most of it."""
     parts, outcome = context_shares(trace, step)
     sentence = gettext(
-        "Each strip is an annotation multiplied by its weight. The sum of the strips is {context}, the source as "
-        "this step sees it: {parts}",
+        "Each strip is an annotation multiplied by its weight. The sum of the strips is the context vector {context}, "
+        "which represents the source at this step: {parts}",
         context=f"c{subscript(step + 1)}",
         parts=parts,
     )
@@ -182,8 +182,8 @@ def context_shares(trace: Aligned, step: int) -> tuple[str, str]:
 
 def _fixed_context_stage(trace: Trace, step: int) -> tuple[str, str]:
     sentence = gettext(
-        "This model has no attention. {context} is the same vector at every step: the encoder’s state after "
-        "the last of {count} pieces. The whole sentence must fit into this vector.",
+        "This model has no attention. The context vector {context} is the same at every step: the encoder’s state "
+        "after the last of {count} pieces. The whole sentence must fit into one vector.",
         context=f"c{subscript(step + 1)}",
         count=len(trace.source_pieces),
     )
@@ -196,8 +196,8 @@ def _state_stage(trace: Trace, step: int) -> tuple[str, str]:
     unit = int(np.abs(after - before).argmax())
     shares = {"kept": percent(kept_share), "new": percent(1 - kept_share)}
     sentence = gettext(
-        "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the "
-        "candidate. The candidate is made from {piece} and {context}. Unit {unit} changed most, from {before} to "
+        "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the candidate. "
+        "The candidate is made from {piece} and {context}. Unit {unit} of the state changed most, from {before} to "
         "{after}.",
         count=len(after),
         piece=quoted_name(trace.previous_pieces[step]),
@@ -207,12 +207,13 @@ def _state_stage(trace: Trace, step: int) -> tuple[str, str]:
         after=decimal(float(after[unit])),
         **shares,
     )
-    return sentence, gettext("{kept} kept, {new} rewritten", **shares)
+    return sentence, gettext("{kept} of the state kept, {new} rewritten", **shares)
 
 
 def _word_stage(trace: Trace, step: int) -> tuple[str, str]:
     start = gettext(
-        "Maxout keeps the larger unit of each of {count} pairs. These units determine the logit of every word.",
+        "Maxout keeps the larger unit of each of {count} pairs. The units that maxout keeps determine the logit of "
+        "every word.",
         count=len(trace.readouts[step]),
     )
     rest, outcome = word_choice_texts(trace, step)

@@ -83,8 +83,8 @@ def _suspected_words(trace: Record, suspect: SuspectedError) -> str:
 def _title(trace: Record, suspect: SuspectedError) -> str:
     if suspect.judged:
         return gettext(
-            "The authors of this example marked {word} as wrong: the translator looked at the right word, but chose a "
-            "wrong sense of it. The checks do not find this mistake.",
+            "The authors of this example marked {word} as wrong. The translator looked at the right English word, but "
+            "chose a wrong sense of that English word. The automatic checks do not find the mistake in {word}.",
             word=_suspected_words(trace, suspect),
         )
     if suspect.finding.strong:
@@ -100,10 +100,10 @@ def _attended(trace: Record, suspect: SuspectedError) -> CardLine:
     name, show = gettext("Where it looked"), gettext("Show step {step}", step=suspect.step + 1)
     if suspect.finding.kind is Kind.OMITTED:
         text = (
-            gettext("No French word looked mainly at these words, up to the end mark.")
+            gettext("The translation ended before any French word looked mainly at the English words in question.")
             if ends_too_early(trace, suspect)
             else gettext(
-                "The attention passes over them where the translator writes {word}.",
+                "The attention skips the English words in question where the translator writes {word}.",
                 word=everyday_name(trace.target_pieces[suspect.step]),
             )
         )
@@ -111,14 +111,14 @@ def _attended(trace: Record, suspect: SuspectedError) -> CardLine:
         words = trace.words().target
         named = [quote(shorten(words[target], 20)) for target in attending_words(trace, suspect.finding)]
         text = gettext(
-            "These words looked at it most: {words}.",
+            "French words that looked most at the English word in question: {words}.",
             words=", ".join(named[:_MOST_NAMED]) + (" …" if len(named) > _MOST_NAMED else ""),
         )
     else:
         alignment, source = trace.words(), suspect.source or 0
         word = next(k for k, group in enumerate(alignment.source_groups) if source in group)
         text = gettext(
-            "{share} of its attention is on {word}.",
+            "{share} of the attention of this step is on {word}.",
             share=percent(float(trace.alignment[suspect.step][list(alignment.source_groups[word])].sum())),
             word=quote(shorten(alignment.source[word], 30)),
         )
@@ -131,7 +131,7 @@ def _runner_up(trace: Record, suspect: SuspectedError) -> CardLine | None:
         return None
     index, probability, piece = other
     text = gettext(
-        "{other} has {share}; {written} has {own}.",
+        "{other} has probability {share}; {written} has probability {own}.",
         other=everyday_name(piece),
         share=format_share(probability),
         written=everyday_name(trace.target_pieces[suspect.step]),
@@ -147,7 +147,9 @@ def _hypothesis(trace: Record, suspect: SuspectedError) -> CardLine | None:
         return None
     name, other = gettext("Another hypothesis of the search"), better_hypothesis(trace, suspect)
     if other is None and suspect.finding.kind is Kind.OMITTED:
-        return CardLine(name, gettext("None of the {count} translations of the search is longer.", count=count))
+        return CardLine(
+            name, gettext("None of the {count} translations of the search is longer than the chosen one.", count=count)
+        )
     if other is None:
         return CardLine(name, gettext("All {count} translations of the search have this word.", count=count))
     words = tuple(changed_words(_spaced(other.hypothesis.translation), _spaced(trace.translation)))
@@ -159,21 +161,24 @@ def _needed(trace: Record, suspect: SuspectedError) -> CardLine:
     written, step = everyday_name(trace.target_pieces[suspect.step]), suspect.step + 1
     if finding.kind is Kind.OMITTED:
         if trace.search.method == "forced":
-            return CardLine(name, gettext("The given French would have to translate these words."))
+            return CardLine(name, gettext("The given French would have to translate the English words in question."))
         if ends_too_early(trace, suspect) or suspect.source is None:
             return CardLine(
-                name, gettext("At step {step}, another piece than the end mark would have to win.", step=step)
+                name,
+                gettext("At step {step}, the model would have to write another piece than the end mark.", step=step),
             )
         piece = everyday_name(trace.source_surfaces[suspect.source])
         text = gettext("Step {step} would have to look at {piece}.", step=step, piece=piece)
-        return CardLine(name, text, button=gettext("Look only at {piece} there", piece=piece))
+        return CardLine(name, text, button=gettext("Look only at {piece}", piece=piece))
     if finding.strong and suspect.source is not None:
         piece = everyday_name(trace.source_surfaces[suspect.source])
-        text = gettext("Step {step} would have to look away from {piece}.", step=step, piece=piece)
+        text = gettext("Step {step} would have to look at another piece than {piece}.", step=step, piece=piece)
         return CardLine(name, text, button=gettext("Ignore {piece} there", piece=piece))
     share = percent(float(trace.probabilities[suspect.step]))
     text = gettext(
-        "Another piece would have to be more likely than {written}: above {share}.", written=written, share=share
+        "Another piece would have to be more probable than {written}, which has probability {share}.",
+        written=written,
+        share=share,
     )
     return CardLine(name, text, button=gettext("Write another word"))
 

@@ -50,10 +50,10 @@ def stop_titles() -> dict[int, str]:
     return {
         1: gettext("One word and its attention"),
         2: gettext("What an annotation is"),
-        3: gettext("A query meets the keys"),
+        3: gettext("Comparing query and keys"),
         4: gettext("Softmax: shares of attention"),
-        5: gettext("The context is mixed"),
-        6: gettext("The word it writes"),
+        5: gettext("Mixing the context vector"),
+        6: gettext("The written word"),
         7: gettext("Before and after the word"),
         QUIZ_STOP: gettext("Your turn"),
     }
@@ -103,8 +103,8 @@ def _missing_reason(tour: TourData, number: int) -> str:
         return no_attention_reason()
     if number == SOFTMAX_STOP and tour.has_changed_weights:
         return gettext(
-            "The attention weights of this step were changed by hand, so they no longer come from softmax. To "
-            "see this stop, go back to the first translation."
+            "The attention weights of this step were changed by hand, so they no longer come from softmax. To see "
+            "this stop of the tour, go back to the first translation."
         )
     if number == POSTERIOR_STOP and record.imported:
         return gettext(
@@ -113,8 +113,8 @@ def _missing_reason(tour: TourData, number: int) -> str:
         )
     if number == POSTERIOR_STOP and not record.attends_once:
         return gettext(
-            "A transformer looks at the sentence many times at each step, once with each head. This stop exists "
-            "only for translators that look at the sentence only once per step."
+            "A transformer looks at the sentence many times at each step, once with each head. This stop of the tour "
+            "exists only for translators that look at the sentence only once per step."
         )
     if number == POSTERIOR_STOP and tour.posterior_weights is None:
         return gettext("Posterior attention cannot be computed: the model that made this translation is not installed.")
@@ -124,8 +124,8 @@ def _missing_reason(tour: TourData, number: int) -> str:
 def no_attention_reason() -> str:
     """Return why a translator without attention has no stop about attention."""
     return gettext(
-        "This translator has no attention: it gives no weights to English words, so this stop has nothing to "
-        "show. Under “More”, choose a model with attention, then come back."
+        "This translator has no attention: it gives no weights to English words. So this stop of the tour has nothing "
+        "to show. Under “More”, choose a model with attention, then come back."
     )
 
 
@@ -151,12 +151,12 @@ def quiz_introduction(tour: TourData, questions: Sequence[Question]) -> str:
         )
     if len(questions) == 1:
         return gettext(
-            "Which English word did the translator look at most for this word? Choose it. The pictures are hidden "
+            "Choose the English word that the translator looked at most for this French word. The pictures are hidden "
             "until you have answered."
         )
     return gettext(
-        "Here are {count} French words of different kinds. For each, choose the English word that the translator "
-        "looked at most. The pictures are hidden until you have answered.",
+        "Here are {count} French words of different kinds. For each French word, choose the English word that the "
+        "translator looked at most. The pictures are hidden until you have answered.",
         count=len(questions),
     )
 
@@ -183,7 +183,9 @@ def answer_explanation(tour: TourData, question: Question) -> str:
                 **values,
             )
         )
-    return f"{text} {gettext('The word order changes at this word.')}" if question.kind == "crossed" else text
+    if question.kind != "crossed":
+        return text
+    return f"{text} {gettext('At this word, the French word order differs from the English order.')}"
 
 
 def chance_sentence(chances: ChanceScore, count: int, *, after: bool) -> str:
@@ -210,7 +212,7 @@ def quiz_labels(tour: TourData) -> dict[str, str]:
         "ask": gettext("Word {k} of {n}: where did the translator look most for “{word}”?"),
         "english": gettext("English words to choose from"),
         "right": gettext("Right."),
-        "wrong": gettext("Not this word: {word} got {share} of the attention."),
+        "wrong": gettext("Wrong: {word} got {share} of the attention."),
         "shades": gettext(
             "The greener a word, the more the translator looked at it. The underlined word has the largest posterior "
             "attention."

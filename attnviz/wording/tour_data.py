@@ -1,4 +1,7 @@
-"""The data of the tour: a translation with its posterior attention, the words chosen from it, and coloured text."""
+"""`TourData`: a translation, its posterior attention, and the words and steps of the tour; marks for colours.
+
+Sentences of the tour are plain text in which `coloured` marks names and `coloured_parts` finds them again.
+"""
 
 from __future__ import annotations
 

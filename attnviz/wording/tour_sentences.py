@@ -81,7 +81,8 @@ def _heads_sentence(record: Any) -> str:
     if not record.has_heads:
         return ""
     return gettext(
-        "A transformer looks with many heads at once. The heatmap shows: {heads}.", heads=shown_heads(record)
+        "A transformer looks at the sentence with many heads at once. The heatmap shows: {heads}.",
+        heads=shown_heads(record),
     )
 
 
@@ -91,28 +92,26 @@ def annotation_sentences(tour: TourData) -> tuple[str, ...]:
     units, name = record.annotations.shape[1], tour.piece(j)
     if record.has_heads:
         read = gettext(
-            "Before writing, the translator read the sentence: in each of {layers} layers, every piece looked at "
-            "all the others. The result for {word} is a list of {units} numbers.",
+            "Before writing, the translator read the sentence: in each of {layers} layers, every piece looked at all "
+            "other pieces. For {word}, this reading gave a list of {units} numbers.",
             layers=record.config["layers"],
             word=name,
             units=units,
         )
-        return read, gettext(
-            "These numbers are the annotation of the word: they describe the word among its neighbours."
-        )
+        return read, gettext("The numbers of a word are its annotation: they describe the word among its neighbours.")
     words = record.words()
     word = next(k for k, group in enumerate(words.source_groups) if j in group)
     words_before = coloured(quote(shorten(" ".join(words.source[: word + 1]), LONGEST_WORD)), "source")
     if not record.reads_backwards:
         read = gettext(
-            "Before writing, the translator read the sentence from its beginning. At {word}, the translator noted "
-            "{units} numbers from reading up to this word ({before}).",
+            "Before writing, the translator read the sentence from its beginning. At {word}, after reading {before}, "
+            "the translator noted {units} numbers.",
             word=name,
             units=units,
             before=words_before,
         )
         return read, gettext(
-            "These numbers are the annotation of the word: they describe the word together with the words before it."
+            "The numbers of a word are its annotation: they describe the word together with the words before it."
         )
     read = gettext(
         "Before writing, the translator read the sentence from both ends. At {word}, the translator noted "
@@ -124,8 +123,8 @@ def annotation_sentences(tour: TourData) -> tuple[str, ...]:
         before=words_before,
     )
     return read, gettext(
-        "These numbers are the annotation of the word: they describe the word among its neighbours. The two "
-        "strips at each word show some of these numbers: positive numbers are blue, negative numbers are red."
+        "The numbers of a word are its annotation: they describe the word among its neighbours. The two strips at "
+        "each word show some numbers of its annotation: positive numbers are blue, negative numbers are red."
     )
 
 
@@ -140,8 +139,8 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
     record = tour.record
     if record.has_heads:
         start = gettext(
-            "This stop shows one head: {head}. The query of this head comes from what the decoder has computed "
-            "so far. It is compared with the key of each annotation.",
+            "This stop of the tour shows one head: {head}. The query of this head comes from what the decoder has "
+            "computed so far. The query is compared with the key of each annotation.",
             head=opened_head_name(head_trace(record)),
         )
         return start, gettext(
@@ -151,14 +150,14 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
     units = record.states.shape[1]
     if tour.word.step == 0:
         start = gettext(
-            "Before the first word, the decoder state is a list of {units} numbers computed from the sentence. "
-            "This list is the query; the translator compares it with every annotation (the keys).",
+            "Before the first word, the decoder state is a list of {units} numbers computed from the sentence. The "
+            "decoder state is the query; the translator compares the query with every annotation (the keys).",
             units=units,
         )
     else:
         start = gettext(
-            "Before the decoder writes this word, its state is a list of {units} numbers. This list is the "
-            "query; the translator compares it with every annotation (the keys).",
+            "Before the decoder writes this word, its state is a list of {units} numbers. The decoder state is the "
+            "query; the translator compares the query with every annotation (the keys).",
             units=units,
         )
     fits = gettext(
@@ -185,16 +184,16 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     e, alpha = tour.energies.astype(np.float64), tour.opened.alignment[tour.word.step]
     order = np.argsort(-e, kind="stable")
     start = gettext(
-        "Softmax turns the numbers of the previous stop into shares that add up to 100\u00a0%. It takes the "
-        "exponential, exp, of each number, then divides each result by the total."
+        "Softmax turns the numbers of the previous stop of the tour into shares that add up to 100 %. Softmax takes "
+        "the exponential, exp, of each number, then divides each result by the total."
     )
     if len(order) == 1:
         return (start, gettext("There is only one piece, so it gets all the attention."))
     best, second = int(order[0]), int(order[1])
     lead = shown_difference((e[best], e[second]))
     ratio = gettext(
-        "The number for {best} is {high}, that for {second} {low}. The difference is {apart}, so the share of {best} "
-        "is exp({apart}) = {times} as large: {share} against {less}.",
+        "The number is {high} for {best} and {low} for {second}. The difference is {apart}, so the share of {best} is "
+        "exp({apart}) = {times} that of {second}: {share} against {less}.",
         best=tour.piece(best),
         second=tour.piece(second),
         high=decimal(float(e[best])),
@@ -205,7 +204,8 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
         less=fine_percent(float(alpha[second])),
     )
     return f"{start} {ratio}", gettext(
-        "Change how well one piece fits: drag its bar, or press ← → on it. The shares of all pieces then change."
+        "To change how well a piece fits the query, drag its bar, or press ← → on the bar. The shares of all pieces "
+        "then change."
     )
 
 
@@ -219,17 +219,17 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
             parts=_mixture_text(tour),
         )
         return mixed, gettext(
-            "The sum, a list of {units} numbers, is the output of this head. Every head does this, and the "
-            "outputs are added up.",
+            "The sum of the products, a list of {units} numbers, is the output of this head. Every head computes such "
+            "an output, and a matrix combines the outputs.",
             units=head_trace(record).values.shape[-1],
         )
     units = record.contexts.shape[1]
     if not record.attends:
         return (
             gettext(
-                "The only thing this word sees of the sentence is {context}: {units} numbers that the encoder "
-                "computes by reading the sentence to its end. These numbers are the same for every word, however "
-                "long the sentence.",
+                "The decoder gets only {context} of the sentence: {units} numbers that the encoder computes by "
+                "reading the sentence to its end. The decoder gets the same numbers for every word, however long the "
+                "sentence.",
                 units=units,
                 context=coloured(gettext("the last annotation"), "context"),
             ),
@@ -238,23 +238,25 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
     nearest = int(cosines.argmax())
     if step == tour.word.step:
         mixed = gettext(
-            "Now the translator multiplies every annotation by its share and adds up the products: {parts}.",
+            "Now the translator multiplies every annotation by its share of attention and adds up the products: "
+            "{parts}.",
             parts=_mixture_text(tour),
         )
     else:
         mixed = gettext(
-            "For {first}, one English word gets {most} of the attention, so a mixture hardly shows. For another "
-            "word, {word}, several words share the attention. The translator multiplies every annotation by its share "
-            "and adds up the products: {parts}. The sum is a mixture, not a copy of one word.",
+            "For {first}, one English word gets {most} of the attention, so the context vector is hardly a mixture. "
+            "For another word, {word}, several English words share the attention. The translator multiplies every "
+            "annotation by its share of attention and adds up the products: {parts}. The sum is a mixture of "
+            "annotations, not a copy of one annotation.",
             first=tour.written(tour.word.step),
             most=percent(float(tour.opened.alignment[tour.word.step].max())),
             word=tour.written(step),
             parts=_mixture_text(tour),
         )
     return mixed, gettext(
-        "The sum is {context}, also a list of {units} numbers. This sum is all that the decoder sees of the "
-        "sentence at this step. The direction of the sum is closest to that of the annotation of {word} (cosine "
-        "{cosine}).",
+        "The sum of the products is {context}, also a list of {units} numbers. The context vector is all that the "
+        "decoder gets of the sentence at this step. Of all annotations, that of {word} is closest in direction to the "
+        "context vector (cosine {cosine}).",
         context=coloured(gettext("the context vector"), "context"),
         units=units,
         word=tour.piece(nearest),
@@ -275,14 +277,14 @@ def written_word_sentences(tour: TourData) -> tuple[str, ...]:
     count = thousands(int(record.config["vocabulary_size"]))
     if record.has_heads or record.reads_new_state:
         start = gettext(
-            "From the sentence, its own state and the word before, the translator computes a probability for each of "
-            "the {count} pieces that it knows.",
+            "From the sentence, its own state and the previous word, the translator computes a probability for each "
+            "of the {count} pieces that it knows.",
             count=count,
         )
     else:
         start = gettext(
-            "From the sentence, its state before this word and the word before, the translator computes a probability "
-            "for each of the {count} pieces that it knows.",
+            "From the sentence, the previous word and its state before this word, the translator computes a "
+            "probability for each of the {count} pieces that it knows.",
             count=count,
         )
     if record.attends and not record.has_heads and tour.mixed_step != step:
@@ -348,8 +350,9 @@ def posterior_sentences(tour: TourData) -> tuple[str, ...]:
         word=name,
     )
     bayes = gettext(
-        "Bayes’ rule corrects the shares of attention once the word is known. It multiplies each share by the "
-        "probability of {word} if the decoder had only this annotation. The shares change: {shares}.",
+        "Bayes’ rule corrects the shares of attention once the word is known. Bayes’ rule multiplies the share of "
+        "each English word by the probability that {word} would have with the annotation of this English word alone. "
+        "The shares change: {shares}.",
         word=name,
         shares=shares,
     )
@@ -366,5 +369,6 @@ def _whole_words_sentence(tour: TourData) -> str:
     if len(words.target_groups[tour.posterior_word]) == 1 and all(len(group) == 1 for group in words.source_groups):
         return ""
     return gettext(
-        "These shares are for whole words, with all their pieces. The diagram and the bars show each piece separately."
+        "The shares in this text are for whole words, with all their pieces. The diagram and the bars show each piece "
+        "separately."
     )

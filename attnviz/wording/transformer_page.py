@@ -35,8 +35,8 @@ def work_equation(
         rf"&= {_number(dot.total)}",
     )
     note = gettext(
-        "The state has n units, the additive energy n′; the English sentence has Tₓ pieces, the French sentence "
-        "Tᵧ. An annotation has 2n numbers."
+        "The state has n units, and the additive energy has n′ units. The English sentence has Tₓ pieces, and the "
+        "French sentence has Tᵧ pieces. An annotation has 2n numbers."
     )
     return Equation(1, aligned(*lines), note)
 
@@ -44,10 +44,10 @@ def work_equation(
 def work_sentence(additive: Multiplications, dot: Multiplications) -> str:
     """Return what general attention saves, and where."""
     return gettext(
-        "All energies of this sentence take {additive} multiplications with additive attention, or {dot} with "
-        "general attention. General attention uses the state directly as its query, which saves {queries} "
-        "multiplications. It needs no tanh, while the additive energy needs {tanh}. With it, the energies of a "
-        "step are a single product of a matrix and a vector.",
+        "All energies of this sentence take {additive} multiplications with additive attention, or {dot} with general "
+        "attention. General attention uses the state directly as its query, which saves {queries} multiplications. "
+        "General attention computes no tanh, while additive attention computes tanh {tanh} times. With general "
+        "attention, the energies of a step are a single product of a matrix and a vector.",
         additive=thousands(additive.total),
         dot=thousands(dot.total),
         queries=thousands(additive.queries),
@@ -122,13 +122,13 @@ def note(exhibit: ExhibitName) -> str:
         ),
         "pair": gettext(
             "Two things change: the energy e, and the sum, which adds up embeddings instead of annotations. The "
-            "vector a is the embedding of an English piece, b that of a French piece; F is a small network "
-            "without a state."
+            "vector a is the embedding of an English piece, b the embedding of a French piece. F is a small "
+            "feed-forward network."
         ),
         "heads": gettext(
-            "Two things change: a score s replaces the energy, and the sum adds up values, which a matrix of their "
-            "own makes. The query is computed from the residual stream x, keys and values from the residual stream m. "
-            "d is the number of units of a head. Every head has its own matrices W."
+            "Two things change: a score s replaces the energy, and the sum adds up values instead of embeddings. A "
+            "separate matrix computes the values. The query is computed from the residual stream x, keys and values "
+            "from the residual stream m. d is the number of units of a head. Every head has its own matrices W."
         ),
         "answers": "",
     }[exhibit]
@@ -150,7 +150,7 @@ def introduction() -> TextSection:
         (
             gettext(
                 "Four changes to one formula lead from the attention of 2014 to the transformer. Choose the five "
-                "forms in order, from the original on."
+                "forms of the formula in order, starting with the original."
             ),
         ),
     )
@@ -166,17 +166,18 @@ def _dot_section() -> TextSection:
         gettext("From additive to general attention"),
         (
             gettext(
-                "One formula changes: the one that says how well a word fits the decoder state. Word and state "
-                "are lists of numbers. Bahdanau et al. use a small network: it adds the two lists, applies tanh "
-                "to each sum, and multiplies each result by a weight. Luong et al. (2015) multiply the lists "
-                "number by number and add up the products (“general” attention): two lists that point the same "
-                "way give a large result. Luong’s formula takes fewer multiplications than Bahdanau’s; both "
-                "counts are below. The drawback: a learned matrix P must first give both lists the same length."
+                "One formula changes: the one that says how well a word fits the decoder state. Word and state are "
+                "lists of numbers. Bahdanau et al. use a small network: it adds the lists of word and state, applies "
+                "tanh to each sum, and takes a weighted sum of the results. Luong et al. (2015) multiply the lists of "
+                "word and state number by number and add up the products (“general” attention). Two lists that point "
+                "in the same direction give a large sum. Luong’s formula takes fewer multiplications than Bahdanau’s. "
+                "The numbers of multiplications are below. The drawback of Luong’s formula: a learned matrix P must "
+                "first give both lists the same length."
             ),
         ),
         gettext(
-            "Both models are forced to write the same French words, so that you can compare their attention step "
-            "by step. Choose a French piece (← →) and an English piece (↑ ↓, or click)."
+            "The additive model and the general model are forced to write the same French words, so that you can "
+            "compare their attention step by step. Choose a French piece (← →) and an English piece (↑ ↓, or click)."
         ),
     )
 
@@ -186,17 +187,17 @@ def _pair_section() -> TextSection:
         gettext("Attention without recurrence"),
         (
             gettext(
-                "What changes: to compute a word, the model needs no result from the word before. Each piece is "
+                "What changes: to compute a word, the model needs no result from the previous word. Each piece is "
                 "represented only by its embedding, a list of numbers read from a table. So all pieces can be "
-                "computed at the same time. The drawback concerns word order: attention is a weighted sum, which "
-                "is the same in any word order. The transformer recovers the order with positions. To each "
-                "embedding, it adds numbers that encode the place of the piece (first, second, third)."
+                "computed at the same time. The drawback is the loss of word order: attention is a weighted sum, "
+                "which is the same in any word order. To recover word order, the transformer adds to each embedding "
+                "numbers that encode the position of the piece (first, second, third)."
             ),
             gettext(
-                "The model of Parikh et al. (2016) compares two sentences. Each piece looks for matching pieces "
-                "in the other sentence and is compared with the pieces found. The comparisons are then added up. "
-                "Their model said whether one sentence follows from the other sentence. Our model says whether "
-                "one sentence translates the other sentence; the model itself does not translate."
+                "The model of Parikh et al. (2016) compares two sentences. Each piece of one sentence looks for "
+                "matching pieces in the other sentence and is compared with the pieces found. The comparisons of all "
+                "pieces are then added up. The model of Parikh et al. said whether one sentence follows from another. "
+                "Our model says whether one sentence is a translation of another; our model itself does not translate."
             ),
         ),
     )
@@ -207,11 +208,11 @@ def _heads_section() -> TextSection:
         gettext("Scaled dot products, heads and layers"),
         (
             gettext(
-                "Vaswani et al. (2017) replaced recurrence by attention. English words look at each other; "
-                "French words look at the words already written, then look at the English words. A head computes "
-                "one attention distribution; several heads work side by side, each in its own way. A layer is a "
-                "row of heads; the next layer reads the output of this layer. The drawback: every layer compares "
-                "every word with every other word, and the model has to learn word order from positions."
+                "Vaswani et al. (2017) replaced recurrence by attention. English words look at each other; French "
+                "words look at the words already written, then look at the English words. A head computes one "
+                "attention distribution; several heads, each with its own matrices, work side by side. A layer is a "
+                "row of heads; each layer reads the output of the layer before it. One drawback: every layer compares "
+                "every word with every other word. Another drawback: the model has to learn word order from positions."
             ),
             gettext(
                 "In a head, three matrices turn each piece into three lists of numbers (projections). The query "
@@ -234,11 +235,12 @@ def _answers_section() -> TextSection:
         gettext("All five models, side by side"),
         (
             gettext(
-                "Five models translate your sentence: one with a fixed vector, one with general attention, one "
-                "with additive attention, a transformer, and en-fr, the large additive model. The four small models "
-                "had the same data, number of updates and vocabulary; en-fr is larger and was trained far "
-                "longer. The model without recurrence does not translate, so it is not among them. "
-                "BLEU, 0 to 100, measures how many runs of words a translation shares with a human translation."
+                "Five models translate your sentence: one with a fixed vector, one with general attention, one with "
+                "additive attention, a transformer, and en-fr, the large additive model. The four small models had "
+                "the same data, number of updates and vocabulary. The model en-fr is larger than the four small "
+                "models and was trained far longer. The model without recurrence does not translate, so it is not "
+                "among the five models. BLEU, 0 to 100, measures how many runs of words a translation shares with a "
+                "human translation."
             ),
         ),
     )

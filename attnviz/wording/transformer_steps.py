@@ -65,17 +65,16 @@ def _score_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple
     head = opened_head_name(opened)
     if trace.heads.head is None:
         head = gettext(
-            "The heatmap shows the {mean}. The stages explain the head closest to this mean: {head}.",
+            "The heatmap shows the {mean}. The stages of the step explain the head closest to the mean: {head}.",
             mean=shown_heads(trace),
             head=head,
         )
     else:
         head = f"{capitalised(head)}."
     sentence = gettext(
-        "{which} A head computes one attention distribution of this step. The query of the head says what the "
-        "head looks for, and comes from what the decoder has computed so far. Each of the {count} annotations "
-        "has a key, with which the query is compared. The score says how well query and key fit. {name} fits "
-        "best.",
+        "{which} A head computes one attention distribution of this step. The query, computed from the decoder’s "
+        "residual stream, says what the head looks for. Each of the {count} annotations has a key, with which the "
+        "query is compared. The score says how well query and key fit. {name} fits the query best.",
         which=head,
         count=count,
         name=capitalised(name),
@@ -93,8 +92,8 @@ def _softmax_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
         return gettext("There is only one piece to look at: it gets all of the weight."), outcome
     lead = shown_difference(scores[order[:2]])
     sentence = gettext(
-        "The exponential turns a difference into a ratio: the score of {first} is {lead:.2f} above that of "
-        "{second}, so its weight is {times} as large. All weights add up to 1.",
+        "The exponential turns a difference of scores into a ratio of weights. The score of {first} is {lead:.2f} "
+        "above that of {second}, so the weight of {first} is {times} that of {second}. All weights add up to 1.",
         first=best,
         lead=lead,
         times=times(float(np.exp(lead))),
@@ -126,9 +125,9 @@ def _stream_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
     }
     sentence = gettext(
         "A matrix mixes the outputs of the {heads} heads of layer {layer}; the result is added to the residual "
-        "stream. The added vector has length (norm) {added}. The stream had length {before} and now has {after}. "
-        "Each of the {blocks} blocks of the decoder adds a vector in this way. These vectors and the embedding "
-        "add up to the stream from which the word is chosen.",
+        "stream. The added vector has length (norm) {added}. The residual stream had length {before} and now has "
+        "length {after}. Each of the {blocks} sub-layers of the decoder adds a vector to the residual stream. The "
+        "word is chosen from the sum of the embedding and all added vectors.",
         heads=trace.cross_weights.shape[1],
         layer=opened.layer + 1,
         blocks=len(terms),
@@ -163,7 +162,7 @@ def opened_equations(opened: HeadTrace, theme: ThemeName = "light") -> tuple[Equ
     `opened_texts_of_step`, `head_texts_of_source` and `head_texts_of_cells` of the key piece fill them.
     """
     colours = palette(theme)
-    note = gettext("Scores become weights, which are all positive and add up to 1.")
+    note = gettext("Softmax turns scores into positive weights that add up to 1.")
     return (
         _score_equation(opened, colours),
         softmax_equation(opened, note, _last_key(opened)),
@@ -224,10 +223,9 @@ def _score_equation(opened: HeadTrace, colours: Palette) -> Equation:
         )
     else:
         note = gettext(
-            "{head}: the score says how well a query fits the key of piece {piece}. One matrix makes the "
-            "queries, another the keys; both use the normalised residual streams of the same sentence. The score "
-            "is divided by the square root of the number of units, {units}, so that long vectors do not make the "
-            "softmax too sharp.",
+            "{head}: the score says how well a query fits the key of piece {piece}. One matrix computes the queries "
+            "and another the keys, from the normalised residual streams of the same sentence. The score is divided by "
+            "the square root of the number of units, {units}, so that long vectors do not make the softmax too sharp.",
             **values,
         )
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
@@ -285,7 +283,7 @@ def _word_equation(colours: Palette) -> Equation:
         r"&= ⟦probability⟧",
     )
     note = gettext(
-        "t is the last residual stream, normalised. The matrix E holds the embeddings of the pieces and also "
-        "scores the pieces."
+        "t is the last residual stream, normalised. The matrix E holds the embeddings of the pieces and also computes "
+        "their logits."
     )
     return Equation(5, aligned(*lines), note)

@@ -101,10 +101,10 @@ def misfit_text(trace: Record, step: int) -> str:
 def verification_caption() -> str:
     """Return what the badge means."""
     return gettext(
-        "Every number of this step is computed a second time, in NumPy with 64-bit floats. The check uses the "
-        "saved weights, the operands shown beside the number, and code separate from the network’s. A number "
-        "passes if both results are almost the same: the difference may be {tolerance:g} of the largest number of its "
-        "kind, or {tolerance:g} if that number is below 1.",
+        "Every number of this step is computed a second time, in NumPy with 64-bit floats. The check uses the saved "
+        "weights, the operands shown beside the number, and code separate from the network’s. A number passes if it "
+        "is almost equal to the recomputed number: the difference may be {tolerance:g} of the largest number of its "
+        "kind, or {tolerance:g} if that largest number is below 1.",
         tolerance=TOLERANCE,
     )
 
@@ -113,8 +113,8 @@ def badge_text(verification: Verification, step: int) -> str:
     """Return the badge of 0-based `step`; it contains no user input, so that it may be Markdown."""
     if verification.holds and verification.missing:
         return gettext(
-            "{numbers} numbers of step {step} are verified with NumPy in 64 bits; the largest difference is "
-            "{largest}. {missing}",
+            "{numbers} numbers of step {step} are verified with NumPy in 64 bits; the recomputed numbers differ by at "
+            "most {largest}. {missing}",
             numbers=thousands(verification.numbers),
             step=step + 1,
             largest=power_of_ten(verification.largest_difference),
@@ -122,8 +122,8 @@ def badge_text(verification: Verification, step: int) -> str:
         )
     if verification.holds:
         return gettext(
-            "All {numbers} numbers of step {step} are verified with NumPy in 64 bits; the largest difference is "
-            "{largest}",
+            "All {numbers} numbers of step {step} are verified with NumPy in 64 bits; the recomputed numbers differ "
+            "by at most {largest}",
             numbers=thousands(verification.numbers),
             step=step + 1,
             largest=power_of_ten(verification.largest_difference),

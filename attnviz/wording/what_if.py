@@ -41,7 +41,7 @@ SpacedWords = Sequence[tuple[str, bool]]
 
 def mean_context_name() -> str:
     """Return the name of the choice that gives the decoder the mean of the annotations at every step."""
-    return gettext("always the mean of the words")
+    return gettext("always the mean annotation")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def change_text(change: Change, trace: Trace, parent: Trace) -> str:
         case UniformAttention(step=step):
             return gettext("Step {step} looks at all pieces equally", step=step + 1)
         case FreezeContext(step=step):
-            return gettext("Every step gets the mixture of step {step}", step=step + 1)
+            return gettext("Every step gets the context vector of step {step}", step=step + 1)
         case SetTemperature(temperature=math.inf, step=None):
             return gettext("Every step gets the mean of all annotations")
         case SetTemperature(temperature=temperature, step=None):
@@ -233,7 +233,7 @@ def _intervention_text(trace: Recurrent, intervention: AttentionIntervention) ->
         case ReplaceEnergies():
             return gettext("the energies were replaced")
         case ExcludePosition(position=position):
-            return gettext("{name} was left out", name=quoted_name(trace.source_pieces[position]))
+            return gettext("{name} was left out of the attention", name=quoted_name(trace.source_pieces[position]))
 
 
 def change_sentence(change: StepChange) -> str:
@@ -261,7 +261,7 @@ def _likelier_sentence(change: StepChange) -> str:
     if (likeliest.after or 0) <= (change.written.after or 0):
         return ""
     return gettext(
-        "{name} is more likely, with {p}.",
+        "{name} is more likely than the written piece, with {p}.",
         name=quoted_name(likeliest.piece),
         p=probability_text(likeliest.after, change.least[1]),
     )
@@ -278,8 +278,8 @@ def _word_sentence(change: StepChange, name: str, after: str) -> str:
             before=before,
         )
     return gettext(
-        "This step now writes {name}: its probability goes from {before} to {p}. The previous choice, {other}, "
-        "goes from {r} to {q}.",
+        "This step now writes {name}: its probability goes from {before} to {p}. The probability of the previous "
+        "choice, {other}, goes from {r} to {q}.",
         name=name,
         p=after,
         before=before,

@@ -40,9 +40,9 @@ def forgetting_sentences(forced_words: ForcedWords, other: int) -> list[str]:
         first, second = (float(np.exp(part.mean())) for part in (lags[:half], lags[half:]))
         parts.append(
             gettext(
-                "In the first half of the words, the model with attention ({attention}) gives a word {first} "
-                "times the probability that the fixed vector gives it. In the second half, this factor is "
-                "{second} (geometric means).",
+                "With attention ({attention}), a word in the first half of the translation is on average {first} "
+                "times as probable as with the fixed vector. In the second half, a word is {second} times as probable "
+                "with attention as with the fixed vector (geometric means).",
                 attention=name,
                 first=significant(first),
                 second=significant(second),
@@ -105,12 +105,12 @@ def gradient_share_sentences(kinds: Sequence[str], shares: Sequence[tuple[float,
         return "", ""
     return (
         gettext(
-            "Share of the gradient that reaches the right piece: {listed}",
+            "Share of the gradient that reaches the most-attended piece: {listed}",
             listed=", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known),
         ),
         gettext(
-            "The right piece is the one with the largest weight under additive attention. If the gradient were spread "
-            "evenly over all pieces, {alike} of it would reach the right piece.",
+            "The most-attended piece is the one with the largest weight under additive attention. If the gradient "
+            "were spread evenly over all pieces, {alike} of it would reach the most-attended piece.",
             alike=percent(known[0][1][1]),
         ),
     )
@@ -126,7 +126,7 @@ def growth_sentence(growth: PrefixTranslations) -> str:
     last = {kind: row[-1] for kind, row in zip(growth.attentions, growth.translations, strict=True)}
     return gettext(
         "By the estimate of a better model, the fixed vector leaves out {fixed} of the {all} content words of the "
-        "whole sentence. General attention leaves out {general}, additive attention {additive}.",
+        "whole sentence. General attention leaves out {general} of the content words, additive attention {additive}.",
         fixed=len(last["none"].omitted),
         all=len(last["none"].content),
         general=len(last["general"].omitted),
@@ -144,8 +144,8 @@ def judgement_note(judged: JudgedTranslation, score: float | None) -> str:
             all=len(judged.content),
         ),
         ngettext(
-            "{count} of {all} French words below {limit}",
-            "{count} of {all} French words below {limit}",
+            "{count} of {all} French words with p below {limit}",
+            "{count} of {all} French words with p below {limit}",
             judged.improbable,
             all=len(judged.words),
             limit=percent(IMPROBABLE),
@@ -165,8 +165,8 @@ def shares_by_length_sentence(
         [a / b if b else 0.0 for a, b in zip(fixed, additive, strict=True)],
     )
     sentence = gettext(
-        "On sentences of {short} words, the fixed vector reaches {short_share} of the BLEU of additive attention. On "
-        "sentences of {long} words, it reaches {long_share}.",
+        "The fixed vector reaches {short_share} of the BLEU of additive attention on sentences of {short} words, and "
+        "{long_share} on sentences of {long} words.",
         short=_bucket_name(short),
         short_share=percent(short_share),
         long=_bucket_name(long),
@@ -175,8 +175,8 @@ def shares_by_length_sentence(
     if additive[1] >= additive[0] or long_share >= short_share:
         return sentence
     harder = gettext(
-        "Long sentences are harder with attention too: its BLEU falls from {before} to {after}. With the fixed vector, "
-        "BLEU falls from {fixed_before} to {fixed_after}.",
+        "Long sentences are harder with attention too: the BLEU of additive attention falls from {before} to {after}. "
+        "With the fixed vector, BLEU falls from {fixed_before} to {fixed_after}.",
         before=decimal(additive[0], 1),
         after=decimal(additive[1], 1),
         fixed_before=decimal(fixed[0], 1),
@@ -221,9 +221,9 @@ def introduction() -> TextSection:
         (
             gettext(
                 "In 2014, neural translators turned a sentence, however long, into one vector of a few hundred "
-                "numbers. They wrote the translation from this vector alone (Cho et al. 2014a, Sutskever et al. "
-                "2014). Bahdanau, Cho and Bengio let the translator look back: before each word, it weighs all "
-                "source words anew."
+                "numbers. The decoder wrote the translation from one vector alone (Cho et al. 2014a, Sutskever et al. "
+                "2014). Bahdanau, Cho and Bengio let the translator look back: before each word, it weighs all source "
+                "words anew."
             ),
         ),
     )
@@ -235,18 +235,18 @@ def growth_section() -> TextSection:
         gettext("1. A long sentence through one vector"),
         (
             gettext(
-                "A fixed vector has the same few hundred numbers for a short sentence and for a long one. The longer "
-                "the sentence, the less room each word has. Attention keeps a vector for each word, and looks at the "
+                "A fixed vector has a few hundred numbers, whether the sentence is short or long. The longer the "
+                "sentence, the less room each word has. Attention keeps a vector for each word, and looks at the "
                 "words that it needs."
             ),
             gettext(
-                "Three small models translate the same sentence. They learned from the same sentences; only what the "
-                "decoder gets of the sentence differs: one fixed vector, or a new mixture for each word. General and "
-                "additive attention compute the weights of this mixture in two ways (section 3). The page Translate "
-                "usually shows a larger model."
+                "Three small models translate the same sentence. The three models were trained on the same sentences. "
+                "Only what the decoder gets of the sentence differs: one fixed vector, or a new mixture of "
+                "annotations for each word. General and additive attention compute the weights of the mixture in two "
+                "ways (section 3). The page Translate usually shows a larger model."
             ),
         ),
-        hint=gettext("Move the slider: the models then translate only the first words."),
+        hint=gettext("Move the slider: the models then translate only the first words of the sentence."),
     )
 
 
@@ -254,21 +254,22 @@ def additive_and_general() -> str:
     """Return how the energies of the two recurrent kinds of attention differ."""
     return gettext(
         "Additive attention adds the state and the annotation, each multiplied by a matrix, then applies tanh and a "
-        "weighted sum. General attention multiplies state and annotation number by number, after one matrix, and adds "
-        "up the products."
+        "weighted sum. General attention multiplies the annotation by a matrix, then takes the dot product with the "
+        "state."
     )
 
 
 def judge_section(model: str) -> str:
     """Return how `model` judges the translations of the growing sentence."""
     return gettext(
-        "The better model {model} is forced to write each translation. The shade of a French word shows its "
-        "probability in {model}: the product of the probabilities of its pieces. {model} also estimates which English "
-        "words each French word comes from (its posterior attention). An English word is struck through, as left out, "
-        "if no French word of at least {least} probability comes from it by half or more. A word that is not struck "
-        "through may still be translated badly: its French words are then improbable. Content words are all words but "
-        "articles, pronouns, prepositions and the like. chrF2 (Popović 2015) compares a translation with a reference "
-        "translation, from 0 to 100.",
+        "{model}, a better model than the three small models, is forced to write each translation. The shade of a "
+        "French word shows its probability in {model}: the product of the probabilities of its pieces. {model} also "
+        "estimates which English words each French word comes from (its posterior attention). An English word counts "
+        "as left out, and is struck through, if no French word comes from it by half or more. French words with a "
+        "probability below {least} do not count. An English word that is not struck through may still be translated "
+        "badly: its French words are then improbable. Content words are all words but articles, pronouns, "
+        "prepositions and the like. chrF2 (Popović 2015), 0 to 100, measures how similar a translation is to a "
+        "reference translation.",
         model=model,
         least=percent(LEAST_PROBABILITY),
     )
@@ -280,10 +281,10 @@ def length_section() -> TextSection:
         gettext("2. The longer the sentence, the worse one vector does"),
         (
             gettext(
-                "This figure repeats Fig. 2 of Bahdanau, Cho & Bengio (2014) with these three models. It shows "
-                "the BLEU for each length of the sentence. BLEU, 0 to 100, measures how many runs of words a "
-                "translation shares with a human translation. When the test sentences are resampled at random, "
-                "the BLEU stays within the bar 95 times in 100. Cho et al. (2014b) saw that one vector fails on "
+                "This figure repeats Fig. 2 of Bahdanau, Cho & Bengio (2014) with the three small models. The figure "
+                "shows the BLEU for each sentence length. BLEU, 0 to 100, measures how many runs of words a "
+                "translation shares with a human translation. When the test sentences are resampled at random, the "
+                "BLEU stays within the error bar 95 times in 100. Cho et al. (2014b) saw that one vector fails on "
                 "long sentences; attention was invented to solve this problem."
             ),
         ),
@@ -297,8 +298,9 @@ def translations_section() -> TextSection:
         (
             gettext(
                 "Press Play below; after that, → and ← change the step. The shade and the bar of an English word show "
-                "its attention weight for the piece being written. The stripes show the vector in which the decoder "
-                "receives the English sentence at that step. Each stripe is one number, red below zero, blue above."
+                "its attention weight for the piece being written. The stripes show the context vector, all that the "
+                "decoder gets of the English sentence at the current step. Each stripe is one number, red below zero, "
+                "blue above."
             ),
             additive_and_general(),
         ),
@@ -310,16 +312,16 @@ def forced_section(model: str, origin: Origin) -> TextSection:
     whose = {
         "model": gettext("This translation is by {model}; you can enter another translation above.", model=model),
         "reference": gettext("This is a reference translation; you can enter another translation above."),
-        "visitor": gettext("This translation is the one you gave."),
+        "visitor": gettext("You entered this translation."),
     }[origin]
     return TextSection(
         gettext("4. All three models are made to write the same words"),
         (
             gettext(
-                "Now all three models are forced to write the same translation. At every word we ask each model "
-                "how probable this word is after the words before it. Since all models write the same words, no "
-                "model goes on from a mistake of its own. The difference shows how much of the English sentence "
-                "each model still knows. Each grid line marks a tenth of the probability of the line above it."
+                "Now all three models are forced to write the same translation. At every word we ask each model how "
+                "probable the word is after the previous words. Since all models write the same words, no model goes "
+                "on from a mistake of its own. Differences in probability show how much of the English sentence each "
+                "model still knows. Each grid line marks a tenth of the probability of the line above it."
             ),
             whose,
         ),
@@ -333,10 +335,11 @@ def gradient_section() -> TextSection:
         (
             gettext(
                 "While a model learns, it changes its numbers so that the correct French piece becomes more probable. "
-                "The gradient says how much the vector of each English piece contributes to this change. The gradient "
-                "also passes through a fixed vector, so such a model learns. But a fixed vector is the same for all "
-                "French pieces: it cannot pass most of the gradient to the one English piece that is translated. "
-                "Attention can."
+                "The gradient says how much the vector of each English piece affects the probability of the correct "
+                "French piece. The gradient also passes through a fixed vector, so a model with a fixed vector "
+                "learns. But a fixed vector is the same for all French pieces: it cannot pass most of the gradient to "
+                "the one English piece that is translated. Attention can pass most of the gradient to the translated "
+                "piece."
             ),
         ),
     )
@@ -345,18 +348,20 @@ def gradient_section() -> TextSection:
 def gradient_paths_section() -> TextSection:
     """Return the text about the figure of gradients and their paths."""
     return TextSection(
-        gettext("How far learning signals travel"),
+        gettext("How far gradients travel"),
         (
             gettext(
                 "If the vector of an English piece were a little different, how much would the probability of a "
                 "French piece change? The answer is the gradient ∂ log p(yᵢ) / ∂xⱼ. Through a fixed vector, the "
-                "gradient reaches every English piece. Attention sends a larger share to the right one."
+                "gradient reaches every English piece. Attention sends a larger share of the gradient to the piece "
+                "that is translated."
             ),
             gettext(
                 "The horizontal axis counts the recurrent steps from a French piece back to an English piece. One "
-                "line is the gradient through the start state s₀. It gets weaker with every step (Bengio et al. "
-                "1994). The other line is the gradient through the context vectors c₁ … cᵢ. Without attention, they "
-                "all are the last annotation. Lines are medians; bands hold the middle half."
+                "line shows the gradient through the start state s₀. The gradient through s₀ gets weaker with every "
+                "step (Bengio et al. 1994). Another line shows the gradient through the context vectors c₁ … cᵢ. "
+                "Without attention, all context vectors are the last annotation. Lines show medians; bands hold the "
+                "middle half of the values."
             ),
         ),
     )

@@ -94,7 +94,7 @@ def test_a_blank_piece_is_merged_with_the_next_piece() -> None:
 
 
 def test_weights_of_a_translation_of_another_text_are_refused() -> None:
-    with pytest.raises(AttnvizError, match="same text"):
+    with pytest.raises(AttnvizError, match="different source sentence"):
         weights_from_trace(trace(), 0, trace(source="Another sentence ."))
 
 

@@ -192,7 +192,7 @@ def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     expect(page.locator(".st-key-facts h2")).to_contain_text("2")
     page.keyboard.press("ArrowDown")
     page.wait_for_url("**source=**")
-    reach(page, "growth", "as in the sentence")
+    reach(page, "growth", "sentence order")
     page.keyboard.press("ArrowDown")
     page.wait_for_function(f"() => {SHOWN}.order === 'strongest'")
     reach(page, "logit_attribution_choice", "and not")

@@ -112,13 +112,13 @@ def test_an_omission_opened_from_the_list_leads_back_to_it(open_page: Opener) ->
     page.locator(".player .source .suspect").first.click()
     page.keyboard.press("Escape")
     expect(unread.first).to_be_visible()
-    page.get_by_role("button", name="Back to the list").click()
+    page.get_by_role("button", name="Back to the pairs").click()
     page.wait_for_selector(ROWS)
     expect(page).to_have_url(place)
     page.wait_for_function(SCROLLED, arg=105)
     page.locator('.page-links a[data-page=""]').click()
     page.get_by_role("button", name="Clear").click()
-    expect(page.get_by_role("button", name="Back to the list")).to_have_count(0)
+    expect(page.get_by_role("button", name="Back to the pairs")).to_have_count(0)
 
 
 def test_a_pair_is_opened_with_the_model_that_measured_it_and_without_earlier_what_ifs(open_page: Opener) -> None:
@@ -130,7 +130,7 @@ def test_a_pair_is_opened_with_the_model_that_measured_it_and_without_earlier_wh
     rows = page.locator(ROWS).bounding_box()
     assert rows is not None
     page.mouse.click(rows["x"] + 16, rows["y"] + 35 + 17)
-    expect(page.get_by_role("button", name="Back to the list")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Back to the pairs")).to_be_visible(timeout=60_000)
     expect(page).to_have_url(re.compile("target="))
     parameters = parse_qs(urlsplit(page.url).query)
     assert parameters["model"] == ["small-additive"]

@@ -215,12 +215,12 @@ def test_files_of_the_whole_translation_match_the_exporters(open_page: Opener, t
     tex = fetch(page, "Heatmap for LaTeX, TikZ", tmp_path)
     assert tex.name == "attnviz-the-agreement-on-the-heatmap.tex"
     assert tex.read_text(encoding="utf-8") == export.heatmap_tikz(trace)
-    links = fetch(page, "Links from the posterior attention, Pharaoh", tmp_path)
+    links = fetch(page, "Word links by posterior attention, Pharaoh format", tmp_path)
     assert re.fullmatch(r"\d+-\d+( \d+-\d+)*\n", links.read_text())
-    by_attention = fetch(page, "Links from the attention, Pharaoh", tmp_path)
+    by_attention = fetch(page, "Word links by attention, Pharaoh format", tmp_path)
     assert by_attention.name != links.name
     assert by_attention.read_text() == pharaoh(trace.words()) + "\n"
-    lecture = fetch(page, "Page for a lecture, HTML", tmp_path)
+    lecture = fetch(page, "Web page for a lecture, HTML", tmp_path)
     weights = load_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")
     text = lecture.read_text(encoding="utf-8")
     assert _payload(text) == _payload(export.lecture_html(trace, step=1, weights=weights))
@@ -386,7 +386,7 @@ def test_saved_trace_opens_and_closes(open_page: Opener, saved: Path, tmp_path: 
     page = open_page()
     before = page.locator(".player .target").inner_text()
     open_trace(page, saved)
-    expect(page.locator(".st-key-notice")).to_contain_text("is a trace file")
+    expect(page.locator(".st-key-notice")).to_contain_text("The trace file")
     expect(page.locator(".player .target")).to_contain_text("accord a été signé")
     expect(page.locator(".st-key-heatmap .ytick").nth(1)).to_have_text("accord")
     page.keyboard.press("ArrowRight")

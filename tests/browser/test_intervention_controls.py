@@ -331,7 +331,7 @@ def test_long_sentence_has_a_slider_for_each_shown_piece(open_page: Opener, tran
     )
     expect(shown.nth(2).locator("output")).to_be_visible()  # there are no numbers at the ends of so many bars
     page.keyboard.press("Escape")
-    page.get_by_text("as in the sentence").click()
+    page.get_by_text("sentence order").click()
     expect(page.locator(".st-key-softmax .hand:not([hidden])")).to_have_count(len(order))
 
 

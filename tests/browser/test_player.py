@@ -95,7 +95,7 @@ def test_heading_says_which_piece_of_a_word_the_step_wrote(open_page: Opener, sn
         page.keyboard.press("ArrowRight")
     assert labels == snapshot(name="parts of words")
     in_short, more = page.locator(".st-key-alignment .explanation"), page.locator(".st-key-how_to_read .explanation")
-    page.get_by_text("How to read it").click()
+    page.get_by_text("How to read the heatmap").click()
     expect(more).to_be_visible()
     by_words, short = text_of(more), text_of(in_short)
     assert {str(steps(page)), str(len(words))} <= set(re.findall(r"\d+", by_words))

@@ -331,7 +331,7 @@ def test_long_sentence_shows_only_the_most_attended_pieces_first(open_page: Open
         labels = layout(page, key)["yaxis"]["ticktext"]
         assert len(labels) == THINNED_ROWS + 1
         assert "more" in labels[-1]
-    page.get_by_text("as in the sentence").click()
+    page.get_by_text("sentence order").click()
     page.wait_for_function(
         "rows => document.querySelector('.st-key-energy .js-plotly-plot').layout.yaxis.tickvals.length > rows + 1",
         arg=THINNED_ROWS,

@@ -186,7 +186,7 @@ def test_exported_files_contain_the_what_ifs(open_page: Opener, chromium: Browse
     expect_shown(page, 2, 3)
     card_texts, hot = cards(page).all_inner_texts(), page.locator(".player .target").inner_text()
     open_downloads(page)
-    trace, lecture = fetch(page, "Whole trace, JSON", tmp_path), fetch(page, "Page for a lecture, HTML", tmp_path)
+    trace, lecture = fetch(page, "Whole trace, JSON", tmp_path), fetch(page, "Web page for a lecture, HTML", tmp_path)
     assert len(WhatIfs.load(trace).what_ifs) == 2
     page.keyboard.press("Escape")
     page.goto(page.url.partition("?")[0] + "?depth=everything")

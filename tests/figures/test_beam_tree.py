@@ -168,9 +168,9 @@ def test_the_table_has_every_hypothesis() -> None:
     table = beam_tree_table(tree)
     assert len(table) == len(tree.nodes)
     row = table.loc[11]
-    assert (row["step"], row["continues"], row["so far"], row["what became of it"]) == (4, 8, "le chat noir", "won")
+    assert (row["step"], row["continues"], row["so far"], row["outcome"]) == (4, 8, "le chat noir", "won")
     assert row["score"] == pytest.approx(-0.75)
-    assert table.loc[5, "what became of it"] == "finished, beaten"
+    assert table.loc[5, "outcome"] == "finished, beaten"
     assert table.loc[5, "dropped at step"] == 4
     assert table.loc[2, "dropped at step"] == 2
     assert table["score"].notna().sum() == 2

@@ -159,9 +159,9 @@ def test_narration_contains_the_numbers_of_the_step() -> None:
     assert (f"{ratio:.0f} times" if ratio >= 9.95 else f"{ratio:.1f} times") in softmax.sentence
     assert "c₃" in context.sentence
     kept = float(trace.update_gates[step].mean())
-    assert state.outcome.startswith(f"{100 * kept:.0f}\u00a0% kept")
+    assert state.outcome.startswith(f"{100 * kept:.0f}\u00a0% of the state kept")
     moved = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
-    assert f"Unit {moved + 1} changed most" in state.sentence
+    assert f"Unit {moved + 1} " in state.sentence
     assert word.outcome == f"“a”, {percent(float(trace.probabilities[step]))}"
 
 

@@ -266,10 +266,10 @@ def test_successive_uploads_show_their_table_or_problem(corpus: Run) -> None:
     app, pair = corpus(), b"I am hungry.\tJ'ai faim.\n"
     given = [
         ("own.tsv", pair, ""),
-        ("own.png", b"?", "own.png was not measured"),
+        ("own.png", b"?", "own.png cannot be used"),
         ("own.tsv", pair, ""),
         ("empty.tsv", b"", "No line of empty.tsv"),
-        ("own.png", b"?", "own.png was not measured"),
+        ("own.png", b"?", "own.png cannot be used"),
     ]
     for name, content, problem in given:
         box = app.get("file_uploader")[0]
@@ -278,7 +278,7 @@ def test_successive_uploads_show_their_table_or_problem(corpus: Run) -> None:
         app.run()
         assert not app.exception
         assert problem in texts(app)
-        assert problem or "not measured" not in texts(app)
+        assert problem or "cannot be used" not in texts(app)
         assert "1 of 1 pairs of own.tsv" in texts(app)
 
 

@@ -135,7 +135,7 @@ def test_mistake_examples_have_findings_or_a_question(translate: Translate) -> N
 
 
 def test_paper_examples_are_the_sentences_of_the_paper() -> None:
-    assert EXAMPLES["From the paper, Fig. 3"] == FIGURE_3
+    assert EXAMPLES["From Bahdanau et al., Fig. 3"] == FIGURE_3
     assert EXAMPLES["Long"] == TABLE_3
     assert all(len(sentence.split()) >= 28 for sentence in TABLE_3)
 

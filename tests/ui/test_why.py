@@ -304,7 +304,7 @@ def test_payloads_are_recomputed_after_a_model_was_replaced(
     assert missing_models_reason()
     with pytest.raises(UnknownPayloadError):
         fetched(address_of(reference, "signals", "dark", every=True, models="gone"))
-    with pytest.raises(AttnvizError, match="Not installed"):
+    with pytest.raises(AttnvizError, match="not installed"):
         growth_of(reference)
 
 

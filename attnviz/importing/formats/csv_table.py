@@ -47,7 +47,8 @@ def detect(content: Content) -> str | None:
         return gettext("The file is a table of numbers.")
     if tables[0].linked:
         return gettext(
-            "The file is a table of links: S or P in the row of a target token and the column of a source token."
+            "The file is a table of links: S (sure) or P (possible) in the row of a target token and the column of a "
+            "source token."
         )
     return gettext("The file is a table: source tokens in the first row, target tokens in the first column.")
 
@@ -178,8 +179,9 @@ def near_miss_message(content: Content) -> str | None:
     """Return the message for a table that does not hold weights, or for numbers alone; None for other content."""
     if content.filled and all(is_number(group) for _, line in content.filled for group in line.split()):
         return gettext(
-            "The file has only numbers, and not the same count in every line. Give a matrix with rows of equal length. "
-            "If the numbers are the probabilities of links, write each after its link, as in 0-0:0.9."
+            "The file has only numbers, and its lines have different lengths. Give a matrix with rows of equal "
+            "length. If the numbers are the probabilities of links, write each probability after its link, as in "
+            "0-0:0.9."
         )
     for delimiter in (",", "\t", ";"):
         blocks = _blocks(content.text, delimiter, quoted=True)
@@ -188,8 +190,8 @@ def near_miss_message(content: Content) -> str | None:
         widths = [len(row) for row in blocks[0]]
         if all(abs(one - other) <= 1 for one, other in pairwise(widths)):
             return gettext(
-                "The file looks like a table, but not like a table of weights. The first line must hold the "
-                "source tokens. Each other line must hold a target token, then one number per source token."
+                "The file looks like a table, but not like a table of weights. The first line must hold the source "
+                "tokens. Each later line must hold a target token, then one number per source token."
             )
     return None
 

@@ -303,7 +303,7 @@ def near_miss_message(content: Content) -> str | None:
     if not items[0]:
         return gettext("The file is an empty JSON object.") + f" {needed}"
     names = ", ".join(str(name)[:30] for name in list(items[0])[:8])
-    return gettext("The file is JSON without attention. Its fields are {found}.", found=names) + f" {needed}"
+    return gettext("The file is JSON without attention, with the fields {found}.", found=names) + f" {needed}"
 
 
 FORMAT = Format("json", "JSON", detect, read, near_miss_message, ("trace", "open"))

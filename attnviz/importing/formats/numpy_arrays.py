@@ -120,7 +120,8 @@ def _check_single(count: int, fields: Mapping[str, Any]) -> None:
     if count > 1 and (single := [name for name in _OF_ONE if name in fields]):
         raise AttnvizError(
             gettext(
-                "The file has {count} sentence pairs, but its {names} are of one pair. Save one file for each pair.",
+                "The file has {count} sentence pairs, but its fields {names} fit only one pair. Save one file for "
+                "each sentence pair.",
                 count=count,
                 names=", ".join(single),
             )
@@ -191,9 +192,9 @@ def _whole(name: str, array: NDArray[Any]) -> Any:
     if not plain or not (np.abs(array) < MOST_NUMBERS).all() or (array != np.round(array)).any():
         raise AttnvizError(
             gettext(
-                "The array {name} has other values than expected. Links are pairs of a source and a target token, "
-                "words are one number for each token, layer and head are one number. All of these are whole numbers "
-                "from 0.",
+                "The array {name} has unexpected values. All values must be whole numbers from 0. Each link has two "
+                "numbers, for its source token and its target token. Arrays of words have one number for each token. "
+                "The layer and the head are one number each.",
                 name=name,
             )
         )

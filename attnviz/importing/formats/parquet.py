@@ -1,7 +1,7 @@
-"""Read the Parquet files that this program writes: records (`attention -o FILE.parquet`) and tables (`--table`).
+"""Read attention in Parquet files that this program wrote: by `attention -o FILE.parquet` or by `--table`.
 
 The columns of the former are the parts of a record (`export.attention_table.SCHEMA`). A table of measures has the whole
-record in its column `record`, as `Attention.to_json` writes it.
+record in its column `record`, as `Attention.to_json` writes it; its measures are not read.
 """
 
 from __future__ import annotations
@@ -245,8 +245,8 @@ def near_miss_message(content: Content) -> str | None:
     with _opened(content) as file:
         names = list(file.schema_arrow.names)
     return gettext(
-        "The Parquet file has no attention that attnviz knows. Its columns are {found}. attnviz reads only Parquet "
-        "files that it wrote itself. Save other attention as .npz or JSON.",
+        "attnviz finds no attention in this Parquet file, which has the columns {found}. attnviz reads only Parquet "
+        "files that it wrote itself. Save attention from other programs as .npz or JSON.",
         found=", ".join(map(str, names))[:80] or "–",
     )
 

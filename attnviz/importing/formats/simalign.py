@@ -28,7 +28,7 @@ def detect(content: Content) -> str | None:
         return None
     if not any(_LATER.match(link) for fields in columns for link in fields[1].split()):
         return None
-    return gettext("Every line has the number of its pair, a tab and links.")
+    return gettext("Every line has the number of its sentence pair, a tab and links.")
 
 
 def read(content: Content) -> Sentences:

@@ -79,7 +79,7 @@ def generated_fields(steps: Sequence[Sequence[Any]], beam_indices: Any, numbers:
     layers = [[numbers(step) for step in layer] for layer in zip(*steps, strict=True)]
     if any(step.ndim != 4 for step in layers[0]):
         raise AttnvizError(
-            gettext("The tensors of a step of generate() must have dimensions of sentence, head, target and source.")
+            gettext("The tensors of a step of generate() must have four dimensions: sentence, head, target and source.")
         )
     keys = [step.shape[-1] for step in layers[0]]
     grows = keys == list(range(keys[0], keys[0] + len(keys)))
@@ -203,8 +203,8 @@ def sentences_in(value: Any, count: int | None) -> Sentences:
         if not {"matrix", "links"} & {*fields}:
             raise AttnvizError(
                 gettext(
-                    "No tensor has a known name for weights, such as {names}. The names found are {found}. "
-                    "Rename one tensor.",
+                    "No tensor has a known name for weights, such as {names}. The tensors are named {found}. Rename "
+                    "the tensor of the weights.",
                     names=", ".join(MATRICES[:4]),
                     found=", ".join(map(str, value))[:80] or "–",
                 )

@@ -1,4 +1,4 @@
-// Saves a file that the server makes, or shows the sentence with which the server refuses to make it.
+// Saves a file that the server makes, or reports to the caller the sentence with which the server refuses to make it.
 
 import { REFUSED } from "./payloads.js";
 

@@ -1,4 +1,8 @@
-"""Draw the page *Corpus*: choice or upload of a table, plot, rows that open the step view, link scores, downloads."""
+"""Draw the page *Corpus*: choice of a table or upload of a file to measure, plot, rows, link scores, downloads.
+
+A file of sentence pairs, or of another program's attention, is measured by a job on the server, with a progress bar. A
+row of the table opens its pair in the step view.
+"""
 
 from __future__ import annotations
 
@@ -142,10 +146,10 @@ def _table_sources(model: str) -> None:
             )
             st.caption(
                 gettext(
-                    "A line may also be an English sentence alone; the model then translates it. The file may "
-                    "have {lines} lines and {size} MB at most. The file may be .tsv, .txt or .jsonl (pairs with "
-                    "links), each also as .gz or .xz, or .parquet. The file stays on this server, and is deleted "
-                    "when the server stops. The command attnviz corpus takes files of any size.",
+                    "A line may also hold only an English sentence; the model then translates this sentence. The file "
+                    "may have {lines} lines and {size} MB at most. The file may be .tsv, .txt, .jsonl (pairs with "
+                    "links) or .parquet; all but .parquet may be compressed as .gz or .xz. The file stays on this "
+                    "server, and is deleted when the server stops. The command attnviz corpus takes files of any size.",
                     lines=MOST_LINES,
                     size=MOST_MEGABYTES,
                 )
@@ -160,9 +164,10 @@ def _table_sources(model: str) -> None:
             )
             st.caption(
                 gettext(
-                    "The table has one row for each sentence pair: entropy, attention on </s>, words without a link, "
-                    "and stretches of links that are one word off. Several files of one format make one table, in "
-                    "the order of their names. Together, the files may have at most {lines} pairs.",
+                    "The table has one row for each sentence pair, with the entropy, the attention on </s>, the words "
+                    "without a link, and the sequences of links shifted by one word. Several files of the same format "
+                    "make one table, in the order of the file names. All files together may have at most {lines} "
+                    "sentence pairs.",
                     lines=MOST_LINES,
                 )
             )
@@ -280,7 +285,7 @@ def _score_box(job: Job) -> None:
         st.caption(" ".join(job.scored.remarks))
     else:
         _further_file(
-            "gold", gettext("Score against gold links"), gettext("Gold links of the same pairs, in any format")
+            "gold", gettext("Evaluate with gold links"), gettext("Gold links of this table’s pairs, in any format")
         )
 
 
@@ -296,7 +301,7 @@ def _comparison_box(job: Job) -> None:
         _further_file(
             "other",
             gettext("Compare with another program"),
-            gettext("Attention or links of another program for the same pairs, in any format"),
+            gettext("Attention or links of another program for the same sentence pairs, in any format"),
         )
 
 
@@ -333,7 +338,7 @@ def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:
             text_box(
                 gettext("Search"),
                 key=key(table.QUERY),
-                placeholder=gettext("Words of either sentence"),
+                placeholder=gettext("Words in source or target"),
                 single_line=True,
             )
     with plot_column:
@@ -353,7 +358,7 @@ def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:
             _downloads(job, listed)
         elif chosen.query.strip():
             query = shorten(chosen.query.strip(), 40)
-            st.text(gettext("None of these pairs has “{query}” in either sentence.", query=query))
+            st.text(gettext("None of the chosen pairs contains “{query}”.", query=query))
             request_button(gettext("Clear the search"), table.clear_search, key="corpus_find_all")
 
 
@@ -373,7 +378,7 @@ def _summary(job: Job, table_rows: Any, listed: table.SortedRows, chosen: table.
         if job.progress and job.progress.skipped:
             _skipped(job, job.progress.skipped)
         if chosen.brush is not None:
-            st.text(gettext("The list shows only the selected region."), width="content")
+            st.text(gettext("The list shows only the pairs in the selected region."), width="content")
             request_button(gettext("Show all again"), clear_brush, type="tertiary", key="corpus_unbrush")
 
 
@@ -393,7 +398,7 @@ def _order(table_rows: Any) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="corpus_order"):
         orders = {
             "": gettext("default order"),
-            "number": gettext("line of the file"),
+            "number": gettext("line number in the file"),
             **{name: names[name] for name in table.known_measures(table_rows)},
         }
         select_box(gettext("Order"), orders, key=key(table.SORT), default="", width=240)
@@ -433,8 +438,8 @@ def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[st
         _keep_scroll("corpus_list", repr((session[key(table.TABLE)], table.current_choice(session), part)))
     st.caption(
         gettext(
-            "Tick the box at the start of a row to see its pair step by step; your browser’s Back button returns "
-            "to this list."
+            "Tick the box at the start of a row to see its sentence pair step by step. Your browser’s Back button "
+            "returns to this list."
         )
     )
     rows = event.get("selection", {}).get("rows", [])

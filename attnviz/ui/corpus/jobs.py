@@ -144,7 +144,7 @@ class Job:
         finally:
             self.done = not self.problem and self.table.is_file()
             if not self.done:
-                self.problem = self.problem or gettext("{name} could not be measured.", name=self.name)
+                self.problem = self.problem or gettext("No statistics could be computed for {name}.", name=self.name)
 
     def report_progress(self, progress: Progress | None) -> None:
         """Store the progress; raise Cancelled if the visitor has cancelled the job."""
@@ -176,12 +176,14 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
     """
     if not readable(Path(name)):
         raise AttnvizError(
-            gettext("{name} was not measured: its name must end in {endings}.", name=name, endings=extensions_text())
+            gettext(
+                "The file {name} cannot be used: its name must end in {endings}.", name=name, endings=extensions_text()
+            )
         )
     if len(content) > MOST_MEGABYTES * 10**6:
         raise AttnvizError(
             gettext(
-                "{name} is larger than {most} MB. Measure this file with the command attnviz corpus.",
+                "{name} is larger than {most} MB. Use the command attnviz corpus for this file.",
                 name=name,
                 most=MOST_MEGABYTES,
             )

@@ -64,9 +64,9 @@ def attributions_panel(view: View, theme: ThemeName) -> None:
 
 def _how_to_read() -> str:
     return f"{grid_sentences()} " + gettext(
-        "All heatmaps share one scale: the colour of a cell shows the cell’s share of its row. Blue supports the "
-        "word of the row, red opposes it. Point at a cell to see it in all heatmaps. Click a cell to go to its "
-        "step."
+        "All heatmaps share one scale: the colour of a cell shows the cell’s share of its row. A blue cell supports "
+        "the word of its row, a red cell opposes this word. Point at a cell to see it in all heatmaps. Click a cell "
+        "to go to its step."
     )
 
 
@@ -114,6 +114,9 @@ def attributions_tables(view: View, session: Session) -> Iterator[tuple[str, pd.
         return
     methods = attribution_methods_of(trace)
     yield gettext("Attributions at step {step}", step=step + 1), attributions_table(trace, methods, step)
-    yield gettext("Agreement of attributions at step {step}", step=step + 1), agreement_table(agreement(methods, step))
-    yield gettext("Agreement of attributions over all steps"), agreement_table(agreement(methods))
+    yield (
+        gettext("Agreement between attributions at step {step}", step=step + 1),
+        agreement_table(agreement(methods, step)),
+    )
+    yield gettext("Agreement between attributions over all steps"), agreement_table(agreement(methods))
     yield gettext("Attributions at all steps"), all_attributions_table(trace, methods)

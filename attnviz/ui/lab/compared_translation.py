@@ -99,7 +99,8 @@ def _pair_of_models(session: Session, trace: Trace, partner: Partner) -> Pair:
     if partner.model is None:
         raise AttnvizError(
             gettext(
-                "There is no other model to compare with. Put another model folder beside that of {model}.",
+                "There is no other model to compare with. Put the folder of another model beside the folder of "
+                "{model}.",
                 model=trace.model,
             )
         )
@@ -110,12 +111,16 @@ def _pair_of_models(session: Session, trace: Trace, partner: Partner) -> Pair:
 
 def _pair_of_sentences(session: Session, trace: Trace, partner: Partner) -> Pair:
     if " ".join(partner.sentence.split()) == " ".join(trace.source_text.split()):
-        raise AttnvizError(gettext("Both sentences are the same: drop a word, swap two, or write another sentence."))
+        raise AttnvizError(
+            gettext(
+                "The two sentences to compare are the same: drop a word, swap two words, or write another sentence."
+            )
+        )
     if weights_of(trace) is None:
         raise AttnvizError(
             gettext(
-                "Only the model “{model}”, which made this translation, can translate the other sentence. This "
-                "model is not installed: add its model folder.",
+                "Only the model “{model}”, which made this translation, can translate the edited sentence. This model "
+                "is not installed: add its model folder.",
                 model=trace.model,
             )
         )
@@ -185,7 +190,7 @@ def sentence_editor(view: View) -> None:
     if session.get(chosen) not in range(len(words)):
         session[chosen] = None
     st.pills(
-        gettext("Words of the other sentence"),
+        gettext("Words of the edited sentence"),
         range(len(words)),
         format_func=lambda k: _label(words, k),
         key=chosen,
@@ -198,9 +203,8 @@ def sentence_editor(view: View) -> None:
             key=view.key(HELD),
             parameter=view.key(HELD),
             help=gettext(
-                "Forced decoding: the model writes the translation of the first sentence instead of a new "
-                "translation. You then see, word by word, how the other sentence changes attention and "
-                "probabilities."
+                "Forced decoding: the model writes the translation of the original sentence instead of a new "
+                "translation. You then see, word by word, how the edited sentence changes attention and probabilities."
             ),
         )
 
@@ -210,7 +214,7 @@ def _actions(view: View, words: tuple[str, ...]) -> None:
     session, sentence = st.session_state, str(st.session_state[view.key(SENTENCE)] or "")
     word: int | None = session[view.key("edited_word")]
     next_index = None if word is None else next_word(sentence, word)
-    drop, swap = gettext("Drop"), gettext("Swap with the next")
+    drop, swap = gettext("Drop"), gettext("Swap with the next word")
     if word is not None:
         drop = gettext("Drop {word}", word=_quoted(words[word]))
     if word is not None and next_index is not None:

@@ -234,10 +234,9 @@ def _choices(view: View) -> None:
         st.html(
             '<p class="explanation">'
             + gettext(
-                "Change the sentence below, or choose one of its words and drop it, or swap it with the next "
-                "word. See how the translation changes. A word that is in both heatmaps has the same row or "
-                "column in both. If a word appears in only one heatmap, its row or column is hatched in the "
-                "other heatmap."
+                "Change the sentence below: type in it, or choose a word to drop it or swap it with the next word. "
+                "See how the translation changes. A word that is in both heatmaps has the same row or column in both. "
+                "If a word appears in only one heatmap, its row or column is hatched in the other heatmap."
             )
             + "</p>"
         )
@@ -264,7 +263,7 @@ def _switches(view: View, pair: Pair) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("comparison_switches")):
         if all(has_posterior(trace) for trace in (pair.first, pair.other)):
-            option_segments(view, "face", gettext("Before or after the word"), face_names())
+            option_segments(view, "face", gettext("Attention before or after the word"), face_names())
         if is_same_segmentation(pair):
             option_segments(view, "by", gettext("Rows and columns"), unit_names())
         root_switch(view)

@@ -65,7 +65,7 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
         waiting=gettext("Computing…"),
         prefetch=True,
     )
-    if disclosure(gettext("More about these tests, and all steps"), key=view.key("all_steps")):
+    if disclosure(gettext("Explanations, and the tests of all steps"), key=view.key("all_steps")):
         _more(view)
         _all_steps(view, theme)
         references(REFERENCES)
@@ -78,15 +78,15 @@ def _more(view: View) -> None:
         _heading(
             gettext("How to read the picture"),
             gettext(
-                "Above the English pieces, the left side shows the weights that each test tries. A dash marks the "
-                "weight that the model computed. The right side shows how probable the word is with these weights. A "
-                "line marks how probable it is with the weights that the model computed."
+                "The left side shows, above each English piece, the weights that each test tries. A dash marks the "
+                "weight that the model computed. The right side shows how probable the word is with the weights of "
+                "each test. A line marks the probability of the word with the weights that the model computed."
             ),
         )
         with st.container(key=view.key("inside_word")):
             _best_attention_choice(view)
     with right:
-        _heading(gettext("What these tests show, and what they do not"), perturbation_tests_caveat())
+        _heading(gettext("What perturbation tests show, and their limits"), perturbation_tests_caveat())
 
 
 def _all_steps(view: View, theme: ThemeName) -> None:
@@ -94,26 +94,26 @@ def _all_steps(view: View, theme: ThemeName) -> None:
     left, right = st.columns(2, gap="large")
     with left, st.container(key=view.key("beside_bars")):
         _heading(
-            gettext("All steps, weights shuffled"),
+            gettext("All steps with shuffled weights"),
             gettext(
-                "Each point is a step (as in a figure of Jain & Wallace 2019). The further right a point is, the "
-                "more the step’s attention goes to a single piece. The higher a point is, the more the "
-                "probabilities of the step change when its weights are shuffled. A point is filled if "
-                "the step writes the same piece after most shuffles, and hollow if it does not. "
-                "Click a point to go to its step."
+                "Each point is a step (as in a figure of Jain & Wallace 2019). The further right a point is, the more "
+                "the step’s attention goes to a single piece. The higher a point is, the more the probabilities of "
+                "the step change when its weights are shuffled. A point is filled if the step writes the same piece "
+                "with most shuffled weights as with its own weights, and hollow otherwise. Click a point to go to its "
+                "step."
             ),
         )
         chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=gettext("Computing…"))
     with right:
         _heading(
-            gettext("Minimal change of each step"),
+            gettext("Minimal weight change of each step"),
             gettext(
-                "Each bar stands for one step. It shows the smallest change of the weights that we found to make "
-                "this step write another piece. Weight that moves from one piece to another counts for both "
-                "pieces, so the change lies between 0 and 2. A smaller change may exist. The label of a bar "
-                "contains an arrow. The piece after the arrow is the one that the step would then write. The "
-                "piece before the arrow is the likeliest one without the change. The label omits this piece if "
-                "the step wrote it. Click a bar to go to its step."
+                "Each bar stands for one step. A bar shows the smallest change of the attention weights that we found "
+                "to make its step write another piece. Weight moved from one piece to another counts for both pieces, "
+                "so the change lies between 0 and 2. A change smaller than the one shown may exist. The label of a "
+                "bar contains an arrow. After the arrow is the piece that the step writes with the changed weights. "
+                "Before the arrow is the likeliest piece with the unchanged weights. The label omits the piece before "
+                "the arrow if the step wrote this piece. Click a bar to go to its step."
             ),
         )
         chart(
@@ -201,11 +201,15 @@ def perturbation_tests_pictures(view: View, session: Session) -> Iterator[Offere
         figure.draw(subject),
         figure.table(subject),
     )
-    title, shuffles = gettext("All steps, weights shuffled"), shuffled_of(trace)
+    title, shuffles = gettext("All steps with shuffled weights"), shuffled_of(trace)
     yield OfferedFigure(
         title, title, "shuffled", shuffled_figure(trace, shuffles, step=step), shuffled_table(trace, shuffles)
     )
-    title, changes, spelling = gettext("Minimal change of each step"), minimal_change_of(trace), spelling_of(trace)
+    title, changes, spelling = (
+        gettext("Minimal weight change of each step"),
+        minimal_change_of(trace),
+        spelling_of(trace),
+    )
     yield OfferedFigure(
         title,
         title,
@@ -229,8 +233,8 @@ def perturbation_tests_tables(view: View, session: Session) -> Iterator[tuple[st
         gettext("Likeliest pieces of each test"),
         perturbation_tests_likeliest_table(subject.perturbation_tests, subject.piece_or_id, subject.best_attention),
     )
-    yield gettext("All steps, weights shuffled"), shuffled_table(trace, shuffled_of(trace))
+    yield gettext("All steps with shuffled weights"), shuffled_table(trace, shuffled_of(trace))
     yield (
-        gettext("Minimal change of each step"),
+        gettext("Minimal weight change of each step"),
         minimal_change_table(trace, minimal_change_of(trace), spelling_of(trace)),
     )

@@ -45,9 +45,7 @@ def hypotheses_payload(tree: BeamTree, current_ids: Sequence[int]) -> dict[str, 
     for index, hypothesis in zip(tree.finished, tree.hypotheses, strict=True):
         ids = tree.ids(index)
         notes = [
-            gettext("likeliest if log p is not divided by the length")
-            if index == tree.likeliest != tree.winner
-            else "",
+            gettext("likeliest without length normalisation") if index == tree.likeliest != tree.winner else "",
             gettext("shown") if ids == tuple(current_ids) else "",
         ]
         entries.append(
@@ -59,7 +57,7 @@ def hypotheses_payload(tree: BeamTree, current_ids: Sequence[int]) -> dict[str, 
                 "pieces": ids,
             }
         )
-    unit = gettext("score = log p / pieces") if tree.length_penalty == 1 else gettext("score")
+    unit = gettext("score = log p per piece") if tree.length_penalty == 1 else gettext("score")
     return {"unit": unit, "entries": entries}
 
 
@@ -106,11 +104,11 @@ def _how_to_read(beam: int) -> str:
         return gettext("Greedy search takes the likeliest piece at each step: its tree is a single line.")
     return gettext(
         "Each column is a step. Each path from the left is a hypothesis, a translation made of the pieces on the "
-        'path. The search keeps the {beam} likeliest hypotheses. <span class="decoder">The chosen hypothesis is '
-        "on top</span>; the other finished hypotheses show their rank and score. The search tried the pieces in "
-        "small print on dotted lines, but kept none even for one step. Hypotheses on solid grey lines were kept "
-        "for a while, then dropped. Click the end of a hypothesis to make it the translation; if the hypothesis "
-        "was dropped, the search first finishes it. Click any other piece to go to its step.",
+        'path. At each step, the search keeps the {beam} likeliest hypotheses. <span class="decoder">The chosen '
+        "hypothesis is on top</span>; the other finished hypotheses show their rank and score. Small print on dotted "
+        "lines marks pieces that the search tried and dropped at once. Hypotheses on solid grey lines were kept for a "
+        "while, then dropped. Click the end of a hypothesis to make it the translation; if the hypothesis was "
+        "dropped, the search first finishes it. Click a piece that does not end a hypothesis to go to its step.",
         beam=beam,
     )
 

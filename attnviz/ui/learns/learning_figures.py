@@ -158,7 +158,7 @@ def learning_chapters(choices: LearningChoices, update: int, theme: ThemeName) -
     if any(map(has_link_measures, runs)):
         chapters.append(
             Chapter(
-                gettext("What is learnt when"),
+                gettext("Attention during training"),
                 (),
                 tuple(_learnt_picture(run, runs, updates, theme) for run in runs if has_link_measures(run)),
             )
@@ -222,5 +222,5 @@ def _definitions(runs: list[Snapshots]) -> Chapter:
     levels = gettext("Baselines: attention without training")
     tables = ((levels, baselines_table(runs[0])),) if runs[0].levels else ()
     return Chapter(
-        gettext("How this is measured"), tuple(filter(None, (*definitions, link_counts_text(runs)))), (), tables
+        gettext("What the curves measure"), tuple(filter(None, (*definitions, link_counts_text(runs)))), (), tables
     )

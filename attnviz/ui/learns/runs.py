@@ -1,6 +1,7 @@
-"""The training runs of *How it learns*, and the visitor's choices among them, in session state and address.
+"""Load the training runs of *How it learns*, draw the fields that choose among them, and return the choices.
 
-The choices are the training, the shown runs and the sentence; the browser alone stores the current checkpoint.
+The choices are the training, the shown runs and the sentence, in session state and address; the browser alone stores
+the current checkpoint. A training is a model with snapshots, or a run on this server that may be in progress.
 """
 
 from __future__ import annotations

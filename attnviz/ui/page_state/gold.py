@@ -1,4 +1,8 @@
-"""Store the gold alignment links of a view, and errors about them."""
+"""Store the gold alignment links of a view, and errors about them.
+
+A visitor types or draws the links, or they are in the address. Where there are none, `gold_of` returns those of a gold
+file or of the trace. Links of each pair of a file last as long as the session.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The page *Lab*: sentences, current section, downloads, with the table of its sections.
+"""The page *Lab*: the sentence and its translation, the current section, its tables and downloads.
 
-The server computes the current section only.
+`SECTIONS` has the functions of each section: one draws it, others make its figures and tables. The server computes the
+current section only.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def lab_page(view: View, *, requested: bool = False) -> None:
 
 
 def _introduction() -> str:
-    return gettext("What does each French word depend on? Each tab answers in another way.")
+    return gettext("What does each French word depend on? Each tab answers this question in its own way.")
 
 
 def _chosen_section() -> str:

@@ -140,7 +140,7 @@ def _figures(choices: LearningChoices) -> None:
         definitions_box = attention_measures_panel(choices.runs, theme_name())
     if choices.watching:
         st.caption(gettext("This page reloads the training run every ten seconds."))
-    with definitions_box or st.expander(gettext("How this is measured"), key=VIEW.key("rules")):
+    with definitions_box or st.expander(gettext("What the curves measure"), key=VIEW.key("rules")):
         _definitions(choices.runs)
     _tables(choices)
     references(REFERENCES)
@@ -148,9 +148,9 @@ def _figures(choices: LearningChoices) -> None:
 
 def _no_snapshots_reason() -> str:
     return gettext(
-        "There are no snapshots of a training run. A model’s snapshots are in its model folder, in snapshots/. "
-        "To watch a run of your own, start the page with the folder of your runs: attnviz app --runs FOLDER. You "
-        "can also name this folder in the environment variable {variable}.",
+        "There are no snapshots of a training run. A model’s snapshots are in its model folder, in snapshots/. To "
+        "watch a run of your own, start the page with the folder of your runs: attnviz app --runs FOLDER. You can "
+        "also name the folder of your runs in the environment variable {variable}.",
         variable=RUNS_VARIABLE,
     )
 

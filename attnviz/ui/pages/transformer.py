@@ -131,7 +131,7 @@ def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_nam
     exhibit.draw(view, request, theme_name())
     if EQUATION_LINES[name]:
         with st.container(key=view.key("equations")):
-            st.html(f'<h2 class="section">{gettext("The change as a formula")}</h2>')
+            st.html(f'<h2 class="section">{gettext("How the equations change")}</h2>')
             inline_equation(view, exhibit_equation(name, theme_name()), "equations")
     _tables(view, exhibit, request)
     _downloads(view, exhibit, request, name)

@@ -1,6 +1,8 @@
-"""The page *Translate*: a sentence, the step view of its translation or of imported attention, or an open lesson.
+"""The page *Translate*: a sentence, the step view of its translation or of imported attention, or a lesson.
 
 The browser changes the step by itself, from payloads that it fetches; the server does not know the current step.
+
+`context_choice` lets the visitor give all steps the same context vector, which adds a what-if.
 """
 
 from __future__ import annotations
@@ -96,12 +98,13 @@ def _attributions(view: View) -> None:
     if len(methods.names) < 2:
         return
     sentences = gettext(
-        "All heatmaps share one scale: the colour of a cell shows the cell’s share of its row. Blue supports the word "
-        "of the row, red opposes it."
+        "All heatmaps share one scale: the colour of a cell shows the cell’s share of its row. A blue cell supports "
+        "the word of its row, a red cell opposes this word."
     )
     if view.trace.kind == "decoder":
         sentences += " " + gettext(
-            "Gradient and erasure explain the word of the row. The attention in this row helps to write the next word."
+            "In each row, gradient and erasure explain the word of the row, while the attention helps to write the "
+            "next word."
         )
     st.html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="explanation">{sentences}</p>')
     figure = attributions_figure(view.trace, methods, across=len(methods.names), theme=theme_name())
@@ -136,7 +139,7 @@ def context_choice(view: View) -> None:
     st.session_state[key] = _current(view)
     names = {
         "each": gettext("a new mixture at each step"),
-        "first": gettext("always that of step 1"),
+        "first": gettext("always step 1’s mixture"),
         "mean": mean_context_name(),
     }
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("context_choice")):
@@ -161,7 +164,7 @@ def _outcome_html(trace: Trace, parent: Trace) -> str:
         f"{' ' if word.space else ''}<{tags[word.kind]}>{escape(word.text)}</{tags[word.kind]}>"
         for word in words_with_changes(trace, parent)
     )
-    name = gettext("The decoder then writes")
+    name = gettext("Resulting translation")
     return f'<div class="compared"><p><span class="name">{name}</span><span lang="fr">{words}</span></p></div>'
 
 

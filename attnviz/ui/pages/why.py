@@ -1,4 +1,8 @@
-"""The page *Why attention?*: the current sentence in three models, a growing sentence, tables and downloads."""
+"""The page *Why attention?*: a growing sentence, BLEU by length, the current sentence in three models.
+
+Below are the gradients of these models, tables and downloads: the figures, and the lecture page that `why_chapters`
+makes.
+"""
 
 from __future__ import annotations
 
@@ -258,7 +262,7 @@ def _draw() -> None:
         with st.container(key="why_sentence"):
             st.html(f'<h2 class="section">{gettext("Your sentence")}</h2>')
             sentence_box(available)
-            with st.popover(gettext("Another translation to force"), type="tertiary", key="own"):
+            with st.popover(gettext("Force another translation"), type="tertiary", key="own"):
                 own_translation()
         request = current_request(available)
     glossary_box("glossary", "signs", "attention", "learning", "scores")

@@ -39,8 +39,8 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
         st.text(
             gettext(
                 "In this model the keys change at every step, because they depend on the previous step’s weights. The "
-                "table lists the units of the chosen cell’s energy. In this cell, the key is U h + L f. Here h is the "
-                "annotation of the piece, and f has the features computed from the previous step’s weights."
+                "table lists the units of the chosen cell’s energy. The key of this cell is U h + L f, where h is the "
+                "annotation of the source piece and f has the features computed from the previous step’s weights."
             )
         )
         _table(view, weights)

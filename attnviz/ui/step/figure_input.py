@@ -72,7 +72,7 @@ def _boxes(view: View, tokenizer: Tokenizer, word_label: str, foil_label: str, *
     labels = {
         "why": word_label,
         "not": foil_label,
-        "own": gettext("the word written here"),
+        "own": gettext("the word of this step"),
         "other": gettext("the likeliest other"),
         "note": gettext("Choose one of the ten likeliest pieces, or type any word."),
     }

@@ -193,8 +193,8 @@ def link_drawing_switch(view: View) -> None:
         key=view.key(DRAW),
         parameter=view.key(DRAW),
         help=gettext(
-            "You click the cells of the heatmap to link an English word with a French word; the page draws no links by "
-            "itself. It then shows how far the attention agrees with your links."
+            "Click a cell of the heatmap to link its English word with its French word. The page draws no links by "
+            "itself. The page then shows how far the attention agrees with your links."
         ),
     )
 

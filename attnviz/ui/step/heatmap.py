@@ -71,7 +71,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
         if draws:
             link_drawing(view)
     if attends:
-        with st.expander(gettext("How to read it"), key=view.key("how_to_read")):
+        with st.expander(gettext("How to read the heatmap"), key=view.key("how_to_read")):
             st.html(f'<p class="explanation">{_details(view.trace)}</p>')
     _switches(view)
     if attends:
@@ -139,7 +139,7 @@ def _figure_json(
 def _switches(view: View) -> None:
     """Draw the options."""
     if has_posterior(view.trace):
-        option_segments(view, "face", gettext("Before or after the word"), face_names())
+        option_segments(view, "face", gettext("Attention before or after the word"), face_names())
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_choices")):
         option_segments(view, "by", gettext("Rows and columns"), unit_names())
         if not view.trace.attends:
@@ -160,10 +160,10 @@ def _switches(view: View) -> None:
             "margins",
             gettext("Margins"),
             gettext(
-                "Below the heatmap: the total attention on each English word, Σ α down its column. On the right: "
-                "how widely each row spreads its attention, as its entropy H in bits. The sums and the entropies "
-                "follow the choice shown in the heatmap: α, α′ or their difference. H is always computed over "
-                "pieces, even when the heatmap shows words."
+                "Bars below the heatmap show the total attention on each English word: Σ α down its column. Bars on "
+                "the right show the entropy H of each row in bits: how widely the row spreads its attention. The sums "
+                "and the entropies follow the choice shown in the heatmap: α, α′ or their difference. H is always "
+                "computed over pieces, even when the heatmap shows words."
             ),
         )
         option_select(view, "colours", gettext("Colours"), heatmap_scale_names(), 260)
@@ -197,7 +197,7 @@ def _introduction(view: View) -> str:
             'A <span class="decoder">row</span> is a French word, a <span class="encoder">column</span> an English '
             "word."
         )
-        return f"{axes} {alike or gettext('Bright: it looked there.')}"
+        return f"{axes} {alike or gettext('Bright cell: the translator looked at the English word.')}"
     sentences = [grid_sentences() + shown_if("before", f" {_brightness_sentences()} {alike}".rstrip())]
     words = view.trace.words()
     if any(len(group) > 1 for group in (*words.source_groups, *words.target_groups)):

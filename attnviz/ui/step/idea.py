@@ -87,11 +87,11 @@ def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, s
 
 _CAPTIONS: Mapping[str, Callable[[], str]] = {
     "mixtures": lambda: gettext(
-        "The mixtures of the step before, of this step and of the next. Each French word gets its own mixture."
+        "The mixtures of the previous, the current and the next step. Each French word gets its own mixture."
     ),
     CONTEXT_UNITS: lambda: gettext(
-        "These numbers of the mixture differ most from the mixtures of other steps. Each line adds the part of "
-        "one word: blue goes up, red goes down. A grey stem shows the sum so far. The last line is the mixture."
+        "The figure shows the numbers of the mixture that differ most from other steps. Each line adds the part of "
+        "one word: blue raises the sum, red lowers it. A grey stem shows the sum so far. The last line is the mixture."
     ),
 }
 """Sentences below a figure, by its name."""

@@ -104,7 +104,7 @@ def foils_payload(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
                 "translation or keeps it."
             )
             if trace.attends_once
-            else gettext("The decoder then rewrites all later words."),
+            else gettext("The new word makes the decoder rewrite all later words."),
         },
         "offers": {
             str(step): {
@@ -166,14 +166,14 @@ def _is_set(trace: Trace, step: int) -> bool:
 
 
 def _outdated() -> str:
-    return gettext("What is faded still shows the step before this change.")
+    return gettext("Faded parts still show the step before the change.")
 
 
 def _words() -> dict[str, str]:
     return {
         "hint": gettext(
-            "Drag a bar, and the other bars adjust. On the keyboard, ← → move the selected bar, ↑ ↓ select another, "
-            "and Enter applies the new weights. Selected piece: {name}."
+            "Drag a bar, and the other bars adjust. On the keyboard, ← → move the selected bar, ↑ ↓ select another "
+            "bar, and Enter applies the new weights. Selected piece: {name}."
         ),
         "outdated": _outdated(),
         "only": gettext("Look only here"),
@@ -198,10 +198,10 @@ def _words() -> dict[str, str]:
         "ofModel": gettext("of the model {name}"),
         "note": gettext(
             "The annotations do not change, so the weights alone decide the context vector. A step that borrows "
-            "another step’s weights also gets that other step’s context vector, but keeps its own state and "
-            "previous word. Write links as i-j: a source word and a target word, both counted from 0. If you "
-            "borrow from another model, that model writes the translation shown (forced decoding), and this "
-            "model uses the weights of that model."
+            "another step’s weights also gets that other step’s context vector, but keeps its own state and previous "
+            "word. Write links as i-j: a source word and a target word, both counted from 0. If you borrow from "
+            "another model, the other model first writes the translation shown (forced decoding). The current model "
+            "then uses the weights of the other model."
         ),
     }
 

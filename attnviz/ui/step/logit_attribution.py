@@ -205,7 +205,7 @@ def _attribution_tables(view: View, weights: Weights, tokenizer: Tokenizer) -> N
 
     def make_tables(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
         comparison = _current_comparison(view, tokenizer, selection)
-        for name, foil in ((gettext("logit minus the mean"), None), (gettext("difference"), comparison.foil)):
+        for name, foil in ((gettext("logit minus mean logit"), None), (gettext("difference"), comparison.foil)):
             if foil is None and name == gettext("difference"):
                 continue
             subject = Subject(view.trace, comparison.step, weights, None, comparison.word, foil)

@@ -39,7 +39,10 @@ def _scores(view: View, theme: ThemeName) -> None:
 def _weights(view: View, theme: ThemeName) -> None:
     _chart(view, "weights", theme)
     st.caption(
-        gettext("A transformer computes attention many times at each step, so its weights cannot be changed by hand.")
+        gettext(
+            "A transformer computes attention many times at each step, so its attention weights cannot be changed by "
+            "hand."
+        )
     )
 
 
@@ -67,8 +70,8 @@ def _head_word(view: View, theme: ThemeName) -> None:
         )
         if forced
         else gettext(
-            "The likeliest pieces; violet marks the piece that this step wrote. A piece starting with · "
-            "continues a word."
+            "The chart shows the likeliest pieces. Violet marks the piece that this step wrote. A piece starting with "
+            "· continues a word."
         )
     )
     other_word_panel(view, payload_address(view, "foils", theme))
@@ -150,8 +153,8 @@ def _candidates(view: View, pieces_address: str, theme: ThemeName) -> None:
         )
     else:
         caption = gettext(
-            "The likeliest pieces; violet marks the piece that this step wrote. A piece starting with · "
-            "continues a word."
+            "The chart shows the likeliest pieces. Violet marks the piece that this step wrote. A piece starting with "
+            "· continues a word."
         )
     if view.shows("everything") and view.trace.linear:
         caption += f" {_click_hint(view.trace)}"

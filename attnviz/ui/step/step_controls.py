@@ -73,12 +73,12 @@ def key_help(view: View, *, common_only: bool = False, has_stages: bool = False)
         "←</kbd><kbd>→": gettext("step"),
         "↑</kbd><kbd>↓": _column_name(view),
         f"{gettext('Home')}</kbd><kbd>{gettext('End')}": gettext("first, last step"),
-        "B": gettext("attention before the word, after the word, or the difference"),
+        "B": gettext("attention before or after the word is known, or their difference"),
         gettext("Space"): gettext("play, pause"),
         gettext("Esc"): gettext("deselect the word and follow the largest weight"),
         gettext("Enter"): gettext("translate"),
         "Tab</kbd> <kbd>←</kbd><kbd>→": gettext("in a sentence: another word; on a bar: change its weight"),
-        "Tab</kbd> <kbd>↑</kbd><kbd>↓": gettext("another bar of weights"),
+        "Tab</kbd> <kbd>↑</kbd><kbd>↓": gettext("select another weight bar"),
         "S": gettext("next stage"),
         "L": gettext("lecture mode, for a projector"),
     }
@@ -86,7 +86,7 @@ def key_help(view: View, *, common_only: bool = False, has_stages: bool = False)
         shortcuts.pop("↑</kbd><kbd>↓")
         shortcuts.pop(gettext("Esc"))
     if slider_labels(view.trace) is None:
-        shortcuts["Tab</kbd> <kbd>←</kbd><kbd>→"] = gettext("another word of a sentence")
+        shortcuts["Tab</kbd> <kbd>←</kbd><kbd>→"] = gettext("select another word of a sentence")
         shortcuts.pop("Tab</kbd> <kbd>↑</kbd><kbd>↓")
     if not has_stages:
         shortcuts.pop("S")

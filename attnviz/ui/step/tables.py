@@ -74,7 +74,7 @@ def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[tup
     changes = (
         []
         if changed.missing(subject)
-        else [(gettext("What changed at step {step}", step=step + 1), changed.table(subject))]
+        else [(gettext("Effect of the what-if at step {step}", step=step + 1), changed.table(subject))]
     )
     steps = _step_tables(trace, step, subject, posterior)
     return [(_heatmap_name(chosen.face), alignment), *steps, *changes, *comparison_numbers(view, chosen)]

@@ -321,7 +321,7 @@ def changed_payload(request: PayloadRequest) -> dict[str, Any]:
         {
             subject.step: AtStep(
                 to_json(figure.values(subject, request.theme)),
-                gettext("What changed at this step"),
+                gettext("Effect of the what-if at this step"),
                 change_sentence(subject.change),
             )
             for subject in subjects

@@ -186,8 +186,8 @@ def own_translation() -> str:
         key=inputs.TARGET,
         placeholder=gettext("For instance: L'accord a été signé."),
         help=gettext(
-            "Forced decoding: the decoder writes exactly these words; the page shows its attention at each word. "
-            "Changing the English sentence empties this box."
+            "Forced decoding: the decoder writes exactly the words in this box. The page shows the decoder’s "
+            "attention at each word. Changing the English sentence empties this box."
         ),
         button="translate",
     ).strip()
@@ -202,10 +202,9 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
         key=inputs.MODEL,
         default=next(iter(models)),
         help=gettext(
-            "en-fr translates best. The attention of en-fr was guided: training pulled it towards word links. "
-            "The small recurrent models differ only in their attention: additive, general (Luong), none. The "
-            "small transformer has no recurrence, only attention. The attention of these small models was not "
-            "guided."
+            "Of all models, en-fr translates best. The attention of en-fr was guided: training pulled it towards word "
+            "links. The small recurrent models differ only in their attention: additive, general (Luong), none. The "
+            "small transformer has no recurrence, only attention. The attention of the small models was not guided."
         )
         + " "
         + additive_and_general()

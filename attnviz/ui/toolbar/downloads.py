@@ -1,4 +1,7 @@
-"""Draw the link and the downloads of *More*, and the downloads of figures and lecture pages on other pages."""
+"""Draw the button that copies the page's link and the downloads in *More*, and the downloads of other pages.
+
+The downloads are figures as they are drawn now, files of the whole translation, and pages for lectures.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +116,7 @@ def offer_lecture(view: View, page: Callable[[Selection, ThemeName], ChapterPage
 
 def lecture_link(view: Keyed, at: str, file: str) -> None:
     """Offer the page for a lecture at the address `at` as `file`."""
-    file_link(view, gettext("Page for a lecture, HTML"), at, file, view.key("lecture_page"))
+    file_link(view, gettext("Web page for a lecture, HTML"), at, file, view.key("lecture_page"))
 
 
 @dataclass(frozen=True)
@@ -178,10 +181,10 @@ def _translation_files(attends: bool, *, has_posterior_links: bool) -> dict[str,
     Files of an alignment need a model that `attends`.
     """
     files = {
-        "lecture.html": gettext("Page for a lecture, HTML"),
+        "lecture.html": gettext("Web page for a lecture, HTML"),
         "heatmap.tex": gettext("Heatmap for LaTeX, TikZ"),
-        POSTERIOR_LINKS: gettext("Links from the posterior attention, Pharaoh"),
-        PRIOR_LINKS: gettext("Links from the attention, Pharaoh"),
+        POSTERIOR_LINKS: gettext("Word links by posterior attention, Pharaoh format"),
+        PRIOR_LINKS: gettext("Word links by attention, Pharaoh format"),
         "trace.json": gettext("Whole trace, JSON"),
     }
     if not has_posterior_links:
@@ -274,6 +277,6 @@ def share_and_save(view: View | None) -> None:
     """
     if view:
         with st.container(horizontal=True, vertical_alignment="center", key="share"):
-            st.caption(gettext("The link opens exactly what is shown."))
+            st.caption(gettext("The link opens the page as it is shown now."))
             copy_link(view)
         downloads(view)

@@ -1,4 +1,8 @@
-"""Recognise text that is no single English sentence, and say in one line what to do about it."""
+"""Recognise text that is no single English sentence; draw one line of advice, with buttons to translate another.
+
+It recognises escape sequences of Moses' tokenizer, web addresses, French, capitals, and several sentences. A button
+translates a changed text, such as one of the sentences.
+"""
 
 from __future__ import annotations
 
@@ -61,29 +65,33 @@ def advice(text: str) -> Advice | None:
     if is_escaped(text.split()):
         return Advice(
             gettext(
-                "This text has escape sequences of Moses’ tokenizer, such as &apos; or @-@. The model reads them "
-                "letter by letter."
+                "This text has escape sequences of Moses’ tokenizer, such as &apos; or @-@. The model reads escape "
+                "sequences letter by letter."
             ),
             ((gettext("Translate without them"), detokenise(unescaped_text(text).split())),),
         )
     if _ADDRESS.search(text):
         rest = " ".join(_ADDRESS.sub(" ", text).split())
         return Advice(
-            gettext("A web address is not a sentence. The model splits it into small pieces and translates those."),
-            ((gettext("Translate without the address"), rest),) if len(_WORD.findall(rest)) > 1 else (),
+            gettext(
+                "A web address is not a sentence. The model splits a web address into small pieces and translates the "
+                "pieces."
+            ),
+            ((gettext("Translate without the web address"), rest),) if len(_WORD.findall(rest)) > 1 else (),
         )
     if is_french(text):
         return Advice(gettext("This looks like French. The model reads English: write an English sentence."))
     if is_in_capitals(text):
         return Advice(
-            gettext("The model has seen few words in capitals. It splits them into small pieces."),
+            gettext("The model has seen few words in capitals. It splits words in capitals into small pieces."),
             ((gettext("Translate in lower case"), text.capitalize()),),
         )
     found = sentences(text)
     if sum(len(_WORD.findall(sentence)) > 1 for sentence in found) > 1:
         return Advice(
             gettext(
-                "These are {count} sentences. The model learned mostly from single ones. Choose one:", count=len(found)
+                "The text has {count} sentences. The model learned mostly from single sentences. Choose one sentence:",
+                count=len(found),
             ),
             tuple((shorten(sentence, 28), sentence) for sentence in found),
         )

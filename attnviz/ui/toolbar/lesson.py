@@ -70,7 +70,7 @@ def lesson_view(opened: OpenLesson) -> None:
     """Draw the lesson and a button that leaves it."""
     session, lesson = st.session_state, opened.lesson
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
-        st.text(gettext("This is a lesson. “Next” opens once you have answered."))
+        st.text(gettext("This is a lesson. The button “Next” works once you have answered."))
         request_button(gettext("Leave the lesson"), partial(close_lesson, session), key="leave_lesson")
     try:
         with st.spinner(gettext("Translating…")):

@@ -205,7 +205,7 @@ def _gold_problem(choice: Choice, gold: Callable[[int], GoldLinks | None]) -> st
             return ""
     except AttnvizError as error:
         return f"{name}: {error}"
-    return gettext("{name} has no links for the pair shown.", name=name)
+    return gettext("{name} has no links for the sentence pair shown.", name=name)
 
 
 def _compared(choice: Choice, shown: Attention) -> tuple[Compared | None, str]:
@@ -234,18 +234,18 @@ def _compared(choice: Choice, shown: Attention) -> tuple[Compared | None, str]:
 def _other_pair_message(records: AttentionRecords, choice: Choice) -> str:
     """Return which pair of the open file a file of other pairs has, if it has one with tokens."""
     if len(records) > 1:
-        return gettext("None of its pairs has the words of the pair shown.")
+        return gettext("No sentence pair of the file has the words of the pair shown.")
     if (number := records.pairs.first) is None:
         place = pair_with_words_of(choice.file, records[0])
         number = None if place is None else place + 1
     if number is None:
-        return gettext("Its words are not those of a pair of {name}.", name=choice.name)
-    return gettext("It has the links of pair {number}. Go to that pair.", number=number)
+        return gettext("No sentence pair of {name} has the words of this file.", name=choice.name)
+    return gettext("Go to sentence pair {number}: the file has the links of that pair.", number=number)
 
 
 def _not_compared(name: str, error: AttnvizError) -> str:
     """Return the message that a file cannot be compared, and why."""
-    return f"{gettext('{name} cannot be compared.', name=name)} {error}"
+    return f"{gettext('{name} cannot be compared with the open file.', name=name)} {error}"
 
 
 def compare_with(session: Session, name: str, content: bytes) -> None:
@@ -281,7 +281,7 @@ def open_gold(session: Session, view: View, name: str, content: bytes) -> None:
         if choice is None or view.file is None or has_no_place(records):
             links = gold_of_pair(records, 1, 1, view.trace)
             if links is None:
-                raise AttnvizError(gettext("None of its pairs has the words of the pair shown."))
+                raise AttnvizError(gettext("No sentence pair of the file has the words of the pair shown."))
             take_links(session, view, links)
             return
         count = len(choice.file)

@@ -1,4 +1,8 @@
-"""Choose the view to show (requested translation, file or last translation), read its link, and draw messages."""
+"""Choose the translation that a page shows (requested, from a file, previous, example); draw messages about it.
+
+`open_view` prepares its view: it reads the link that the visitor followed, stores the gold links drawn by hand, and
+sets the page address.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +65,8 @@ def shown_translation(request: Request | None, *, back: bool, steps: bool = Fals
         elif opened and opened.trace and not opened.trace.translated:
             st.text(
                 gettext(
-                    "The page Translate shows the attention in {name}. This page needs a complete translation.",
+                    "The page Translate shows the attention in {name}. This page needs the complete trace of a "
+                    "translation, not only its attention.",
                     name=opened.name,
                 )
             )
@@ -148,13 +153,13 @@ def _requested_trace(request: Request) -> Trace | None:
     if is_all_unknown(trace):
         _problem(
             gettext(
-                "The model knows no word of this sentence and reads all of it as <unk>, so a translation would mean "
-                "nothing. Write words that the model has learned."
+                "The model knows no word of this sentence and reads every word as <unk>. The translation of unknown "
+                "words would mean nothing. Write words that the model has learned."
             )
             if trace.imported
             else gettext(
-                "The model knows no part of this sentence and reads all of it as <unk>, so a translation would "
-                "mean nothing. Write an English sentence in Latin letters."
+                "The model knows no part of this sentence and reads every part as <unk>. The translation of unknown "
+                "text would mean nothing. Write an English sentence in Latin letters."
             )
         )
         return None
@@ -195,7 +200,7 @@ def _file_notice(opened: opened_file.OpenedFile, back: bool) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(
                 gettext(
-                    "{name} is a trace file: model {model} on {device}, {method}.",
+                    "The trace file {name} contains a translation by model {model} on {device} ({method}).",
                     name=name,
                     model=trace.model,
                     device=trace.device,
@@ -211,18 +216,20 @@ def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
     """Draw a message about imported attention and how it was read, with the button `back` to translating."""
     name, trace, choice = opened.name, opened.trace, opened.choice
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(gettext("This is {name}: {whose}.", name=name, whose=made_by(trace)), width="content")
+        st.text(gettext("The file {name} contains the {whose}.", name=name, whose=made_by(trace)), width="content")
         if back:
             _back_button()
         if choice and choice.other:
             if opened.compared:
-                st.text(gettext("Compared with {name}, below the heatmap.", name=choice.other[0]), width="content")
+                st.text(
+                    gettext("The comparison with {name} is below the heatmap.", name=choice.other[0]), width="content"
+                )
             stop = partial(opened_file.stop_comparing, st.session_state)
             request_button(gettext("Stop comparing"), stop, key="compare_stop")
         elif choice:
             with popover(gettext("Compare with another program"), key="compare_file", type="tertiary"):
                 uploader(
-                    gettext("Attention or links of another program for the same pairs, in any format"),
+                    gettext("Attention or links of another program for the same sentence pairs, in any format"),
                     partial(opened_file.compare_with, st.session_state),
                     key="compare_file",
                     megabytes=opened_file.LARGEST_MEGABYTES,
@@ -232,7 +239,9 @@ def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
             leave = partial(opened_file.close_gold, st.session_state)
             request_button(gettext("Close this file of links"), leave, key="gold_close")
     sentences = [format_sentence(choice.file)] if choice else []
-    hint = gettext("At the level Numbers you can draw links on the heatmap, or open a file of links marked by hand.")
+    hint = gettext(
+        "At the level of detail “Numbers”, you can draw links on the heatmap, or open a file of links marked by hand."
+    )
     hints = [] if shows(page_detail_level(), "numbers") else [hint]
     if remarks := [*sentences, *remark_sentences(trace), *hints]:
         st.text(" ".join(remarks))
@@ -258,7 +267,7 @@ def _notice(trace: Trace, translation: str) -> None:
                 st.text(gettext("Forced decoding: the decoder writes a given translation."), width="content")
                 request_button(gettext("Clear"), partial(inputs.drop_target, st.session_state), key="clear")
                 if is_listed_pair(st.session_state):
-                    request_button(gettext("Back to the list"), partial(go_to, "corpus"), key="back_to_list")
+                    request_button(gettext("Back to the pairs"), partial(go_to, "corpus"), key="back_to_list")
             unseen = tokenizer.unknown_characters(translation) if tokenizer else ()
             if unseen:
                 st.text(

@@ -1,4 +1,8 @@
-"""*To the transformer*: the row of attention weights in each form, and the first exhibit, energies and their cost."""
+"""Draw on *To the transformer* the row of attention weights, and the first exhibit, energies and their cost.
+
+The visitor chooses the form of attention of the row, from additive attention to several heads. The module also makes
+the payload of the row, and the pictures to save.
+"""
 
 from __future__ import annotations
 
@@ -108,8 +112,8 @@ def row_payload(forms: Mapping[Form, AttentionForm], sources: FormSources, theme
             "head": gettext("head {n}"),
             "mean": gettext("mean"),
             "caption": gettext("Attention of {piece} in {model}"),
-            "open": gettext("See the exhibit: {title}"),
-            "close": gettext("Close the exhibit"),
+            "open": gettext("See the details: {title}"),
+            "close": gettext("Close the details"),
         },
     }
 
@@ -275,7 +279,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
             _energy_column(view, trace, theme)
     costs = _work(traces)
     with st.container(key=view.key("work")):
-        st.html(f'<h2 class="section">{gettext("Cost of the energies")}</h2>')
+        st.html(f'<h2 class="section">{gettext("Cost of computing the energies")}</h2>')
         left, right = st.columns([11, 10], gap="large")
         with left:
             _work_chart(view, traces, costs, theme)

@@ -1,4 +1,8 @@
-"""Types of an exhibit of *To the transformer* and of its input, names of its models, message about missing ones."""
+"""Types of an exhibit (a part of the page *To the transformer*) and of its input; names of the page's models.
+
+An `Exhibit` has the functions that compute its view, draw it and yield its figures and tables. `SentenceRequest`
+translates the visitor's sentence by a model; a message names the models that are missing.
+"""
 
 from __future__ import annotations
 
@@ -77,8 +81,8 @@ def missing_models_reason(*names: str) -> str:
     if not absent:
         return ""
     return gettext(
-        "This part of the page needs the models {names}. Not installed: {absent}. attnviz supplies these models "
-        "in its folder “models”; copy them next to your own models, or link to them there.",
+        "This part of the page needs the models {names}. Models not installed: {absent}. attnviz supplies the missing "
+        "models in its folder “models”: copy or symlink them into the folder of your own models.",
         names=", ".join(names),
         absent=", ".join(absent),
     )

@@ -116,8 +116,8 @@ def _make_view(request: SentenceRequest) -> View:
     if not traces:
         raise AttnvizError(
             gettext(
-                "This part of the page compares the models {names}, but none of them is installed. Install at "
-                "least one.",
+                "This part of the page compares the models {names}. None of these models is installed: install at "
+                "least one of them.",
                 names=", ".join(MODELS),
             )
         )
@@ -164,9 +164,9 @@ def _lanes(view: View, traces: list[Any], rows: Rows) -> dict[str, Any]:
     lane_payloads = []
     for trace in traces:
         notes = [step_caption(trace, step) for step in range(len(trace.target_pieces))]
-        notes += [ngettext("finished after {count} step", "finished after {count} steps", len(notes))] * (
-            view.steps - len(notes)
-        )
+        notes += [
+            ngettext("translation finished after {count} step", "translation finished after {count} steps", len(notes))
+        ] * (view.steps - len(notes))
         lane_payloads.append(written_lane(trace, model_name(trace), facts_text(_facts(trace, rows)), "", notes))
     return lanes_payload("-".join(trace.fingerprint for trace in traces), labels, lane_payloads)
 
@@ -243,7 +243,7 @@ def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.Data
                 gettext("translation"): trace.translation,
                 gettext("parameters"): facts.parameters,
                 gettext("milliseconds"): facts.milliseconds,
-                gettext("BLEU at this length"): facts.bleu,
+                gettext("BLEU at this sentence length"): facts.bleu,
                 gettext("log probability per piece"): float(np.mean(trace.log_probabilities)),
             }
         )

@@ -1,4 +1,8 @@
-"""Third exhibit of *To the transformer*: all heads of the small transformer, their error rates, and one in detail."""
+"""Third exhibit of *To the transformer*: all heads of the small transformer, error rates, and one in detail.
+
+The error rates are read from `heads.csv` in the model's folder. The module draws the exhibit, and makes the
+payloads of the opened head and the pictures to save.
+"""
 
 from __future__ import annotations
 
@@ -175,10 +179,10 @@ def _cell(head: HeadTrace, rate: float | None) -> dict[str, object]:
 def _error_rate_sentence(errors: HeadErrors) -> str:
     layer, head = min(errors.rates, key=errors.rates.__getitem__)
     return gettext(
-        "Layer and head are named below each heatmap. Below a cross-attention head, you also see its alignment "
-        "error rate (AER), from 0 (all links agree) to 1 (none agrees). This rate compares the head’s links with "
-        "manual word alignments of {sentences} sentences. Head {head} of layer {layer} aligns best, with an "
-        "error rate of {rate}. This transformer was trained without word alignments.",
+        "The layer and the head are named below each heatmap. Below a cross-attention head, you also see the head’s "
+        "alignment error rate (AER). The AER compares the head’s word links with manual word alignments of "
+        "{sentences} sentences: it is 0 if all links agree, 1 if no link agrees. Head {head} of layer {layer} aligns "
+        "best, with an error rate of {rate}. This transformer was trained without word alignments.",
         sentences=errors.sentences,
         layer=layer + 1,
         head=head + 1,

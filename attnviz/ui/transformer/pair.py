@@ -68,8 +68,8 @@ def _make_view(request: SentenceRequest) -> View:
         raise AttnvizError(
             gettext(
                 "This part of the page needs a detector: a model that says whether one sentence translates another. "
-                "None is installed. Train a detector with attnviz train --architecture decomposable and put its folder "
-                "in the folder of the models, for example as models/detector."
+                "No detector is installed. Train a detector with attnviz train --architecture decomposable and put "
+                "its folder in the folder of the models, for example as models/detector."
             )
         )
     return View(
@@ -89,7 +89,7 @@ def _french(request: SentenceRequest) -> str:
         default=translation,
         parameter=FRENCH,
         help=gettext(
-            "By default, this box contains the translation of the sentence above. Write another one and watch "
+            "By default, this box contains the translation of the sentence above. Write another translation and watch "
             "how the verdict changes."
         ),
     )

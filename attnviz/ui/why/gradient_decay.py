@@ -1,4 +1,8 @@
-"""Gradients in the three models of *Why attention?*: their share at the right piece, and how far they travel."""
+"""Draw on *Why attention?* how far gradients travel in its three models, and their share at the right piece.
+
+The right piece is the one that additive attention attends to most. The module also makes the payloads, the table and
+the figure to save; the gradients are cached for all visitors.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +85,7 @@ def _sentences(traces: tuple[Trace, ...], signals: list[GradientNorms]) -> tuple
 
 
 def _title() -> str:
-    return gettext("How far learning signals travel")
+    return gettext("How far gradients travel")
 
 
 def _table(traces: tuple[Trace, ...]) -> pd.DataFrame:
@@ -116,7 +120,7 @@ def _cached_signals(trace: Trace) -> GradientNorms:
         if signals is None:
             raise AttnvizError(
                 gettext(
-                    "The model {model} made this translation, but it is not installed. Install it first.",
+                    "The model {model}, which made this translation, is not installed: install it first.",
                     model=trace.model,
                 )
             )

@@ -1,4 +1,8 @@
-"""Sentence length on *Why attention?*: translations of a sentence's growing prefixes, and BLEU by length."""
+"""Sentence length on *Why attention?*: three models' translations of growing prefixes, and BLEU by length.
+
+A better model judges the translations: it says how probable each word is, and which words are left out. The browser
+requests them; the server caches them for all visitors.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +71,7 @@ def choose_sentence(visitor_sentence: str) -> str:
         offered[_OWN] = visitor_sentence
     names = {value: gettext("Yours") if value == _OWN else _first_words(text) for value, text in offered.items()}
     chosen = segmented_control(
-        gettext("The sentence that grows"),
+        gettext("Sentence to translate"),
         names,
         key=LONG,
         default=_TECHNOLOGY,
@@ -96,7 +100,7 @@ def growth_payload(request: PayloadRequest) -> dict[str, Any]:
     growth = _requested_growth(request)
     total = growth.counts[-1]
     labels = [ngettext("{count} of {all} words", "{count} of {all} words", count, all=total) for count in growth.counts]
-    scores = human_scores(growth)
+    scores = reference_scores(growth)
     rows = [
         lane(
             attention_name(kind),
@@ -117,7 +121,10 @@ def growth_payload(request: PayloadRequest) -> dict[str, Any]:
                 "",
                 "",
                 versions=[*[version([])] * (len(labels) - 1), whole],
-                notes=[*[gettext("Only of the whole sentence.")] * (len(labels) - 1), reference.origin],
+                notes=[
+                    *[gettext("The reference translates only the whole sentence.")] * (len(labels) - 1),
+                    reference.origin,
+                ],
             )
         )
     return rows_payload(
@@ -134,9 +141,9 @@ def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the words left out at each length; raise UnknownPayloadError where there are none."""
     figure = sentence_growth_figure(_requested_growth(request), theme=request.theme)
     caption = gettext(
-        "Share of the English content words that each model leaves out, by the number of words given. A few first "
-        "words are rarely a whole sentence, so they are hard too; section 2 compares whole sentences. Press a point to "
-        "see its translations."
+        "Share of the English content words that each model leaves out, by the number of words given. The first few "
+        "words are rarely a whole sentence, so models find them hard to translate. Section 2 compares whole "
+        "sentences. Press a point to see the translations of its words."
     )
     return steady_payload(figure_json(figure), {EVERY_STEP: ("", caption)})
 
@@ -148,7 +155,7 @@ def _requested_growth(request: PayloadRequest) -> PrefixTranslations:
         raise UnknownPayloadError("growth") from error
 
 
-def human_scores(growth: PrefixTranslations) -> list[float | None]:
+def reference_scores(growth: PrefixTranslations) -> list[float | None]:
     """Return the chrF2 of each model's translation of the whole sentence against the reference; None without one."""
     reference = REFERENCE_TRANSLATIONS.get(growth.sentence)
     if reference is None:
@@ -170,13 +177,18 @@ def _version(judged: JudgedTranslation) -> dict[str, Any]:
 def _legend(judge_name: str) -> list[tuple[str, str]]:
     first, second, third = map(percent, _LIMITS)
     return [
-        (gettext("Probability of a French word under the better model {model}:", model=judge_name), ""),
+        (
+            gettext(
+                "Probability of a French word under {model}, a better model than the three compared:", model=judge_name
+            ),
+            "",
+        ),
         (gettext("at least {share}", share=first), "level-0"),
         (gettext("below {share}", share=first), "level-1"),
         (gettext("below {share}", share=second), "level-2"),
         (gettext("below {share}", share=third), "level-3"),
         (gettext("English word"), "omitted"),
-        (gettext("left out: no French word comes from it"), ""),
+        (gettext("left out: no French word translates this English word"), ""),
     ]
 
 
@@ -208,13 +220,13 @@ def growth_of(trace: Trace) -> PrefixTranslations:
 def no_judge_reason() -> str:
     """Return the message that no judge is installed."""
     return gettext(
-        "In this comparison, a better model than these three judges their translations, but no such model is "
-        "installed. Install a better model, such as en-fr."
+        "A model better than the three compared must judge their translations, but no better model is installed. "
+        "Install a better model, such as en-fr."
     )
 
 
 def _title() -> str:
-    return gettext("A sentence that grows")
+    return gettext("Omissions by length")
 
 
 def _start(translation: str) -> str:

@@ -48,8 +48,8 @@ def _lane(trace: Trace, count: int, attending: int) -> dict[str, object]:
             "weights add up to 1."
         )
         vector_caption = gettext(
-            "The context vector: {units} numbers, different at every step. Half come from reading forwards, half "
-            "from reading backwards.",
+            "The context vector: {units} numbers, different at every step. Half of the numbers come from reading the "
+            "sentence forwards, half from reading it backwards.",
             units=units,
         )
     else:
@@ -58,10 +58,10 @@ def _lane(trace: Trace, count: int, attending: int) -> dict[str, object]:
             "has a weight."
         )
         vector_caption = gettext(
-            "The context vector: {units} numbers, the same at every step. This vector is the encoder’s state "
-            "after reading the sentence forwards. With attention there are {attending} numbers: every word also has "
-            "a state of reading backwards. At the end of the sentence this state has read almost nothing, so the "
-            "fixed vector leaves it out.",
+            "The context vector: {units} numbers, the same at every step. The fixed vector is the encoder’s state "
+            "after reading the sentence forwards. With attention, the context vector has {attending} numbers, because "
+            "every word also has a state from reading backwards. At the end of the sentence, the backward state has "
+            "read almost nothing, so the fixed vector leaves this state out.",
             units=units,
             attending=attending,
         )
@@ -80,14 +80,16 @@ def _notes(trace: Trace, count: int) -> list[str]:
             shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
             most_attended = int(np.argmax(shares))
             attention = gettext(
-                "looks most at {word}, {weight}",
+                "looks most at {word} (weight {weight})",
                 word=quote(shorten(words.source[most_attended], 20)),
                 weight=decimal(shares[most_attended]),
             )
         else:
             attention = gettext("looks nowhere")
         notes.append(gettext("{looks}; {sure}", looks=attention, sure=probability))
-    return notes + [ngettext("finished after {count} step", "finished after {count} steps", steps)] * (count - steps)
+    return notes + [
+        ngettext("translation finished after {count} step", ("translation finished after {count} steps"), steps)
+    ] * (count - steps)
 
 
 def translation_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -1,4 +1,8 @@
-"""Translate with the three models of *Why attention?*, which differ in their attention only, and a reference model."""
+"""Translate with the three models of *Why attention?*, which differ only in attention, and a reference model.
+
+The three models can also be force-decoded with one translation: a given one, else a stored reference translation, else
+that of the reference model.
+"""
 
 from __future__ import annotations
 
@@ -50,9 +54,9 @@ def missing_models_reason() -> str:
     if not absent:
         return ""
     return gettext(
-        "This page compares three small models that differ only in their attention: {names}. Not installed: "
-        "{absent}. attnviz supplies these models in its folder “models”; copy them next to your own models, or "
-        "link to them there.",
+        "This page compares three small models that differ only in their attention: {names}. Models not installed: "
+        "{absent}. attnviz supplies the missing models in its folder “models”: copy or symlink them into the folder "
+        "of your own models.",
         names=", ".join(MODELS),
         absent=", ".join(absent),
     )

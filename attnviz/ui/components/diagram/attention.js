@@ -1,5 +1,5 @@
-// Draws attention in the diagram: the line of the query to the keys, energies, weights, the ribbons to the context
-// vector, which are as thick as the weights, and that vector. The numbers follow at each step (pose.js).
+// Creates the elements of attention in the diagram, and returns them: the line of the query to the keys, energies, weights,
+// the ribbons to the context vector, and that vector. Their sizes, colours and numbers follow at each step (pose.js).
 
 import { viewRoot } from "../view.js";
 import { addElement, addGroup, area, drawSymbol, drawVector, roundedPath, spot } from "./svg.js";

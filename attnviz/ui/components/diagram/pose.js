@@ -1,4 +1,5 @@
-// Draws the numbers of a step in the diagram (a pose), and animates from the pose of one step to that of another.
+// Draws the numbers of a step (a pose) in the diagram: colours of squares, bars of energies, ribbons of weights.
+// Also unpacks them from the payload, and animates from the pose of one step to that of another.
 
 import { number, unpackRows, write } from "../shared.js";
 import { meanPosition, ribbonEnds, ribbonPath } from "./ribbons.js";

@@ -49,8 +49,8 @@ def head_payload(opened: HeadTrace, theme: ThemeName) -> dict[str, Any]:
         "heading": _heading(opened),
         "product": gettext(
             "The score q · k / √d is {energy}. This score is the sum of {n} products, each divided by √d: {for} "
-            "positive and {against} negative. The {named} contributions of largest absolute value, named below, "
-            "add up to {part}. Unit {largest} counts most: {c}."
+            "positive and {against} negative. The {named} contributions of largest absolute value, named below, add "
+            "up to {part}. Unit {largest} contributes most: {c}."
         ),
     }
     return payload | {"words": payload["words"] | words}
@@ -101,15 +101,14 @@ def _words(decomposition: EnergyDecomposition) -> dict[str, str]:
         "more": gettext("{n} more units: {c}"),
         "hover": hover_template(decomposition),
         "sentence": gettext(
-            "The energy of “{word}” at the step that writes “{target}” is {energy}. This energy is the sum of "
-            "{n} contributions, one per unit: {for} positive and {against} negative. The {named} contributions "
-            "of largest absolute value, named below, add up to {part}. Unit {largest} counts most: {c}. "
-            "Saturated units: {flat}. A larger query or key hardly changes the contributions of saturated units."
+            "The energy of “{word}” at the step that writes “{target}” is {energy}. This energy is the sum of {n} "
+            "contributions, one per unit: {for} positive and {against} negative. The {named} contributions of largest "
+            "absolute value, named below, add up to {part}. Unit {largest} contributes most: {c}. Saturated units: "
+            "{flat}. A larger query or key hardly changes the contributions of saturated units."
         ),
         "product": gettext(
-            "The energy of “{word}” at the step that writes “{target}” is {energy}. This energy is a dot "
-            "product, the sum of {n} products, one per unit: {for} positive and {against} negative. The {named} "
-            "contributions of largest absolute value, named below, add up to {part}. Unit {largest} counts most: "
-            "{c}."
+            "The energy of “{word}” at the step that writes “{target}” is {energy}. This energy is a dot product, the "
+            "sum of {n} products, one per unit: {for} positive and {against} negative. The {named} contributions of "
+            "largest absolute value, named below, add up to {part}. Unit {largest} contributes most: {c}."
         ),
     }

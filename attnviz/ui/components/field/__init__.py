@@ -1,4 +1,8 @@
-"""Mount a form field: a text box, a select box, a row of choices or a switch."""
+"""Mount a form field: a text box, a select box, a row of choices, a switch, or a button that opens a section.
+
+`field` only sends the payload to the browser and returns nothing. `attnviz.ui.fields` makes the payloads and returns
+the values, which the browser sends as requests.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Mount the findings about the alignment (such as omitted or repeated words), each a link to its heatmap cell."""
+"""Mount the findings about the alignment (such as omitted or repeated words), each a link to its heatmap cell.
+
+The payload also has a summary of the alignment and a sentence about the attention of each step. `findings_panel` caches
+it for all visitors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Shows messages about invalid values of a link, each until the visitor chooses another value.
+// Shows messages about invalid parameters of the opened address, each until the visitor chooses another value.
 
 import { element, find, states } from "../shared.js";
 

@@ -1,4 +1,4 @@
-// What the skip link does. Fetched when it is first followed.
+// Focuses the first control after the masthead, which is what the skip link does. Fetched when it is first followed.
 
 import { tabStops } from "../popover_focus/popover_focus.js";
 import { find } from "../shared.js";

@@ -72,7 +72,8 @@ def _words() -> dict[str, str]:
         "none": gettext("There is no picture to save."),
         "drawing": gettext("Drawing…"),
         "boxes": gettext(
-            "Your computer has no font with these characters: {characters}. The picture has boxes in their place.",
+            "Your computer has no font with these characters: {characters}. In the picture, boxes replace these "
+            "characters.",
             characters="{characters}",
         ),
         "failed": gettext("Your browser could not make this file. Try again; if it fails again, reload the page."),

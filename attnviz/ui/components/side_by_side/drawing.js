@@ -1,5 +1,7 @@
-// Builds the columns of translations side by side (lanes), and redraws them at a step. Texts are set by textContent, so
-// that they are never markup.
+// Builds the lanes of translations side by side, as columns or as rows, and redraws them at a step.
+// In a column, a step marks the piece that is written and shades the source words that it attends to. In a row, it
+// shows one of several versions of a translation, such as that of a longer prefix, and the source words left out.
+// Texts are set by textContent, so that they are never markup.
 
 import { MOST_GREEN } from "../../../figures/constants.js";
 import { element, find, findAll, markAdjoining, number, write } from "../shared.js";

@@ -1,4 +1,4 @@
-// Moves between the stops of the tour, by buttons and keys.
+// Moves between the stops of the tour, by buttons and keys. In the quiz, arrow keys focus its words; Esc ends the tour.
 
 import { find } from "../shared.js";
 

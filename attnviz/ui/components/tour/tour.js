@@ -1,4 +1,5 @@
-// The tour: offers it, and explains a translation stop by stop. One payload has all stops.
+// The tour in the browser: opens and closes it, and has `card.js` draw the stops. One payload has all stops.
+// Shows the offer of a tour until the visitor has taken or declined it, and stores that answer.
 
 import { handlePress } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
