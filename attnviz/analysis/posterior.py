@@ -1,4 +1,6 @@
-"""Posterior attention by Bayes' rule and by two other kinds, one of them the default; log p drops by erasure.
+"""Posterior attention, given the written word: "balanced" (the default), "fit", Bayes' rule; log p drops by erasure.
+
+`PosteriorAttention` has prior, likelihood and posterior by Bayes' rule, and the posterior attention of the heatmap.
 
 Attention is computed before y_i is known: its query is s_{i-1}. Taken as a prior over annotations, Bayes' rule gives
 the posterior (Deng et al. 2018; Shankar & Sarawagi 2019)

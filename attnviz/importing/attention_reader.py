@@ -136,7 +136,8 @@ def records_of_files(
     if any(sides) and not all(_lines_from_0(file.pairs) for file in files):
         raise AttnvizError(
             gettext(
-                "The files contain their own sentence numbers. Give source and target sentences for one file at a time."
+                "The sentence numbers in the files are not 0, 1, 2, … without a gap. Give source and target sentences "
+                "for one file at a time."
             )
         )
     fitting = [_fitted(side, pairs) for side in sides]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,8 +88,8 @@ def choose_heads(array: Array, choice: HeadChoice) -> Chosen:
     if array.ndim == 5 and 1 in array.shape[:3]:  # a batch of one sentence; Hugging Face has it after the layers
         by_layer = array.squeeze(axis=1 if array.shape[1] == 1 else array.shape.index(1))
     if by_layer.ndim == 4 and by_layer.shape[:2] != (1, 1) and (choice.layer is not None or choice.head is None):
-        for index, axis in zip(choice, (0, 1), strict=True):
-            _select(by_layer, index, axis, shape)
+        _select(by_layer, choice.layer, 0, shape, "layer")
+        _select(by_layer, choice.head, 1, shape, "head")
         heads = Heads(*(None if n is None else n % count for n, count in zip(choice, by_layer.shape[:2], strict=True)))
         return Chosen(by_layer.astype(np.float64), heads, "")
     return _reduced(array, choice, shape)
@@ -118,28 +118,31 @@ def _reduced(array: Array, choice: HeadChoice, shape: str) -> Chosen:
         return Chosen(array.astype(np.float64), Heads(), "")
     chosen = array
     if leading == 2:
-        chosen = _select(chosen, choice.layer, 0, shape)
-        chosen = _select(chosen, choice.head, 0 if choice.layer is not None else 1, shape)
+        chosen = _select(chosen, choice.layer, 0, shape, "layer")
+        chosen = _select(chosen, choice.head, 0 if choice.layer is not None else 1, shape, "head")
+    elif choice.head is None:
+        chosen = _select(chosen, choice.layer, 0, shape, "layer")
     else:
-        chosen = _select(chosen, choice.layer if choice.head is None else choice.head, 0, shape)
+        chosen = _select(chosen, choice.head, 0, shape, "head")
     several = tuple(range(chosen.ndim - 2))
     if not several:
         return Chosen(chosen.astype(np.float64), Heads(), "one-head")
     return Chosen(chosen.astype(np.float64).mean(axis=several), Heads(), "mean-of-heads")
 
 
-def _select(array: Array, index: int | None, axis: int, shape: str) -> Array:
-    """Return `array` at `index` along `axis`; all of it where `index` is None."""
+def _select(array: Array, index: int | None, axis: int, shape: str, of: Literal["layer", "head"]) -> Array:
+    """Return `array` at the `index` of a layer or head along `axis`; all of it where `index` is None."""
     if index is None:
         return array
     count = array.shape[axis]
     if not -count <= index < count:
-        raise AttnvizError(
-            gettext(
-                "The array of shape {shape} has no layer or head {number}. Numbers start at 0.",
-                number=index,
-                shape=shape,
+        values = {"number": index, "shape": shape}
+        if of == "layer":
+            raise AttnvizError(
+                gettext("The array of shape {shape} has no layer {number}. Layers are numbered from 0.", **values)
             )
+        raise AttnvizError(
+            gettext("The array of shape {shape} has no head {number}. Heads are numbered from 0.", **values)
         )
     selected: Array = array.take(index, axis=axis)
     return selected

@@ -91,7 +91,8 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[st
         if isinstance(format_name, str) and format_name in FORMAT_NAMES:
             raise AttnvizError(
                 gettext(
-                    "This page or command cannot open traces of this kind of model: {kind}.",
+                    "This file is the trace of a translation by another kind of model, {kind}. "
+                    "It cannot be opened here.",
                     kind=_architecture_name(format_name),
                 )
             )

@@ -99,8 +99,8 @@ def _attention() -> Iterator[str]:
     )
     yield gettext("**√α**: the colours show the square root of the weight, so that small weights are visible.")
     yield gettext(
-        "**Context vector** $c_i$: the sum of the annotations, each multiplied by its weight. The context vector "
-        "is what the decoder sees of the sentence at step $i$."
+        "**Context vector** $c_i$: the sum of the annotations, each multiplied by its weight. At step $i$, the "
+        "decoder sees the English sentence only through the context vector."
     )
 
 

@@ -120,9 +120,9 @@ def _general_text(sources: FormSources) -> str:
         for trace in (sources.additive, sources.general)
     )
     return gettext(
-        "Luong et al. (2015) do without the small network. A learned matrix P maps the annotation h to a list as long "
-        "as the state s. The energy is the dot product of s and P h. For this sentence, the energies take {general} "
-        "multiplications; with the small network, they take {additive}.",
+        "Luong et al. (2015) do without the small network. A learned matrix P makes the annotation h as long as the "
+        "state s. The energy is the dot product of s and P h. For this sentence, that takes {general} "
+        "multiplications instead of {additive}.",
         general=thousands(general),
         additive=thousands(additive),
     )
@@ -130,10 +130,10 @@ def _general_text(sources: FormSources) -> str:
 
 def _product_text(_: FormSources) -> str:
     return gettext(
-        "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word. A second matrix "
-        "makes a key k from each English word. In a transformer, the energy is called score: the dot product of q and "
-        "k. A transformer has no recurrent state, so training can compute all queries at once. This head was trained "
-        "with scores divided by √d, as in the next form. The scores shown here leave out this division by √d."
+        "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word, another a key k "
+        "for each English word. The energy, called score, is the dot product of q and k. Without a recurrent state, "
+        "training can compute all queries at once. This head was trained with scores divided by √d, as in the next "
+        "form; here the division is left out."
     )
 
 

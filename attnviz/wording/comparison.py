@@ -91,12 +91,12 @@ def _shared_sentence(compared: Comparison) -> str:
     if compared.by == "words":
         return gettext(
             "The two translations share {source} of {sources} English words and {target} of {targets} French "
-            "words. The end mark counts as one word.",
+            "words. The end-of-sentence mark counts as one word.",
             **counts,
         )
     return gettext(
         "The two translations share {source} of {sources} English pieces and {target} of {targets} French "
-        "pieces. The end mark counts as one piece.",
+        "pieces. The end-of-sentence mark counts as one piece.",
         **counts,
     )
 

@@ -108,8 +108,8 @@ def _collapsed(trace: Readable, finding: Finding) -> str:
 
 def _shifted(trace: Readable, finding: Finding) -> str:
     return gettext(
-        "The diagonal of the heatmap is shifted. Words that are the same in both languages, such as {target}, look at "
-        "the wrong word: {steps}.",
+        "The diagonal of the heatmap is shifted. The attention of words that are the same in both languages, such as "
+        "{target}, is off: {steps}.",
         target=_target_word(trace, finding),
         steps=_distance_text(int(finding.value)),
     )

@@ -124,8 +124,8 @@ def _value_sentence(opened: HeadTrace, row: int) -> str:
         for j in weight_order(opened, row)[: min(3, opened.visible_key_count(row))]
     ]
     return gettext(
-        "Each attended piece has a value, a list of {units} numbers. The values, weighted by attention and added up, "
-        "make {found}: {parts}.",
+        "Each piece has a value, a list of {units} numbers. Each value is multiplied by the weight of its piece. The "
+        "sum is {found}, the output of the head. The largest weights: {parts}.",
         units=opened.values.shape[1],
         found=f"z{subscript(row + 1)}",
         parts=", ".join(parts),

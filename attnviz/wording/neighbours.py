@@ -33,9 +33,9 @@ def query_vector_name(trace: Trace, kind: VectorKind, step: int, source: int) ->
     """Return which vector of 0-based `step` is the query; an annotation is that of 0-based source piece `source`."""
     piece = quoted_name(trace.target_pieces[step])
     if kind == "state":
-        return gettext("The state of step {step}, which wrote {piece}", piece=piece, step=step + 1)
+        return gettext("The state of step {step} (the step that wrote {piece})", piece=piece, step=step + 1)
     if kind == "context":
-        return gettext("The context vector of step {step}, which wrote {piece}", piece=piece, step=step + 1)
+        return gettext("The context vector of step {step} (the step that wrote {piece})", piece=piece, step=step + 1)
     return gettext(
         "The annotation of {source}, which step {step} attended to most",
         source=quoted_name(trace.source_surfaces[source]),

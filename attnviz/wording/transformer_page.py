@@ -117,8 +117,8 @@ def note(exhibit: ExhibitName) -> str:
     """Return the meaning of the symbols of an exhibit."""
     return {
         "dot": gettext(
-            "Only the energy e changes; softmax and sum stay the same. s is the decoder state, h an annotation "
-            "of the English sentence; v, W, U and P are learned."
+            "From additive to general attention, only the energy e changes; softmax and sum stay the same. s is the "
+            "decoder state, h the annotation of an English piece; v, W, U and P are learned."
         ),
         "pair": gettext(
             "Two things change: the energy e, and the sum, which adds up embeddings instead of annotations. The "

@@ -115,7 +115,7 @@ def change_text(change: Change, trace: Trace, parent: Trace) -> str:
         case UniformAttention(step=step):
             return gettext("Step {step} looks at all pieces equally", step=step + 1)
         case FreezeContext(step=step):
-            return gettext("Every step gets the context vector of step {step}", step=step + 1)
+            return gettext("Context vector frozen: every step gets that of step {step}", step=step + 1)
         case SetTemperature(temperature=math.inf, step=None):
             return gettext("Every step gets the mean of all annotations")
         case SetTemperature(temperature=temperature, step=None):

@@ -138,8 +138,8 @@ def judgement_note(judged: JudgedTranslation, score: float | None) -> str:
     """Return the left-out and improbable words of a translation, and its chrF2 `score` if any, a line for each."""
     parts = [
         ngettext(
-            "{count} of {all} content words left out",
-            "{count} of {all} content words left out",
+            "{count} of {all} English content words left out",
+            "{count} of {all} English content words left out",
             len(judged.omitted),
             all=len(judged.content),
         ),

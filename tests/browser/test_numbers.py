@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
@@ -17,6 +17,7 @@ from attnviz.checkpoint import save_model
 from attnviz.figures.energy_decomposition import UNITS, energy_decomposition_figure
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
+from attnviz.ui.session_payloads import ADDRESS_PREFIX
 from attnviz.ui.step.figure_input import parse_piece
 from attnviz.wording.numbers import signed
 from tests.browser.server import READY, running_page
@@ -190,6 +191,21 @@ def test_logit_attribution_sums_to_the_logit_and_contrast_to_the_log_odds(
     assert difference == pytest.approx(float(odds), abs=1e-4)
     expect(page.locator(".st-key-contrast h3")).to_contain_text(f"and not “{piece_name(trace.top_pieces[3][other])}”")
     check_typed_words(page, snapshot)
+
+
+def test_typed_word_is_kept_while_the_words_of_the_step_arrive(open_page: Opener) -> None:
+    page, held, is_held = open_page("?step=4"), list[Route](), True
+    page.route(f"**/{ADDRESS_PREFIX}/**", lambda route: held.append(route) if is_held else route.continue_())
+    page.reload()
+    word, foil = (page.locator(f".word-choice [data-what={what}]") for what in ("word", "foil"))
+    word.fill("chaton")
+    expect(foil).to_have_value("")
+    is_held = False
+    for route in held:
+        route.continue_()
+    expect(foil).not_to_have_value("")
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-contrast h3")).to_contain_text("“chaton”")
 
 
 @pytest.mark.nightly

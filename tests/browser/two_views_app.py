@@ -5,7 +5,7 @@ import streamlit as st
 from attnviz.ui.chrome import load_library
 from attnviz.ui.fields import set_value
 from attnviz.ui.language import use_chosen_language
-from attnviz.ui.pages.translate import step_view
+from attnviz.ui.pages.translate import draw_steps
 from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive
 from attnviz.ui.server import MIDDLEWARE, ROUTES
 from attnviz.ui.style import apply_style, theme_name
@@ -23,7 +23,7 @@ if __name__ == "__main__":
     for name, seed in (("a", 0), ("b", 1)):
         view = View(name, trace(seed=seed))
         st.header(f"Model {name}")
-        step_view(view)
+        draw_steps(view)
     acknowledge_handled(request, {"entry": "two views", "parameters": {}})
 else:
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

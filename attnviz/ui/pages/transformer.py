@@ -1,4 +1,4 @@
-"""The page *To the transformer*: sentence, row of weights, the open exhibit, and its tables and downloads.
+"""Draw the page *To the transformer*: sentence, row of weights, the open exhibit, its tables and downloads.
 
 An exhibit is a section of figures: on dot products, a judged sentence pair, several heads, or all five models. The
 server computes only the open one.
@@ -55,7 +55,7 @@ _SHOWN_TRACES = "transformer_on_show"
 """Session state key of the shown traces: payloads are available while the session holds them."""
 
 
-def transformer_view(request: SentenceRequest) -> None:
+def draw_transformer(request: SentenceRequest) -> None:
     """Draw the row of weights for the sentence of `request`, and below it the exhibit that is open."""
     exhibit_name = _open_exhibit_name()
     exhibit = EXHIBITS.get(exhibit_name)
@@ -172,7 +172,7 @@ def _downloads(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_n
         return (picture_file(request.view.trace, picture) for picture in pictures)
 
     def page(selection: Selection, theme: ThemeName) -> ChapterPage:
-        return _lecture(view, exhibit, request, _exhibit_selection(view, selection, swap), exhibit_name, theme)
+        return _lecture_page(view, exhibit, request, _exhibit_selection(view, selection, swap), exhibit_name, theme)
 
     def draw() -> None:
         offer_pictures(view, make_files, str(swap))
@@ -181,7 +181,7 @@ def _downloads(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_n
     download_box(draw)
 
 
-def _lecture(
+def _lecture_page(
     view: View,
     exhibit: Exhibit,
     request: SentenceRequest,
@@ -227,7 +227,7 @@ def _draw() -> None:
         return
     open_view(shown.view, request_address(request, available) if shown.asked and request else None)
     device, beam = (request.device, request.beam) if request else ("auto", 5)
-    transformer_view(SentenceRequest(shown.view, device, beam))
+    draw_transformer(SentenceRequest(shown.view, device, beam))
 
 
 page = Page("transformer", lambda: gettext("To the transformer"), _draw, shows_sentence=True)

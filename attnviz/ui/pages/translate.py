@@ -61,7 +61,7 @@ from attnviz.ui.toolbar.controls import (
     tour_offer,
 )
 from attnviz.ui.toolbar.downloads import share_and_save
-from attnviz.ui.toolbar.lesson import current_lesson, lesson_view
+from attnviz.ui.toolbar.lesson import current_lesson, draw_lesson
 from attnviz.ui.toolbar.translation import open_view, run_summary, shown_translation, status
 from attnviz.ui.view import DetailLevel, View, shows
 from attnviz.wording.imported_attention import missing_values_reason, side_names
@@ -76,7 +76,7 @@ PICTURES = ("look", "energy", "softmax")
 """Figures of a step, each drawn if the attention contains its numbers."""
 
 
-def imported_attention_view(view: View) -> None:
+def draw_imported_attention(view: View) -> None:
     """Draw the panels of `view`, whose trace is an `Attention`, and say which are missing."""
     with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
         step_controls(view, SentencePair(side_names(view.trace), ("und", "und")))
@@ -139,7 +139,7 @@ def context_choice(view: View) -> None:
     st.session_state[key] = _current(view)
     names = {
         "each": gettext("a new mixture at each step"),
-        "first": gettext("always step 1’s mixture"),
+        "first": gettext("always that of step 1"),
         "mean": mean_context_name(),
     }
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("context_choice")):
@@ -187,12 +187,12 @@ def _choose(view: View, key: str) -> None:
 
 
 @st.fragment
-def step_view(view: View, detail_level: DetailLevel = "everything") -> None:
+def draw_steps(view: View, detail_level: DetailLevel = "everything") -> None:
     """Draw the parts of `view` that depend on the step, at the level `detail_level`."""
     begin_fragment()
     view = replace(_registered(view), detail_level=detail_level)
     if not view.trace.translated:
-        imported_attention_view(view)
+        draw_imported_attention(view)
         return
     with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
         step_controls(view, tour=True)
@@ -317,7 +317,7 @@ def cache_default_translation() -> None:
 
 def _draw() -> None:
     if lesson := current_lesson(st.session_state, link()):
-        lesson_view(lesson)
+        draw_lesson(lesson)
         return
     available = installed_models()
     drawn = controls(available)
@@ -337,7 +337,7 @@ def _draw() -> None:
         with drawn.status:
             status(view)
     if view:
-        step_view(view, page_detail_level())
+        draw_steps(view, page_detail_level())
         if view.trace.translated:
             tour_offer()
 

@@ -1,4 +1,7 @@
-"""Draw the architecture diagram of the step view at the current step, and make its payload."""
+"""Put the architecture diagram of the current step on the page, and make its payload; the browser draws it.
+
+The drawing is in `ui/components/diagram`.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +32,6 @@ LETTERS = 14
 """Largest length of a piece in the diagram, in characters."""
 FOILS = 2
 """Number of pieces that are named besides the written one."""
-
-
-def diagram_drawing(view: View, at: str, titles: Mapping[int, str]) -> None:
-    """Draw the diagram of the current step from the payload at the address `at`, with its stages named by `titles`.
-
-    From the level of detail "numbers" on it has the symbols of the equations.
-    """
-    stages = [
-        {"number": number, "place": place, "title": title}
-        for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
-    ]
-    payload = {"at": at, "stages": stages, "formulas": view.shows("numbers")}
-    component("diagram", isolate=False)(key=view.key("diagram"), data=payload)
 
 
 def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) -> dict[str, Any]:
@@ -115,12 +105,20 @@ def _foils(trace: Trace, step: int) -> str:
 
 
 def diagram_panel(view: View, theme: ThemeName, titles: Mapping[int, str]) -> None:
-    """Draw the computation of the current step from source to target pieces; its stages are links named by `titles`."""
+    """Put the diagram of the current step on the page; its stages are links named by `titles`.
+
+    From the level of detail "numbers" on it has the symbols of the equations.
+    """
     st.html(f'<h2 class="section">{gettext("Architecture diagram at this step")}</h2>')
     if not has_diagram(view.trace):
         st.text(no_diagram_reason(view.trace))
         return
-    diagram_drawing(view, payload_address(view, "diagram", theme), titles)
+    stages = [
+        {"number": number, "place": place, "title": title}
+        for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
+    ]
+    payload = {"at": payload_address(view, "diagram", theme), "stages": stages, "formulas": view.shows("numbers")}
+    component("diagram", isolate=False)(key=view.key("diagram"), data=payload)
 
 
 def step_diagram_payload(request: PayloadRequest) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def tour_data(trace: Record, *, posterior: bool = True) -> TourData:
 def tour_words(trace: Record) -> dict[str, str]:
     """Return the texts on the card that are the same at every stop."""
     return {
-        "count": gettext("Tour stop {n} of {count}"),
+        "count": gettext("Stop {n} of {count}"),
         "close": gettext("Close the tour"),
         "back": gettext("Back"),
         "next": gettext("Next"),

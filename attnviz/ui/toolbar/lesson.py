@@ -66,7 +66,7 @@ def close_lesson(session: Session) -> None:
     session[LESSON] = None
 
 
-def lesson_view(opened: OpenLesson) -> None:
+def draw_lesson(opened: OpenLesson) -> None:
     """Draw the lesson and a button that leaves it."""
     session, lesson = st.session_state, opened.lesson
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):

@@ -240,7 +240,7 @@ def _other_pair_message(records: AttentionRecords, choice: Choice) -> str:
         number = None if place is None else place + 1
     if number is None:
         return gettext("No sentence pair of {name} has the words of this file.", name=choice.name)
-    return gettext("Go to sentence pair {number}: the file has the links of that pair.", number=number)
+    return gettext("This file has the links of sentence pair {number}. Go to that pair to compare them.", number=number)
 
 
 def _not_compared(name: str, error: AttnvizError) -> str:

@@ -8,7 +8,7 @@ import { sendChoice, viewState } from "../view.js";
 let lists = 0;
 
 /**
- * Writes the current words into the boxes.
+ * Writes the current words into the boxes, except into one in which a visitor is typing.
  * @param {HTMLElement} root
  * @param {WordChoiceState} state
  */
@@ -18,7 +18,8 @@ function draw(root, state) {
   state.payload = payload;
   find(root, "datalist").replaceChildren(...payload.likeliest.map(({ name }) => new Option("", name)));
   for (const box of findAll(root, "input", HTMLInputElement)) {
-    box.value = box.dataset.what === "word" ? payload.word : payload.foil;
+    if (box.matches(":focus") && box.value !== (box.dataset.written ?? "")) continue;
+    box.value = box.dataset.written = box.dataset.what === "word" ? payload.word : payload.foil;
   }
   write(find(root, ".messages"), payload.feedback.join("\n"));
 }
@@ -31,6 +32,7 @@ function draw(root, state) {
  * @param {HTMLInputElement} box
  */
 async function chooseTyped(root, state, box) {
+  box.dataset.written = box.value; // typing has ended
   const text = box.value.trim(), { step } = viewState(root), word = box.dataset.what === "word";
   /** @type {(piece: number | null, typed: string) => void} */
   const choose = (piece, typed) =>

@@ -1,5 +1,5 @@
-// The finished hypotheses of a beam search, each a button that makes it the translation. Texts are set by textContent,
-// so that they are never markup.
+// The finished hypotheses of a beam search as buttons: a click makes one the translation, pointing at one marks it in the
+// search tree. Texts are set by textContent, so that they are never markup.
 
 import { payloadOf } from "../payloads.js";
 import { blurAfterClick, drawSoon, find, onMessages, states, write } from "../shared.js";

@@ -1,5 +1,6 @@
-// The mode in which a visitor draws links on the heatmap: what is drawn, its score, Undo and the files. Each edit is shown
-// at once and sent to the server, which stores the links, writes the address and makes the files.
+// The bar below the heatmap for drawing word links: their number and score, Undo, and the links to download. Each edit is
+// shown at once and sent to the server, which stores the word links, writes the address and makes the files.
+// `cells.js` draws the cells and markers over the heatmap; `links.js` computes the score and what a click changes.
 
 import { lastAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";

@@ -1,4 +1,4 @@
-// A player of several translations side by side, stepped together.
+// A player of several translations side by side, stepped together. `drawing.js` builds and redraws their lanes.
 
 import { isForPage, isPlayKey, stepForKey } from "../keyboard.js";
 import { payloadOf } from "../payloads.js";
