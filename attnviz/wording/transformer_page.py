@@ -149,8 +149,8 @@ def introduction() -> TextSection:
         gettext("To the transformer"),
         (
             gettext(
-                "Four changes to one formula lead from the attention of 2014 to the transformer. Choose the five "
-                "forms of the formula in order, starting with the original."
+                "Four changes to one formula lead from the attention of 2014 to the transformer. Choose the five forms "
+                "in order."
             ),
         ),
     )

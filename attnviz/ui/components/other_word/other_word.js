@@ -27,12 +27,13 @@ function requestWord(root) {
  */
 function offer(root, state, payload, step) {
   const { words, offers } = payload, { instead, foils } = offers[step];
+  const isOther = state.step !== undefined && state.step !== step;
   Object.assign(state, { payload, step });
   write(find(root, ".instead"), instead);
   write(find(root, ".write"), words.write);
   write(find(root, ".then"), words.then);
   const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils");
-  typed.value = "";
+  if (isOther) typed.value = ""; // what is typed is for its step
   typed.placeholder = words.typed;
   typed.setAttribute("aria-label", words.typed);
   box.setAttribute("aria-label", words.foils);
