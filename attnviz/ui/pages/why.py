@@ -1,7 +1,7 @@
 """The page *Why attention?*: a growing sentence, BLEU by length, the current sentence in three models.
 
-Below are the gradients of these models, tables and downloads: the figures, and the lecture page that `why_chapters`
-makes.
+Below are the gradients of these models, their tables, and the downloads (figures, and the lecture page that
+`why_chapters` makes).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Draw the sentence box, examples, own translation, model, device, search, level of detail, tour; return the request.
+"""Draw the controls above a translation, and return the `Request` that they make, or that the link makes elsewhere.
 
-The browser handles the level and the tour by itself: see `components/tour/tour.js`.
+The controls: sentence, examples, own translation, model, device, search, level of detail (`page_state.detail_level`)
+and the button of the tour, which the browser runs (`components/tour`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sentence length on *Why attention?*: three models' translations of growing prefixes, and BLEU by length.
 
 A better model judges the translations: it says how probable each word is, and which words are left out. The browser
-requests them; the server caches them for all visitors.
+requests the judged translations; the server caches them for all visitors.
 """
 
 from __future__ import annotations
