@@ -17,7 +17,8 @@ and for the querying state s:
 Sizes: Tx source pieces; n state, m each encoder direction, n' alignment, r readout; L decoder layers; K vocabulary. For
 an encoder that reads forwards only, 2m stands for m.
 
-Each number is computed from the saved weights, the recorded annotations and keys, and the recorded step before.
+`Seq2SeqVerifier` computes each step from the saved weights, the recorded annotations and keys, and the recorded step
+before; `recompute` uses the weights and the ids alone.
 """
 
 from __future__ import annotations

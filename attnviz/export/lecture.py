@@ -136,8 +136,8 @@ def _margins_caption(face: Face) -> str:
         )
     if face == "difference":
         return gettext(
-            "Σ Δ is how much attention a column gains or loses once the target words are known. ΔH is the entropy of "
-            "α′ minus the entropy of α."
+            "Σ Δ is the sum of a column: how much attention the column gains or loses once the target words are known. "
+            "ΔH is the entropy of a row of α′ minus the entropy of the same row of α."
         )
     return gettext(
         "Σ α is the sum of a column, all the attention that the column gets. H is the entropy of a row (how "

@@ -156,7 +156,9 @@ def minimal_change_sentence(minimal_change: MinimalChange, step: int, spelling: 
     """Return the minimal change of 0-based `step`."""
     name, distance = quoted_name(spelling(int(minimal_change.first_ids[step]))), float(minimal_change.distances[step])
     if np.isinf(distance):
-        return gettext("With every weight change tried, the model still writes {name}.", name=name)
+        return gettext(
+            "With all changes of the attention weights that we tried, the model still writes {name}.", name=name
+        )
     return gettext(
         "Moving {share} of the weight (an L1 distance of {distance}) makes the model write {other} instead of {name}. "
         "The minimal change may be smaller: {share} is an upper bound.",

@@ -1,4 +1,4 @@
-"""Draw on *To the transformer* the row of attention weights, and the first exhibit, energies and their cost.
+"""Draw on *To the transformer* the row of attention weights, and the first exhibit (energies and their cost).
 
 The visitor chooses the form of attention of the row, from additive attention to several heads. The module also makes
 the payload of the row, and the pictures to save.
