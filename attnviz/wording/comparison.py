@@ -105,10 +105,10 @@ def _attention_sentence(compared: Comparison, names: Names) -> str:
     """Return how far the attention differs, and where most."""
     mean, row = float(np.nanmean(compared.total_variation)), int(np.nanargmax(compared.total_variation))
     if compared.total_variation[row] < 0.005:
-        return gettext("Each shared row has the same attention in both translations.")
+        return gettext("Every heatmap row that both translations have shows nearly the same attention in both.")
     start = gettext(
-        "On average, {mean} of the attention in a shared row differs (total variation). The attention in the row of "
-        "{word} differs most between the two translations, by {share}.",
+        "In the heatmap rows that both translations have, {mean} of the attention differs on average (total "
+        "variation). The attention in the row of {word} differs most, by {share}.",
         mean=percent(mean),
         word=_quoted(compared.target, row),
         share=percent(float(compared.total_variation[row])),

@@ -366,7 +366,7 @@ def _heads_attention_stage(trace: TransformerTrace, opened: HeadTrace, step: int
     heads = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
     if trace.heads.head is None and heads > 1:
         outcome = gettext(
-            "{look}; mean of all {count} heads: {share}",
+            "{look} in this head, {share} on average over {count} heads",
             look=outcome,
             count=heads,
             share=percent(float(trace.alignment[step, order[0]])),

@@ -147,8 +147,7 @@ def additive() -> ScorerTexts:
         _additive_lines("{bias}", "⟦query⟧", "⟦key⟧"),
         gettext(
             "Energy measures how well the state before this word fits a source piece, here piece {piece}. One layer "
-            "applied to the concatenated state and annotation gives the same result as the two matrices of the "
-            "equation.",
+            "applied to the concatenated state and annotation would give the same energy.",
             piece="⟦j⟧",
         ),
         gettext("Energy measures how well the updated state fits a source piece, here piece {piece}.", piece="⟦j⟧"),

@@ -93,26 +93,26 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     values: dict[str, object] = {"count": count, "name": capitalised(name)}
     if not trace.queries_previous_state:
         sentence = gettext(
-            "Each of the {count} pieces has an annotation (the encoder’s description of the piece) and a key. The "
+            "Each of the {count} pieces has an annotation (its description by the encoder) and a key. The "
             "query is the updated state, {state}. The energy of a piece is one number: how well its key fits the "
-            "query. {name} fits the query best.",
+            "query. {name} fits best.",
             state=f"s{subscript(step + 1)}",
             **values,
         )
     elif trace.config.get("query") == "joined":
         sentence = gettext(
-            "Each of the {count} pieces has an annotation (the encoder’s description of the piece) and a key. The "
+            "Each of the {count} pieces has an annotation (its description by the encoder) and a key. The "
             "query joins the previous word and the decoder state before this word, {state}. The energy of a piece is "
-            "one number: how well its key fits the query. {name} fits the query best. The model also attends to the "
+            "one number: how well its key fits the query. {name} fits best. The model also attends to the "
             "empty positions, <pad>.",
             state=f"s{subscript(step)}",
             **values,
         )
     else:
         sentence = gettext(
-            "Each of the {count} pieces has an annotation (the encoder’s description of the piece) and a key. The "
+            "Each of the {count} pieces has an annotation (its description by the encoder) and a key. The "
             "query is the decoder state before this word, {state}. The energy of a piece is one number: how well its "
-            "key fits the query. {name} fits the query best.",
+            "key fits the query. {name} fits best.",
             state=f"s{subscript(step)}",
             **values,
         )

@@ -52,7 +52,7 @@ def test_marian_attention_file_can_be_opened_stepped_and_closed(
     box.fill(" ".join(SOURCE))
     box.press("Tab")
     form.get_by_role("button", name="Open", exact=True).click()
-    expect(page.locator(".st-key-notice")).to_contain_text("This is soft.txt: attention of Marian.")
+    expect(page.locator(".st-key-notice")).to_contain_text("attention of Marian.")
     settled(page, ".st-key-look")
     expect(page.locator(".st-key-missing_values_reason")).to_contain_text("attention only")
     expect(page.locator(".st-key-diagram_box")).to_have_count(0)

@@ -1,6 +1,7 @@
-// Clicks and hovering in the tree of a beam search, a chart of Plotly. A click on the end of a finished hypothesis makes it
-// the translation, on the end of another one forces its pieces; a click on any other piece goes to the step that wrote it.
-// The path to the hovered hypothesis, here or in the list, is marked over the chart.
+// What a click does in the tree of a beam search, a chart of Plotly, and marking the path to a hypothesis. `chart.js` listens
+// for clicks. A click on the end of a finished hypothesis makes it the translation, on the end of another one forces its
+// pieces; a click on any other piece goes to the step that wrote it. The path to the hovered hypothesis, here or in the
+// list, is marked over the chart.
 
 import { chartOf, find } from "../shared.js";
 import { send, sendChoice } from "../view.js";

@@ -1,4 +1,4 @@
-// The bar below the heatmap for drawing word links: their number and score, Undo, and the links to download. Each edit is
+// Drawing word links on the heatmap: their number and score above it, Undo and the files to download below it. Each edit is
 // shown at once and sent to the server, which stores the word links, writes the address and makes the files.
 // `cells.js` draws the cells and markers over the heatmap; `links.js` computes the score and what a click changes.
 
