@@ -24,7 +24,7 @@ const stage = await import("{STAGE.as_uri()}");
 stage.open(QUERY);
 const {{ change, closeView, openView }} = await import("{(COMPONENTS / "state.js").as_uri()}");
 const address = await import("{(COMPONENTS / "address.js").as_uri()}");
-const {{ acknowledge, default: mount }} = await import("{(COMPONENTS / "outbox" / "outbox.js").as_uri()}");
+const {{ acknowledge, default: mount, sendRequest }} = await import("{(COMPONENTS / "outbox" / "outbox.js").as_uri()}");
 const shown = (view) => view.attnvizView.now;
 const sent = [];
 const show = (view, payload) => {{
@@ -110,6 +110,23 @@ def test_step_clears_chosen_words_and_what_if_keeps_the_step(tmp_path: Path) -> 
     assert (words["word"], words["foil"], words["typedFoil"], words["chosen"]) == (9, 8, "voiture", 3)
     assert (step["word"], step["foil"], step["typedFoil"], step["chosen"]) == (None, None, "", 3)
     assert (tried["step"], tried["chosen"]) == (2, 3)
+
+
+def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(tmp_path: Path) -> None:
+    before, early, there, back = run_in_deno(
+        tmp_path,
+        """show(view, one); address.writeAddress(); note(view);
+        sendRequest("page", "learns"); change(view, { step: 2 });
+        const timeline = {}; address.setParameters(timeline, { update: "1400" }); address.writeAddress(); note(view);
+        closeView(view); address.setPage("learns", { page: "learns" }); address.writeAddress(); note(view);
+        address.removeOwner(timeline); stage.go(-1); note(view);
+        """,
+    )
+    assert early["query"] == before["query"] | {"step": "3"}
+    assert early["entries"] == before["entries"]
+    assert (there["query"]["page"], there["query"]["update"]) == ("learns", "1400")
+    assert there["entries"] == before["entries"] + 1
+    assert back["query"] == early["query"]
 
 
 @pytest.mark.parametrize("steps", [[], [1], [3, 0], [2, 2]])
@@ -240,8 +257,8 @@ def test_restarted_server_receives_the_url_and_the_url_stays(tmp_path: Path) -> 
         const { tab } = sent.at(-1), last = sent.at(-1).requests.at(-1).seq;
         address.setPage("other", { page: "other" }); acknowledge({}, "after"); await tick(); noteSent();
         show(view, one); acknowledge({ [tab]: last }, "after"); await tick();
-        const { sendRequest } = await import(OUTBOX_MODULE); sendRequest("page", "lab"); await tick(); noteSent();
-        """.replace("OUTBOX_MODULE", json.dumps((COMPONENTS / "outbox" / "outbox.js").as_uri())),
+        sendRequest("page", "lab"); await tick(); noteSent();
+        """,
     )
     assert "step=3" in before_restart["search"]
     (request,) = resumed["sent"]["requests"]

@@ -20,6 +20,12 @@ let entryName = null;
 const suffixes = new Map();
 /** Number of the unanswered request to follow Back or Forward; 0 where there is none. */
 let followRequest = 0;
+/**
+ * The unanswered request for another page, and the owners of the current one: those that are added meanwhile belong to
+ * the other page, and its entry is not known yet.
+ * @type {{ number: number, owners: Set<unknown> } | null}
+ */
+let leaving = null;
 /** Value of `timer` where the address is written at the end of the running event. */
 const AT_END_OF_EVENT = 0;
 /** @type {number | undefined} */
@@ -55,7 +61,17 @@ export const currentEntry = () => history.state?.attnvizEntry ? history.state : 
 /** Whether the current history entry is of the page and translation that are shown, also after Back or Forward. */
 export const isEntryShown = () => `${currentEntry()?.attnvizEntry} `.startsWith(`${entryName} `);
 
-/** The address with the parameters of all owners. */
+/**
+ * The values of the owners in the page whose entry is written.
+ * @template Value
+ * @param {Map<unknown, Value>} byOwner
+ */
+const ofPage = (byOwner) => {
+  const owners = [...byOwner.keys()].filter((owner) => owner !== "page" && (!leaving || leaving.owners.has(owner)));
+  return owners.map((owner) => /** @type {Value} */ (byOwner.get(owner)));
+};
+
+/** The address with the parameters of the page and of its owners. */
 function addressOfAll() {
   const none = Object.fromEntries([...parameterNames].map((name) => [name, null]));
   return addressWith(
@@ -63,7 +79,7 @@ function addressOfAll() {
       none,
       ...unmountedParameters,
       parametersByOwner.get("page"),
-      ...[...parametersByOwner].map(([owner, own]) => owner === "page" ? {} : own),
+      ...ofPage(parametersByOwner),
     ),
   );
 }
@@ -80,9 +96,9 @@ export function writeAddress() {
   cancelWrite();
   if (entryName === null || followRequest) return;
   const address = addressOfAll(), previousEntry = currentEntry();
-  const name = [entryName, ...suffixes.values()].filter(Boolean).join(" ");
+  const name = [entryName, ...ofPage(suffixes)].filter(Boolean).join(" ");
   const others = previousEntry?.attnvizEntry === name ? previousEntry.views : {};
-  const views = { ...others, ...Object.fromEntries(identities.values()) };
+  const views = { ...others, ...Object.fromEntries(ofPage(identities)) };
   const state = { attnvizEntry: name, views };
   if (previousEntry && previousEntry.attnvizEntry !== name) history.pushState(state, "", address);
   else if (address.href !== location.href || JSON.stringify(previousEntry) !== JSON.stringify(state)) {
@@ -154,6 +170,7 @@ export function setPage(name, parameters) {
   if (name !== entryName) {
     writeChanges(); // the last choice belongs to the previous entry
     unmountedParameters = [];
+    leaving = null;
   }
   entryName = name;
   setParameters("page", parameters);
@@ -185,10 +202,14 @@ onReconnected((serverId) => {
 });
 onAcknowledged((handled) => {
   if (handled >= followRequest) followRequest = 0;
+  if (leaving && handled >= leaving.number) leaving = null;
   unmountedParameters = [];
   scheduleWrite();
 });
-beforeRequest(writeChanges);
+beforeRequest((name, number) => {
+  writeChanges();
+  if (name === "page") leaving = { number, owners: new Set(parametersByOwner.keys()) };
+});
 // Streamlit sends the address with each click.
 for (const name of ["pointerdown", "pagehide"]) addEventListener(name, writeChanges, true);
 

@@ -24,7 +24,7 @@ let tellWaiting = null;
 let reconnecting = 0;
 /** @type {Set<(handled: number) => void>} */
 const listeners = new Set();
-/** @type {Set<() => void>} */
+/** @type {Set<(name: string, number: number) => void>} */
 const preparations = new Set();
 
 // A copy, since Streamlit skips a value that equals the previous one.
@@ -36,7 +36,7 @@ const send = () => setOutboxState?.("sent", { tab: tabId, memory: serverId, requ
  * @param {unknown} value
  */
 export function sendRequest(name, value) {
-  for (const prepare of preparations) prepare();
+  for (const prepare of preparations) prepare(name, lastNumber + 1);
   lastNumber += 1;
   pending.push({ seq: lastNumber, name, value });
   if (name === "page") tellWaiting?.();
@@ -46,8 +46,8 @@ export function sendRequest(name, value) {
 }
 
 /**
- * Calls `prepare` before each request is sent.
- * @param {() => void} prepare
+ * Calls `prepare` before each request is sent, with its name and number.
+ * @param {(name: string, number: number) => void} prepare
  */
 export const beforeRequest = (prepare) => preparations.add(prepare);
 
