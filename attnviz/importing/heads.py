@@ -116,14 +116,8 @@ def _reduced(array: Array, choice: HeadChoice, shape: str) -> Chosen:
         )
     if leading == 0:
         return Chosen(array.astype(np.float64), Heads(), "")
-    chosen = array
-    if leading == 2:
-        chosen = _select(chosen, choice.layer, 0, shape, "layer")
-        chosen = _select(chosen, choice.head, 0 if choice.layer is not None else 1, shape, "head")
-    elif choice.head is None:
-        chosen = _select(chosen, choice.layer, 0, shape, "layer")
-    else:
-        chosen = _select(chosen, choice.head, 0, shape, "head")
+    chosen = _select(array, choice.layer, 0, shape, "layer")
+    chosen = _select(chosen, choice.head, 1 if leading == 2 and choice.layer is None else 0, shape, "head")
     several = tuple(range(chosen.ndim - 2))
     if not several:
         return Chosen(chosen.astype(np.float64), Heads(), "one-head")

@@ -52,6 +52,7 @@ def test_marian_attention_file_can_be_opened_stepped_and_closed(
     box.fill(" ".join(SOURCE))
     box.press("Tab")
     form.get_by_role("button", name="Open", exact=True).click()
+    expect(page.locator(".st-key-notice")).to_contain_text("The file soft.txt contains")
     expect(page.locator(".st-key-notice")).to_contain_text("attention of Marian.")
     settled(page, ".st-key-look")
     expect(page.locator(".st-key-missing_values_reason")).to_contain_text("attention only")

@@ -8,9 +8,11 @@ import pytest
 from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.wording.stages import narrate
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.views import at_night, open_settings
+from tests.figures import synthetic
 
 pytestmark = pytest.mark.browser
 
@@ -59,7 +61,7 @@ def test_head_choice_survives_steps_and_model_switches(
 
     for _ in range(2):
         choose_model(page, "small-additive")
-        expect(page.locator(".facts li .title").nth(2)).to_contain_text("context vector")
+        expect(page.locator(".facts li .title").nth(2)).to_have_text(narrate(synthetic.trace(), 0)[2].title)
         wait_until_idle(page)
         expect(page.locator("[class*='st-key-heads']")).to_have_count(0)
         expect(page).not_to_have_url(re.compile("heads="))

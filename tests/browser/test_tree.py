@@ -187,6 +187,7 @@ def test_hover_explains_a_hypothesis_and_marks_its_path(open_page: Opener, addre
     hover = page.locator(f"{CHART} .hovertext")
     expect(hover).to_contain_text("log p(")
     expect(hover).to_contain_text("outside the beam")
+    expect(hover).to_contain_text("of width 5")
     assert page.evaluate(MARKED_PATH) == path_points(page, twig["node"])
     page.mouse.move(5, 5)
     assert page.evaluate(MARKED_PATH) == []  # only the current translation is marked

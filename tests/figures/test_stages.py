@@ -161,7 +161,8 @@ def test_narration_contains_the_numbers_of_the_step() -> None:
     kept = float(trace.update_gates[step].mean())
     assert state.outcome.startswith(f"{100 * kept:.0f}\u00a0% of the state kept")
     moved = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
-    assert f"Unit {moved + 1} " in state.sentence
+    assert f"Unit {moved + 1} of the state" in state.sentence
+    assert "changed most" in state.sentence
     assert word.outcome == f"“a”, {percent(float(trace.probabilities[step]))}"
 
 

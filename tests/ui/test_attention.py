@@ -177,7 +177,7 @@ def test_figures_that_need_a_translation_are_not_served(snapshot: SnapshotAssert
 
 def compare_with(app: AppTest, name: str, content: bytes) -> AppTest:
     """Upload a file to compare the open attention with."""
-    boxes = [box for box in app.get("file_uploader") if "another program for the same" in box.label]
+    boxes = [box for box in app.get("file_uploader") if "another program for the same sentence pairs" in box.label]
     boxes[-1].set_value((name, content, "text/plain")).run()
     assert not app.exception
     return app
