@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content, content_of, open_content
 from attnviz.importing.format import Format
-from attnviz.importing.formats import FORMATS, numpy_arrays, tensors
+from attnviz.importing.formats import DETECTED, FORMATS, tensors
 from attnviz.importing.formats.soft_alignments import token_lines
 from attnviz.importing.heads import HeadChoice
 from attnviz.importing.huggingface import sentences_of_model
@@ -21,6 +22,8 @@ from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, Sentences,
 from attnviz.languages import gettext
 from attnviz.trace.attention_builder import Tokens
 
+_SAMPLE = 20
+"""Number of first pairs all of which must be damaged for a file to be refused as a whole."""
 ByLine = str | os.PathLike[str] | Sequence[Tokens]
 """A file with one sentence a line, or a list of sentences: strings of blank-separated tokens, or lists of tokens."""
 
@@ -186,26 +189,22 @@ def records_of(
     content: Content, sides: Sequence[Side | None], name: str | None = None, options: Options = DEFAULT_OPTIONS
 ) -> AttentionRecords:
     """Return the records of `content` with the sentences of both sides; raise AttnvizError as `read_attention` does."""
-    chosen, reason = detected(content, name)
     count = len(next((side for side in sides if side is not None), ())) or None
-    pairs = _sentences(chosen, content, count)
+    pairs = sentences_of(content, name, count)
     if not len(pairs):
         raise AttnvizError(gettext("The file has no sentence pair."))
+    first = [pair.problem for pair in pairs[:_SAMPLE]]
+    if all(first):
+        raise AttnvizError(first[0])
     fitting = [_fitted(side, pairs) for side in sides]
-    return AttentionRecords(chosen.name, pairs.title or chosen.title, reason, pairs, fitting[0], fitting[1], options)
+    return AttentionRecords(pairs.format, pairs.title, pairs.reason, pairs, fitting[0], fitting[1], options)
 
 
-def _sentences(chosen: Format, content: Content, count: int | None) -> Sentences:
-    """Return the sentence pairs of a file; `count`, the number of given sentences, locates the batch dimension."""
-    if chosen is numpy_arrays.FORMAT:
-        return numpy_arrays.sentences(content, count)
-    if chosen is tensors.FORMAT:
-        return tensors.sentences(content, count)
-    return chosen.read(content)
+def sentences_of(content: Content, name: str | None = None, count: int | None = None) -> Sentences:
+    """Return the sentence pairs of `content`; `count`, the number of given sentences, locates the batch dimension.
 
-
-def detected(content: Content, name: str | None = None) -> tuple[Format, str]:
-    """Return the format of `content`, and why; raise AttnvizError where it is unknown, or not the format `name`."""
+    Raise AttnvizError where the format is unknown, or not the format `name`.
+    """
     if name is not None:
         named = [candidate for candidate in FORMATS if name.lower() in (candidate.name, *candidate.aliases)]
         if not named:
@@ -217,15 +216,15 @@ def detected(content: Content, name: str | None = None) -> tuple[Format, str]:
                 )
             )
         for candidate in named:
-            if candidate.detect(content) is not None:
-                return candidate, gettext("You chose the format.")
+            if (pairs := candidate.read(content, count)) is not None:
+                return replace(pairs, format=candidate.name, title=pairs.title or candidate.title, reason=gettext("You chose the format."))
         advice = _resemblance(content, named)
         message = gettext("The file is not in the format {name}.", name=name)
         raise AttnvizError(f"{message} {advice}".strip())
-    for candidate in FORMATS:
-        if (reason := candidate.detect(content)) is not None:
-            return candidate, reason
-    raise AttnvizError(_resemblance(content, FORMATS) or _unknown(content))
+    for candidate in DETECTED:
+        if (pairs := candidate.read(content, count)) is not None:
+            return replace(pairs, format=pairs.format or candidate.name, title=pairs.title or candidate.title)
+    raise AttnvizError(_resemblance(content, DETECTED) or _unknown(content))
 
 
 def _resemblance(content: Content, formats: Sequence[Format]) -> str:

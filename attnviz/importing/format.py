@@ -1,9 +1,9 @@
-"""`Format`, the detector and reader of one format of attention files, and helpers that the formats share."""
+"""`Format`, one format of attention files, and the numbers and weights that the text formats share."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,18 +11,14 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.file_content import Content
-from attnviz.importing.link_text import Links
-from attnviz.importing.sentence_pair import SentencePair, Sentences
+from attnviz.importing.sentence_pair import Sentences
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
-NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,6})?"
 """Regular expression of a decimal number."""
-BAR = "|||"
-"""Separator of fields in many line formats."""
-_WEIGHT = rf"(?:{NUMBER}|[-+]?nan|[-+]?inf)"
-WEIGHTS = re.compile(rf"{_WEIGHT}(?:,{_WEIGHT})*")
-"""Weights separated by commas, without blanks."""
+_NUMBER = re.compile(NUMBER)
+_WEIGHT = re.compile(rf"(?:{NUMBER}|[-+]?nan|[-+]?inf)")
 
 
 @dataclass(frozen=True)
@@ -33,63 +29,35 @@ class Format:
     """Name for `read_attention(format=…)` and `--format`."""
     title: str
     """Programs that write the format, for display."""
-    detect: Callable[[Content], str | None]
-    """Return a sentence that says why the content is in this format; None where it is not."""
-    read: Callable[[Content], Sentences]
-    """Return the sentence pairs of detected content; raise AttnvizError where it is damaged."""
+    read: Callable[[Content, int | None], Sentences | None]
+    """Return the sentence pairs of a file; None where it is not in this format. Raise AttnvizError where it is damaged.
+
+    The second argument is the number of sentences that were given besides the file, None where none were.
+    """
     near_miss_message: Callable[[Content], str | None] = lambda _: None
     """Return what similar content of no known format lacks, and how to get it; None for content that is not similar."""
     aliases: tuple[str, ...] = ()
     """Other names accepted by `format=`."""
 
 
-def fields_of(line: str) -> list[str]:
-    """Return the fields of a line separated by `BAR`, stripped."""
-    return [part.strip() for part in line.split(BAR)]
-
-
 def is_number(text: str) -> bool:
     """Return whether `text` is a decimal number."""
-    return re.fullmatch(NUMBER, text) is not None
+    return _NUMBER.fullmatch(text) is not None
 
 
-def are_weights(text: str) -> bool:
-    """Return whether `text` consists only of comma-separated groups of weights.
-
-    A single number, such as a score, is not a group of weights.
-    """
-    groups = text.split()
-    return "," in text and all(map(WEIGHTS.fullmatch, groups))
+def are_weights(groups: Sequence[str]) -> bool:
+    """Return whether every text is a weight: a number, nan or inf; False where there is none."""
+    return bool(groups) and all(map(_WEIGHT.fullmatch, groups))
 
 
-def matrix_of_groups(text: str) -> NDArray[np.float64]:
-    """Return the matrix whose rows are the comma-separated groups in `text`, (groups, weights in each).
-
-    Raise AttnvizError where groups differ in length or exceed the largest size.
-    """
-    rows = [group.split(",") for group in text.split()]
-    if len(rows) > MOST_TOKENS + 1 or len(rows[0]) > MOST_TOKENS + 1 or len({*map(len, rows)}) > 1:
+def matrix_of(rows: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+    """Return rows of weights as a matrix; raise AttnvizError where they differ in length or are too many or too long."""
+    if not rows or max(len(rows), len(rows[0])) > MOST_TOKENS + 1 or len({*map(len, rows)}) > 1:
         raise AttnvizError(
             gettext(
-                "In a line, all groups of comma-separated weights must have the same length. A line may have at "
-                "most {most} groups of at most {most} weights.",
+                "The rows of weights of a sentence pair must have the same length. A pair may have at most {most} rows "
+                "of at most {most} weights.",
                 most=MOST_TOKENS + 1,
             )
         )
     return np.array(rows, dtype=np.float64)
-
-
-def linked(links: Links, remarks: tuple[str, ...] = (), line: int | None = None, **tokens: object) -> SentencePair:
-    """Return a sentence pair with `links` and those of its `tokens` that are not None."""
-    return SentencePair({side: text for side, text in tokens.items() if text is not None}, links, remarks, line)
-
-
-def damaged_line(number: int, line: str) -> AttnvizError:
-    """Return the error for a line that does not match the format of the others."""
-    return AttnvizError(
-        gettext(
-            "Line {number} does not have the same format as the lines before it: “{line}”.",
-            number=number,
-            line=line.strip()[:60],
-        )
-    )

@@ -16,10 +16,14 @@ Link = tuple[int, int]
 MOST_LINKS = MOST_TOKENS * 10
 """Largest number of links of a sentence pair."""
 
-_SHARE = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-LINK = re.compile(rf"([0-9]{{1,6}})([-?pPsS])([0-9]{{1,6}})(?:[:/|=]({_SHARE})|-([0-9]*\.[0-9]+)(?:-[0-9]*\.[0-9]+)?)?")
-"""A link and its probability after `:` or another sign; SimAlign writes the mean and the largest similarity."""
+_SHARE = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,6})?"
+LINK = re.compile(
+    rf"\(?([0-9]{{1,6}})([-?pPsS:])([0-9]{{1,6}})"
+    rf"(?:[-/:]([SPsp])|[:/|=]({_SHARE})|-([0-9]*\.[0-9]+)(?:-[0-9]*\.[0-9]+)?)?\)?"
+)
+"""A link with a mark, S or P, or its probability; SimAlign writes the mean and the largest similarity."""
 
+_BRACKETS = str.maketrans("[]", "()")
 _PLAIN = re.compile(r"(?:[0-9]{1,6}-[0-9]{1,6}(?:\s+|$))*")
 """Links without possible marks and probabilities: a fast path for most files."""
 _PLACE = re.compile(r"[0-9]+")
@@ -54,13 +58,22 @@ class Links:
 
 def are_links(text: str) -> bool:
     """Return whether `text` consists only of links, and has at least one."""
-    groups = text.split()
+    groups = _groups(text)
     return bool(groups) and all(map(LINK.fullmatch, groups))
+
+
+def _groups(text: str) -> list[str]:
+    """Return the links in a text; those of a list of pairs as Python or JSON prints it, `[(0, 0), (2, 1)]`, as `0-0`."""
+    text = text.strip()
+    if not text.startswith(("[(", "[[")) or not text.endswith(("]", ")")):
+        return text.split()
+    bare = text[1:-1].replace(" ", "").translate(_BRACKETS)
+    return [pair.strip("()").replace(",", "-") for pair in bare.split("),(")]
 
 
 def parse_links(text: str) -> Links:
     """Return the links in `text`, which may be blank; raise AttnvizError, quoting it, for anything that is no link."""
-    groups = text.split()
+    groups = _groups(text)
     if len(groups) > MOST_LINKS:
         raise AttnvizError(
             gettext(
@@ -84,9 +97,10 @@ def parse_links(text: str) -> Links:
             )
         link = (int(match[1]), int(match[3]))
         links.add(link)
-        (possible if match[2] in "?pP" else sure).add(link)
-        annotated |= match[2] != "-"
-        if share := match[4] or match[5]:
+        is_possible = (match[4] or match[2]) in tuple("?pP")
+        (possible if is_possible else sure).add(link)
+        annotated |= match[2] in "?pPsS" or bool(match[4])
+        if share := match[5] or match[6]:
             shares[link] = float(share)
     if shares and (len(shares) < len(links) or max(shares.values()) > 1):
         raise AttnvizError(gettext("Give a probability from 0 to 1 to every link, or to none."))

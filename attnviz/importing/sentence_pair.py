@@ -58,6 +58,8 @@ class SentencePair:
     rows: Orientation = "target"
     padded: bool = False
     """Whether the matrix comes from a padded batch, and may be larger than its sentences."""
+    problem: str = ""
+    """Why the pair cannot be read; empty where it can."""
 
     def tokens(self, side: str) -> str | None:
         """Return the tokens of `side`, "source" or "target", separated by blanks; None where the file has none."""
@@ -81,8 +83,10 @@ class SentencePair:
     ) -> Attention:
         """Return the pair as an `Attention`; `source` and `target` replace the file's tokens where given.
 
-        Raise AttnvizError where tokens are missing, and as `attnviz.attention` does.
+        Raise AttnvizError where the pair is damaged, tokens are missing, and as `attnviz.attention` does.
         """
+        if self.problem:
+            raise AttnvizError(self.problem)
         replaced = {
             side: tokens
             for side, tokens in (("source", source), ("target", target))
@@ -300,6 +304,10 @@ class Sentences(Sequence[SentencePair]):
     """Keys of remarks that hold for every pair."""
     first: int | None = None
     """Number of the first pair, from 1, where the file numbers its pairs."""
+    format: str = ""
+    """Name of the format; empty: that of the `Format` that read them."""
+    reason: str = ""
+    """Why the file is in this format."""
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -309,7 +317,10 @@ class Sentences(Sequence[SentencePair]):
         """Return the pair at 0-based `index`, or a list of pairs for a slice."""
         if isinstance(index, slice):
             return [self[position] for position in range(*index.indices(len(self)))]
-        pair = self.read(self.items[index])
+        try:
+            pair = self.read(self.items[index])
+        except AttnvizError as error:  # one damaged pair does not stop a file
+            return SentencePair({}, Links(frozenset()), problem=str(error))
         return dataclasses.replace(pair, remarks=(*self.remarks, *pair.remarks)) if self.remarks else pair
 
     def __iter__(self) -> Iterator[SentencePair]:

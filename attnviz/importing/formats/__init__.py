@@ -1,30 +1,21 @@
-"""`FORMATS`: list of the supported formats of attention files; each module of the package reads one or two."""
+"""`FORMATS`: list of the supported formats of attention files. `lines` reads all whose lines have fields."""
 
 from attnviz.importing.format import Format
 from attnviz.importing.formats import (
-    blocks,
     csv_table,
     ctranslate2,
-    fairseq,
-    fast_align,
-    giza,
     inseq,
     json_object,
-    marian,
-    moses,
-    naacl,
+    lines,
     nematus_json,
     numpy_arrays,
     opennmt,
     parquet,
-    pharaoh,
-    simalign,
-    sockeye,
     soft_alignments,
     tensors,
 )
 
-FORMATS: tuple[Format, ...] = (
+_STRICT: tuple[Format, ...] = (
     tensors.FORMAT,
     numpy_arrays.FORMAT,
     parquet.FORMAT,
@@ -33,18 +24,8 @@ FORMATS: tuple[Format, ...] = (
     nematus_json.FORMAT,
     json_object.FORMAT,
     soft_alignments.FORMAT,
-    fairseq.FORMAT,
-    giza.FORMAT,
-    blocks.NEMATUS,
-    blocks.SOCKEYE,
-    moses.FORMAT,
-    fast_align.FORMAT,
-    marian.FORMAT,
-    opennmt.FORMAT,
-    naacl.FORMAT,
-    simalign.FORMAT,
-    sockeye.FORMAT,
-    pharaoh.FORMAT,
-    csv_table.FORMAT,
 )
-"""Formats in the order in which detection tries them: strict ones first."""
+FORMATS: tuple[Format, ...] = (*_STRICT, *lines.FORMATS, opennmt.FORMAT, csv_table.FORMAT)
+"""All formats by name."""
+DETECTED: tuple[Format, ...] = (*_STRICT, lines.ANY, opennmt.FORMAT, csv_table.FORMAT)
+"""Formats in the order in which detection tries them: strict ones first, all line formats together."""

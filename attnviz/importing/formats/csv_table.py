@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnviz.importing.file_content import Content
-from attnviz.importing.format import Format, is_number, linked
+from attnviz.importing.format import Format, is_number
 from attnviz.importing.link_text import Links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
@@ -38,24 +38,21 @@ class _Table(NamedTuple):
     """Whether the cells are _KINDS instead of numbers."""
 
 
-def detect(content: Content) -> str | None:
-    """Return why the text is one or more tables; None otherwise."""
+def read(content: Content, _: int | None) -> Sentences | None:
+    """Return one sentence pair for each table; None for other text."""
     tables = _tables(content)
     if not tables:
         return None
     if tables[0].source is None and tables[0].target is None:
-        return gettext("The file is a table of numbers.")
-    if tables[0].linked:
-        return gettext(
+        reason = gettext("The file is a table of numbers.")
+    elif tables[0].linked:
+        reason = gettext(
             "The file is a table of links: S (sure) or P (possible) in the row of a target token and the column of a "
             "source token."
         )
-    return gettext("The file is a table: source tokens in the first row, target tokens in the first column.")
-
-
-def read(content: Content) -> Sentences:
-    """Return one sentence pair for each table."""
-    return Sentences(_tables(content) or [], _read, base=0)
+    else:
+        reason = gettext("The file is a table: source tokens in the first row, target tokens in the first column.")
+    return Sentences(tables, _read, base=0, reason=reason)
 
 
 def _tables(content: Content) -> list[_Table] | None:
@@ -169,10 +166,12 @@ def _read(table: _Table) -> SentencePair:
             for kind in _KINDS[1:]
         }
         links = Links(linked_as["S"] | linked_as["P"], linked_as["P"], annotated=True)
-        return linked(links, table.remarks, source=table.source, target=table.target)
-    tokens = {side: names for side, names in (("source", table.source), ("target", table.target)) if names is not None}
-    fields: dict[str, object] = {"matrix": np.array(table.rows, dtype=np.float64), **tokens}
-    return SentencePair(fields, remarks=table.remarks)
+        return SentencePair(_tokens(table), links, table.remarks)
+    return SentencePair({"matrix": np.array(table.rows, dtype=np.float64), **_tokens(table)}, remarks=table.remarks)
+
+
+def _tokens(table: _Table) -> dict[str, list[str]]:
+    return {side: names for side, names in (("source", table.source), ("target", table.target)) if names is not None}
 
 
 def near_miss_message(content: Content) -> str | None:
@@ -196,4 +195,4 @@ def near_miss_message(content: Content) -> str | None:
     return None
 
 
-FORMAT = Format("csv", "CSV", detect, read, near_miss_message, ("tsv", "table"))
+FORMAT = Format("csv", "CSV", read, near_miss_message, ("tsv", "table"))

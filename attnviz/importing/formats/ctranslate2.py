@@ -17,21 +17,16 @@ from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 
 
-def detect(content: Content) -> str | None:
-    """Return why the content is CTranslate2 results: every object has hypotheses, and one has attention; else None."""
+def read(content: Content, _: int | None) -> Sentences | None:
+    """Return a pair for each result, with its best hypothesis; None unless all have hypotheses, and one attention."""
     results = objects(content)
     if not results or not all(isinstance(result.get("hypotheses"), list) for result in results):
         return None
     if not any(result.get("attention") for result in results):
         return None
-    return gettext("Every JSON object has hypotheses and their attention, like the results of CTranslate2.")
-
-
-def read(content: Content) -> Sentences:
-    """Return one sentence pair for each result, with its best hypothesis."""
-    results = objects(content) or []
     several = any(len(result["hypotheses"]) > 1 for result in results)
-    return Sentences(results, _read, remarks=("best-only",) if several else ())
+    reason = gettext("Every JSON object has hypotheses and their attention, like the results of CTranslate2.")
+    return Sentences(results, _read, remarks=("best-only",) if several else (), reason=reason)
 
 
 def _read(result: Mapping[str, Any]) -> SentencePair:
@@ -60,4 +55,4 @@ def near_miss_message(content: Content) -> str | None:
     )
 
 
-FORMAT = Format("ctranslate2", "CTranslate2", detect, read, near_miss_message)
+FORMAT = Format("ctranslate2", "CTranslate2", read, near_miss_message)

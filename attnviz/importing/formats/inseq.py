@@ -43,16 +43,11 @@ def _sequences(content: Content) -> list[Any] | None:
     return sequences if isinstance(sequences, list) and sequences else None
 
 
-def detect(content: Content) -> str | None:
-    """Return why the content is from Inseq: it has sequence attributions; None otherwise."""
-    if _sequences(content) is None:
-        return None
-    return gettext("The file has the field sequence_attributions, as Inseq’s files do.")
-
-
-def read(content: Content) -> Sentences:
-    """Return one sentence pair for each sequence."""
-    return Sentences(_sequences(content) or [], _read)
+def read(content: Content, _: int | None) -> Sentences | None:
+    """Return one sentence pair for each sequence; None where the file has no sequence attributions."""
+    sequences = _sequences(content)
+    reason = gettext("The file has the field sequence_attributions, as Inseq’s files do.")
+    return Sentences(sequences, _read, reason=reason) if sequences else None
 
 
 def _read(sequence: Any) -> SentencePair:
@@ -108,4 +103,4 @@ def _array(value: Any) -> NDArray[np.float64]:
         raise AttnvizError(gettext("An array of the file is damaged: {error}.", error=str(error)[:80])) from error
 
 
-FORMAT = Format("inseq", "Inseq", detect, read)
+FORMAT = Format("inseq", "Inseq", read)

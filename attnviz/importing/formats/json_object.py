@@ -128,30 +128,19 @@ def named(fields: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any] | 
     return None
 
 
-def detect(content: Content) -> str | None:
-    """Return why the text is objects with a matrix or links, or files saved by this program; None otherwise."""
-    items = objects(content)
-    if not items:
-        return None
-    format_names = {str(item.get("format")) for item in items if "format" in item}
-    if format_names & {Attention.saved_as.name, *FORMAT_NAMES}:
-        return gettext("The file is JSON saved by attnviz.")
-    if not any(_matrix(item) or _link_value(item) is not None for item in items):
-        return None
-    return gettext("The file is JSON with tokens and either a weight matrix or links.")
-
-
-def read(content: Content) -> Sentences:
-    """Return one sentence pair for each object."""
+def read(content: Content, _: int | None) -> Sentences | None:
+    """Return one sentence pair for each object; None where none has a matrix or links, or was saved by this program."""
     values = objects(content) or []
-    items = [(number, item) for number, item in enumerate(values, 1)]
-    if all("S" in item and "P" in item and _matrix(item) is None for item in values):
-        return Sentences(items, _gold)
-    return Sentences(items, _object)
+    reason = gettext("The file is JSON with tokens and either a weight matrix or links.")
+    if {str(value.get("format")) for value in values} & {Attention.saved_as.name, *FORMAT_NAMES}:
+        reason = gettext("The file is JSON saved by attnviz.")
+    elif not any(_matrix(value) or _link_value(value) is not None for value in values):
+        return None
+    are_gold = all("S" in value and "P" in value and _matrix(value) is None for value in values)
+    return Sentences(values, _gold if are_gold else _object, reason=reason)
 
 
-def _object(item: tuple[int, Mapping[str, Any]]) -> SentencePair:
-    _, fields = item
+def _object(fields: Mapping[str, Any]) -> SentencePair:
     if fields.get("format") in FORMAT_NAMES:
         return _trace(fields)
     if fields.get("format") == Attention.saved_as.name and "matrix" in fields:
@@ -255,8 +244,7 @@ def link_pairs(value: Any) -> list[Link]:
     return links
 
 
-def _gold(item: tuple[int, Mapping[str, Any]]) -> SentencePair:
-    _, fields = item
+def _gold(fields: Mapping[str, Any]) -> SentencePair:
     sure, possible = (frozenset(link_pairs(fields[name])) for name in GOLD_LINKS)
     entries = {side: named(fields, names) for side, names in (("source", SOURCES), ("target", TARGETS))}
     tokens = {side: _tokens(entry[1]) for side, entry in entries.items() if entry is not None}
@@ -306,4 +294,4 @@ def near_miss_message(content: Content) -> str | None:
     return gettext("The file is JSON without attention, with the fields {found}.", found=names) + f" {needed}"
 
 
-FORMAT = Format("json", "JSON", detect, read, near_miss_message, ("trace", "open"))
+FORMAT = Format("json", "JSON", read, near_miss_message, ("trace", "open"))

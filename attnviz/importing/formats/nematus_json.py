@@ -17,14 +17,6 @@ from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
 
-def detect(content: Content) -> str | None:
-    """Return why every value is a list of weighted links, or nodes and links; None otherwise."""
-    values = _sentences(content)
-    if not values or not all(_is_links(value) or _is_graph(value) for value in values):
-        return None
-    return gettext("The file is JSON with a weight for each pair of tokens, as in the output of Nematus.")
-
-
 def _sentences(content: Content) -> list[Any]:
     """Return the JSON values of the text, or the elements of a single list of sentences."""
     values = json_values(content) or []
@@ -55,9 +47,11 @@ def _are_weighted(links: Any) -> bool:
     )
 
 
-def read(content: Content) -> Sentences:
-    """Return one sentence pair for each sentence, with its first hypothesis."""
+def read(content: Content, _: int | None) -> Sentences | None:
+    """Return a pair for each sentence, with its first hypothesis; None unless all are weighted links or graphs."""
     values = _sentences(content)
+    if not values or not all(_is_links(value) or _is_graph(value) for value in values):
+        return None
     items, seen, repeated = list[Any](), set[str](), False
     for value in values:
         groups = [value] if _is_graph(value) else [list(entries) for _, entries in groupby(value, lambda one: one[3:])]
@@ -68,7 +62,8 @@ def read(content: Content) -> Sentences:
                 continue
             seen.add(identity)
             items.append(group)
-    return Sentences(items, _read, remarks=("best-only",) if repeated else ())
+    reason = gettext("The file is JSON with a weight for each pair of tokens, as in the output of Nematus.")
+    return Sentences(items, _read, remarks=("best-only",) if repeated else (), reason=reason)
 
 
 def _read(value: Any) -> SentencePair:
@@ -111,4 +106,4 @@ def _pair(source: list[str], target: list[str], weights: list[str]) -> SentenceP
     return SentencePair({"source": source, "target": target, "matrix": rows, "origin": "Nematus"})
 
 
-FORMAT = Format("nematus-json", "Nematus", detect, read)
+FORMAT = Format("nematus-json", "Nematus", read)

@@ -11,6 +11,7 @@ import io
 import math
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,23 @@ _OF_ONE = ("links", "gold", "words")
 _PADDING = ("", "<pad>", "<PAD>", "[PAD]", "<blank>")
 
 
-def detect(content: Content) -> str | None:
-    """Return why the file is .npy, or an archive of such files; None otherwise."""
-    if content.data.startswith(NPY):
-        return gettext("The file begins like NumPy’s .npy files.")
-    if content.data.startswith(ZIP) and any(name.endswith(".npy") for name in _names(content.data)):
-        return gettext("The file is an archive of arrays, as numpy.savez writes them.")
-    return None
+def read(content: Content, count: int | None = None) -> Sentences | None:
+    """Return the sentences of .npy, or of an archive of such files; None for another file. `count` is their number.
+
+    Without it, their number is inferred from the tokens, and is one where there are none.
+    """
+    is_single = content.data.startswith(NPY)
+    if not is_single and not (content.data.startswith(ZIP) and any(n.endswith(".npy") for n in _names(content.data))):
+        return None
+    try:
+        fields = {"matrix": _array(content.data)} if is_single else _archive(content.data)
+        found = sentences_of(fields, count)
+    except DAMAGED as error:
+        raise AttnvizError(
+            gettext("This NumPy file is damaged, or holds more than plain arrays ({error}).", error=str(error)[:80])
+        ) from error
+    reason = gettext("The file is an archive of arrays, as numpy.savez writes them.")
+    return replace(found, reason=gettext("The file begins like NumPy’s .npy files.") if is_single else reason)
 
 
 def _names(data: bytes) -> list[str]:
@@ -61,23 +72,6 @@ def _names(data: bytes) -> list[str]:
             return archive.namelist()
     except DAMAGED:
         return []
-
-
-def read(content: Content) -> Sentences:
-    """Return the sentences of the file; their number is inferred from the tokens, and is one where there are none."""
-    return sentences(content, None)
-
-
-def sentences(content: Content, count: int | None) -> Sentences:
-    """Return the sentences of the file; `count` is their number where known."""
-    try:
-        if content.data.startswith(NPY):
-            return sentences_of({"matrix": _array(content.data)}, count)
-        return sentences_of(_archive(content.data), count)
-    except DAMAGED as error:
-        raise AttnvizError(
-            gettext("This NumPy file is damaged, or holds more than plain arrays ({error}).", error=str(error)[:80])
-        ) from error
 
 
 def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "") -> Sentences:
@@ -260,4 +254,4 @@ def near_miss_message(content: Content) -> str | None:
     )
 
 
-FORMAT = Format("numpy", "NumPy", detect, read, near_miss_message, ("npy", "npz", "joey", "neuralmonkey"))
+FORMAT = Format("numpy", "NumPy", read, near_miss_message, ("npy", "npz", "joey", "neuralmonkey"))

@@ -36,16 +36,11 @@ class _Table(NamedTuple):
     target: str
 
 
-def detect(content: Content) -> str | None:
-    """Return why the log has attention tables; None otherwise."""
-    if next(_tables(content.lines), None) is None:
-        return None
-    return gettext("The file has attention tables, as OpenNMT-py and eole log them.")
-
-
-def read(content: Content) -> Sentences:
-    """Return one sentence pair for each table."""
-    return Sentences(list(_tables(content.lines)), _read)
+def read(content: Content, _: int | None) -> Sentences | None:
+    """Return one sentence pair for each table of a log; None where it has none."""
+    tables = list(_tables(content.lines))
+    reason = gettext("The file has attention tables, as OpenNMT-py and eole log them.")
+    return Sentences(tables, _read, reason=reason) if tables else None
 
 
 def _tables(lines: Sequence[str]) -> Iterator[_Table]:
@@ -103,4 +98,4 @@ def near_miss_message(content: Content) -> str | None:
     )
 
 
-FORMAT = Format("opennmt", "OpenNMT-py, eole", detect, read, near_miss_message, ("eole", "opennmt-py"))
+FORMAT = Format("opennmt", "OpenNMT-py, eole", read, near_miss_message, ("eole", "opennmt-py"))

@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -251,4 +252,9 @@ def near_miss_message(content: Content) -> str | None:
     )
 
 
-FORMAT = Format("parquet", "Parquet of attnviz", detect, read, near_miss_message)
+def _detected(content: Content, _: int | None) -> Sentences | None:
+    reason = detect(content)
+    return replace(read(content), reason=reason) if reason else None
+
+
+FORMAT = Format("parquet", "Parquet of attnviz", _detected, near_miss_message)

@@ -31,15 +31,10 @@ def _kind(content: Content) -> str | None:
     return match[1] if match else None
 
 
-def detect(content: Content) -> str | None:
-    """Return why the file begins as SoftAlignments' scripts write it; None otherwise."""
+def read(content: Content, _: int | None) -> Sentences | None:
+    """Return one sentence pair for each line, with the tokens of the neighbouring files where they exist."""
     if _kind(content) != "alignments":
         return None
-    return gettext("The file begins with “var alignments”, as SoftAlignments files do.")
-
-
-def read(content: Content) -> Sentences:
-    """Return one sentence pair for each line, with the tokens of the neighbouring files where they exist."""
     lines = [line for line in content.text.split("\n")[1:] if _CELL.search(line) or _EMPTY.fullmatch(line)]
     sides = {
         side: tokens
@@ -58,7 +53,9 @@ def read(content: Content) -> Sentences:
                     pairs=len(lines),
                 )
             )
-    return Sentences(range(len(lines)), lambda index: _read(lines[index], {s: t[index] for s, t in sides.items()}))
+    reason = gettext("The file begins with “var alignments”, as SoftAlignments files do.")
+    pairs = [(line, {side: tokens[index] for side, tokens in sides.items()}) for index, line in enumerate(lines)]
+    return Sentences(pairs, lambda pair: _read(*pair), reason=reason)
 
 
 def _neighbour_tokens(content: Content, end: str) -> list[list[str]] | None:
@@ -108,4 +105,4 @@ def _read(line: str, tokens: dict[str, list[str]]) -> SentencePair:
     return SentencePair({**tokens, "matrix": matrix, "origin": "SoftAlignments"})
 
 
-FORMAT = Format("softalignments", "SoftAlignments", detect, read)
+FORMAT = Format("softalignments", "SoftAlignments", read)

@@ -14,6 +14,7 @@ import io
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,16 +51,25 @@ def is_generated(value: Any) -> bool:
     )
 
 
+def _is_void(value: Any) -> bool:
+    """Return whether `value` is None, or tuples of nothing else, as SDPA and flash attention leave in place of weights."""
+    return value is None or (isinstance(value, (tuple, list)) and all(map(_is_void, value)))
+
+
+def _no_attention() -> AttnvizError:
+    return AttnvizError(
+        gettext(
+            'This output of a model has no attention. Load the model with attn_implementation="eager", and call it '
+            "with output_attentions=True."
+        )
+    )
+
+
 def output_fields(output: Mapping[str, Any], numbers: Numbers) -> dict[str, Any]:
     """Return the attention in the output of a model, with its kind where it is self-attention."""
-    name = next((name for name in _ATTENTIONS if output.get(name)), None)
+    name = next((name for name in _ATTENTIONS if not _is_void(output.get(name))), None)
     if name is None:
-        raise AttnvizError(
-            gettext(
-                'This output of a model has no attention. Load the model with attn_implementation="eager", and call it '
-                "with output_attentions=True."
-            )
-        )
+        raise _no_attention()
     value = output[name]
     if is_generated(value):
         return generated_fields(value, output.get("beam_indices"), numbers)
@@ -142,21 +152,14 @@ LARGEST = 64 * 10**6
 """Largest size of all numbers, in bytes."""
 
 
-def detect(content: Content) -> str | None:
-    """Return why the file was written by torch.save; None otherwise."""
+def read(content: Content, count: int | None = None) -> Sentences | None:
+    """Return the sentences of a file by torch.save; None for another. `count` is their number where known.
+
+    Raise AttnvizError where it is damaged.
+    """
     head = content.data[:256]
-    if (content.data.startswith(ZIP) and b"/data.pkl" in head) or (head[:1] == b"\x80" and _LEGACY in head):
-        return gettext("The file begins like a file written by torch.save.")
-    return None
-
-
-def read(content: Content) -> Sentences:
-    """Return the sentences of the file; their number is inferred."""
-    return sentences(content, None)
-
-
-def sentences(content: Content, count: int | None) -> Sentences:
-    """Return the sentences of the file; `count` is their number where known. Raise AttnvizError where it is damaged."""
+    if not (content.data.startswith(ZIP) and b"/data.pkl" in head) and not (head[:1] == b"\x80" and _LEGACY in head):
+        return None
     import torch
 
     if _is_compressed(content.data):
@@ -177,12 +180,15 @@ def sentences(content: Content, count: int | None) -> Sentences:
                 "a tuple of tensors, or a dict with source, target and matrix."
             )
         ) from error
-    return sentences_in(value, count)
+    reason = gettext("The file begins like a file written by torch.save.")
+    return replace(sentences_in(value, count), reason=reason)
 
 
 def sentences_in(value: Any, count: int | None) -> Sentences:
     """Return the sentences in tensors or arrays in memory; raise AttnvizError where they hold no attention."""
     title = "PyTorch"
+    if _is_void(value):
+        raise _no_attention()
     if is_output(value):
         fields = output_fields(value, _numbers)
         check_rows(fields["matrix"], count)
@@ -220,8 +226,6 @@ def _array(value: Any) -> NDArray[np.float64]:
         return weights
     if not isinstance(value, (tuple, list)):
         return _numbers(value)
-    if not value:
-        raise AttnvizError(gettext("The list of tensors is empty."))
     if isinstance(value[0], (tuple, list)):
         return _numbers(value)  # plain lists of numbers
     return stacked([_numbers(tensor) for tensor in value])
@@ -261,4 +265,4 @@ def _is_compressed(data: bytes) -> bool:
         return False  # torch.load raises a clearer error
 
 
-FORMAT = Format("torch", "PyTorch", detect, read, aliases=("pt", "huggingface", "generate"))
+FORMAT = Format("torch", "PyTorch", read, aliases=("pt", "huggingface", "generate"))
