@@ -58,7 +58,7 @@ def links_frame(record: Aligned, threshold: float | None = None) -> pd.DataFrame
     """
     if not record.attends:
         raise AttnvizError(_no_attention())
-    words = record.words()
+    words = record.words().linkable
     rows = [
         (i, j, words.target[i], words.source[j], float(words.alignment[i, j]), possible)
         for j, i, possible in word_links(record, threshold)

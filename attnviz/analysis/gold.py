@@ -60,9 +60,8 @@ class LinkErrors:
 
 
 def linkable_words(words: Words) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the source and target words that links may join: all except `</s>`."""
-    source, target = (side[:-1] if side[-1] == "</s>" else side for side in (words.source, words.target))
-    return source, target
+    """Return the source and target words that links may join: all except special tokens, such as `</s>`."""
+    return words.linkable.source, words.linkable.target
 
 
 @dataclass(frozen=True)
@@ -146,14 +145,10 @@ def validated(gold: GoldLinks, words: Words) -> GoldLinks:
 
 
 def recorded_gold_links(trace: Aligned) -> GoldLinks:
-    """Return the gold links stored in a record, which only an `Attention` has; links of `</s>` are dropped."""
+    """Return the gold links stored in a record, which only an `Attention` has."""
     if not isinstance(trace, Attention):
         return GoldLinks()
-    source, target = map(len, linkable_words(trace.words()))
-    sure, possible = (
-        frozenset((j, i) for j, i in pairs if j < source and i < target) for pairs in (trace.sure, trace.possible)
-    )
-    return GoldLinks(sure, possible - sure)
+    return GoldLinks(frozenset(trace.sure), frozenset(trace.possible) - frozenset(trace.sure))
 
 
 def link_errors(words: Words, gold: GoldLinks, shares: NDArray[np.floating] | None = None) -> LinkErrors:
@@ -163,10 +158,10 @@ def link_errors(words: Words, gold: GoldLinks, shares: NDArray[np.floating] | No
     `</s>` is linked to the source word of its largest share. `shares`, (N, M), target by source words, replace the
     alignment, for posterior attention.
     """
-    source, target = map(len, linkable_words(words))
     if words.links and shares is None:
-        return _errors_of({(j, i) for j, i in words.links if j < source and i < target}, gold, None)
-    word_weights = np.asarray(words.alignment if shares is None else shares, dtype=np.float64)[:target, :source]
+        return _errors_of({*words.links}, gold, None)
+    source, target = words.places
+    word_weights = np.asarray(words.alignment if shares is None else shares, dtype=np.float64)[np.ix_(target, source)]
     if not word_weights.size:
         return LinkErrors((), (), (), None, None)
     return _errors_of(set(links(word_weights)), gold, _rate(mutual_links(word_weights), gold))
@@ -194,7 +189,7 @@ def pharaoh(words: Words, threshold: float | None = None) -> str:
     """Return the links of a translation as `i-j`, source before target, both 0-based, without `</s>`.
 
     Each target word links to the source word with the largest share in `words.alignment` (attention, or posterior
-    attention from `posterior_words`), and to none where that is `</s>`; with a `threshold`, to all with at least that
+    attention from `posterior_words`), and to none where that is a special token; with a `threshold`, to all with at least that
     share.
     """
     return " ".join(f"{j}-{i}" for j, i in _strongest_links(words, threshold))
@@ -213,16 +208,15 @@ def word_links(record: Aligned, threshold: float | None = None) -> list[tuple[in
     words = record.words()
     if not isinstance(record, Attention) or not words.links:
         return [(j, i, False) for j, i in _strongest_links(words, threshold)]
-    ends = [len(side) - (side[-1] == "</s>") for side in (words.source, words.target)]
     possible = {*record.possible} - {*record.sure}
-    return [(j, i, (j, i) in possible) for j, i in words.links if j < ends[0] and i < ends[1]]
+    return [(j, i, (j, i) in possible) for j, i in words.links]
 
 
 def _strongest_links(words: Words, threshold: float | None) -> list[tuple[int, int]]:
     """Return the links of `pharaoh`, (source word, target word)."""
-    # Drop the row of </s>, but keep its column: a word that attends to it most has no counterpart.
-    rows, last = (len(side) - (side[-1] == "</s>") for side in (words.target, words.source))
-    return [(j, i) for j, i in links(words.alignment[:rows], threshold) if j < last]
+    # The columns of special tokens stay: a word that attends to one of them most has no counterpart.
+    source, target = words.places
+    return [(source.index(j), i) for j, i in links(words.alignment[target], threshold) if j in source]
 
 
 def parse_pharaoh(text: str) -> list[tuple[int, int]]:

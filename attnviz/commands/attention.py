@@ -116,6 +116,13 @@ def add_file_options(command: argparse._ActionsContainer) -> None:
         action="store_true",
         help="decode the escape sequences of Moses' tokenizer, such as &apos; and @-@",
     )
+    add(
+        "--special",
+        action="append",
+        default=[],
+        metavar="TOKEN",
+        help="token that is no word, besides those with a known spelling such as <s> and [CLS]; may be repeated",
+    )
     add("--encoding", metavar="NAME", help="encoding of the file, such as latin-1 or utf-16, if the file is not UTF-8")
 
 
@@ -138,6 +145,7 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
         "transpose": options.transpose,
         "unescape": options.unescape,
         "encoding": options.encoding,
+        "special": options.special,
     }
     if len(names) == 1 and is_model_folder(names[0]):
         return read_attention(names[0], **arguments, attributions=attributions)

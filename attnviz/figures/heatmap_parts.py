@@ -337,8 +337,8 @@ def link_markers(grid: Grid, words: Words, gold: GoldLinks) -> LinkMarkers:
         positions = {
             (rows[step], columns[piece])
             for j, i in links
-            for step in words.target_groups[i]
-            for piece in words.source_groups[j]
+            for step in words.linkable.target_groups[i]
+            for piece in words.linkable.source_groups[j]
         }
         return tuple(sorted((r, c) for r, c in positions if r is not None and c is not None))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,6 +25,8 @@ from attnviz.trace.attention_builder import Tokens
 
 _SAMPLE = 20
 """Number of first pairs all of which must be damaged for a file to be refused as a whole."""
+_TAGGED = re.compile(r"[ \t]*<s snum=[0-9]{1,9}>(.*)</s>[ \t]*")
+"""A sentence of the shared tasks of word alignment."""
 ByLine = str | os.PathLike[str] | Sequence[Tokens]
 """A file with one sentence a line, or a list of sentences: strings of blank-separated tokens, or lists of tokens."""
 
@@ -41,6 +44,7 @@ def read_attention(
     unescape: bool = False,
     encoding: str | None = None,
     attributions: bool = False,
+    special: Sequence[str] = (),
 ) -> AttentionRecords:
     """Return the attention or alignment in a file of another program, one record for each sentence pair.
 
@@ -55,12 +59,13 @@ def read_attention(
     An array with dimensions (layers, heads, Ty, Tx) is kept whole, so that `record.select_heads` can choose others.
     `normalise` scales rows to sum to 1; `transpose` transposes matrices whose rows are source tokens; `unescape`
     undoes the escapes of Moses' tokenizer; `encoding` applies to all text files, by default UTF-8. With `attributions`,
-    the model in a folder also computes `gradient` and `erased`, as `from_huggingface` does.
+    the model in a folder also computes `gradient` and `erased`, as `from_huggingface` does. `special` are tokens that are
+    no words, besides those with a known spelling, such as `<s>`.
     Raise AttnvizError where the file cannot be read or its format is unknown: the message says what the file resembles,
     what is missing and how to get it.
     """
     sides = [_side(value, encoding) for value in (source, target)]
-    options = Options(HeadChoice(layer, head), normalise, transpose, unescape)
+    options = Options(HeadChoice(layer, head), normalise, transpose, unescape, tuple(special))
     if is_model_folder(path):
         return _records_of_model(path, sides, options, attributions=attributions)
     if (paths := _paths(path)) is None:
@@ -217,7 +222,12 @@ def sentences_of(content: Content, name: str | None = None, count: int | None = 
             )
         for candidate in named:
             if (pairs := candidate.read(content, count)) is not None:
-                return replace(pairs, format=candidate.name, title=pairs.title or candidate.title, reason=gettext("You chose the format."))
+                return replace(
+                    pairs,
+                    format=candidate.name,
+                    title=pairs.title or candidate.title,
+                    reason=gettext("You chose the format."),
+                )
         advice = _resemblance(content, named)
         message = gettext("The file is not in the format {name}.", name=name)
         raise AttnvizError(f"{message} {advice}".strip())
@@ -256,10 +266,16 @@ def _side(value: ByLine | None, encoding: str | None) -> Side | None:
     if isinstance(value, (str, os.PathLike)):
         content = open_content(Path(value), encoding)
         try:
-            return token_lines(content) or content.lines
+            return token_lines(content) or _without_tags(content.lines)
         except AttnvizError as error:
             raise AttnvizError(f"{value}: {error}") from error
     return list(value)
+
+
+def _without_tags(lines: list[str]) -> list[str]:
+    """Return sentences without the tags of the shared tasks, `<s snum=0001> … </s>`, where all lines have them."""
+    found = [_TAGGED.fullmatch(line) for line in lines if line.strip()]
+    return [match[1] for match in found if match] if found and all(found) else lines
 
 
 def _fitted(side: Side | None, pairs: Sentences) -> Side | None:

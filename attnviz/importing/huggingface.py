@@ -27,7 +27,7 @@ from attnviz.trace.attention_builder import check_kind
 from attnviz.trace.open_format import from_fields
 from attnviz.trace.parts import Attributions, Kind
 from attnviz.trace.storage import LARGEST
-from attnviz.trace.tokens import BYTES, SPECIAL
+from attnviz.trace.tokens import BYTES
 
 _OUTPUTS = {"cross": "cross_attentions", "encoder": "encoder_attentions", "decoder": "decoder_attentions"}
 """Names of the outputs of an encoder-decoder model, by kind of attention."""
@@ -121,7 +121,7 @@ def _fields(
             attributed = {"gradient": both.gradient, "erased": both.erased}
     tokens = partial(_tokens, language_model.tokenizer)
     read = run.ids if found != "decoder" or run.written is None else run.written[:, :-1]
-    source = tokens(read[0].tolist())
+    source = tokens(read[0].tolist(), read=found != "decoder")
     return attributed | {
         "source": source,
         "target": tokens(run.written[0, 1:].tolist()) if found == "cross" else source,
@@ -129,6 +129,7 @@ def _fields(
         "states": _states(run, found),
         "kind": found,
         "origin": language_model.name,
+        "special": _special(language_model.tokenizer),
     }
 
 
@@ -194,20 +195,30 @@ def _states(run: Run, kind: Kind) -> NDArray[np.float32]:
     return states
 
 
-def _tokens(tokenizer: Any, ids: list[int]) -> list[str]:
-    """Return the tokens of `ids` as the tokenizer spells them; special tokens, such as language codes, become words."""
-    tokens = [str(token) for token in tokenizer.convert_ids_to_tokens(ids)]
-    tokens = [token if token.strip() else SPACE if token else "<unk>" for token in tokens]
-    special = set(tokenizer.all_special_tokens) - set(SPECIAL)
-    mark = next((mark for mark in (SPACE, BYTES) if any(token.startswith(mark) for token in tokens)), "")
-    if not mark:
-        return tokens
-    marked = [mark + token if token in special else token for token in tokens]
-    if mark == BYTES:  # byte-level BPE writes no mark at the beginning of a text, which is after a special token
+def _special(tokenizer: Any) -> list[str]:
+    """Return the special tokens of a tokenizer that are no words; an unknown or masked token stands for a word."""
+    words = {getattr(tokenizer, "unk_token", None), getattr(tokenizer, "mask_token", None)}
+    return [str(token) for token in tokenizer.all_special_tokens if token not in words]
+
+
+def _tokens(tokenizer: Any, ids: list[int], *, read: bool = False) -> list[str]:
+    """Return the tokens of `ids` as the tokenizer spells them; with `read`, of the text that the encoder reads."""
+    vocabulary: dict[int, str] = {}
+    if read and getattr(tokenizer, "separate_vocabs", False):  # MarianTokenizer spells all ids by the target's
+        vocabulary = {number: token for token, number in tokenizer.encoder.items()}
+    spelled = [vocabulary.get(number) for number in ids] if vocabulary else tokenizer.convert_ids_to_tokens(ids)
+    tokens = [token if token and token.strip() else SPACE if token else "<unk>" for token in map(_text, spelled)]
+    if any(token.startswith(BYTES) for token in tokens):
+        # Byte-level BPE writes no mark at the beginning of a text, which is after a special token.
+        special = {*_special(tokenizer)}
         for place in range(1, len(tokens)):
-            if tokens[place - 1] in special and not marked[place].startswith(mark) and tokens[place] not in SPECIAL:
-                marked[place] = mark + marked[place]
-    return marked
+            if tokens[place - 1] in special and not {tokens[place]} & special and not tokens[place].startswith(BYTES):
+                tokens[place] = BYTES + tokens[place]
+    return tokens
+
+
+def _text(token: Any) -> str:
+    return "" if token is None else str(token)
 
 
 _ROWS = 32

@@ -36,6 +36,8 @@ class Options:
     normalise: bool = False
     transpose: bool = False
     unescape: bool = False
+    special: tuple[str, ...] = ()
+    """Tokens that are no words, besides those with a known spelling."""
 
 
 DEFAULT_OPTIONS = Options()
@@ -110,6 +112,7 @@ class SentencePair:
             fields |= _link_matrix(self.links, fields, counting, remarks)
         else:
             fields |= self._matrix(fields, options, remarks)
+        fields["special"] = (*fields.get("special", ()), *options.special)
         record = from_fields(fields, normalise=options.normalise)
         if self.links is not None:
             record = _with_links(record, self.links.moved(-counting.base, -counting.base))
@@ -259,7 +262,7 @@ def _with_links(record: Attention, links: Links) -> Attention:
     if not links.annotated:
         return record
     by_words = [
-        {(int(record.source_word_of[j]), int(record.target_word_of[i])) for j, i in group}
+        {link for j, i in group if -1 not in (link := (int(record.source_word_of[j]), int(record.target_word_of[i])))}
         for group in (links.all - links.possible, links.possible)
     ]
     return dataclasses.replace(
@@ -268,22 +271,18 @@ def _with_links(record: Attention, links: Links) -> Attention:
 
 
 def _without_padding(matrix: NDArray[np.float64], fields: Mapping[str, Any], *, padded: bool) -> NDArray[np.float64]:
-    """Return the matrix of a padded batch cut to its sentence.
+    """Return the matrix cut to its sentence: without empty rows and columns past the tokens.
 
-    Columns past the source are removed where they have no weight, and rows past the end of the target.
+    Of a `padded` batch, rows past the end of the target are removed too: a decoder goes on after it.
     """
-    columns, target = len(split_tokens(fields["source"])) + 1, split_tokens(fields["target"])
-    cut = matrix
-    if target and target[-1] in ENDS and len(cut) > len(target):
-        cut = cut[: len(target)]
-    elif padded and target and len(cut) > len(target):
-        cut = cut[: len(target) + 1]
-        cut = cut if cut[-1].any() else cut[:-1]
-    if cut.shape[1] > columns and not cut[:, columns:].any():
-        cut = cut[:, :columns]
-    if padded and cut.shape[1] == columns and not cut[:, -1].any():
-        cut = cut[:, :-1]
-    return cut
+    (rows, columns), target = matrix.shape, split_tokens(fields["target"])
+    while rows > len(target) and not matrix[rows - 1].any():
+        rows -= 1
+    while columns > len(split_tokens(fields["source"])) and not matrix[:, columns - 1].any():
+        columns -= 1
+    if rows > len(target) > 0 and (padded or target[-1] in ENDS):
+        rows = len(target) + (target[-1] not in ENDS)
+    return matrix[:rows, :columns]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,8 @@ from attnviz.trace.saved import SavedResult
 if TYPE_CHECKING:
     import pandas as pd
 
+MARKS = ("<pad>", "<s>", "</s>")
+"""The special pieces that are no words."""
 Groups = tuple[tuple[int, ...], ...]
 """The 0-based indices of the pieces of each word, in order."""
 
@@ -128,6 +130,14 @@ class Aligned(SavedResult):
         """Return the links between words of a record that was made from links; empty where it has weights only."""
         return ()
 
+    def _special_words(self, source: Groups, target: Groups) -> tuple[frozenset[int], frozenset[int]]:
+        """Return which of the groups of pieces are special tokens instead of words, for source and target."""
+        sides = zip((self.source_surfaces, self.typed_target), (source, target), strict=True)
+        found = [
+            frozenset(n for n, group in enumerate(groups) if pieces[group[0]] in MARKS) for pieces, groups in sides
+        ]
+        return found[0], found[1]
+
     @cached_property
     def _words(self) -> Words:
         source, target = self.word_groups()
@@ -138,6 +148,7 @@ class Aligned(SavedResult):
             source_groups=source,
             target_groups=target,
             links=self._links_between_words(),
+            special=self._special_words(source, target),
         )
         merged = words.merged(self.alignment)
         merged.setflags(write=False)

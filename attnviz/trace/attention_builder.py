@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from attnviz.trace import storage
 from attnviz.trace.attention_record import ROUNDED, Attention, Links, is_distribution
 from attnviz.trace.head_views import mean_of_heads
 from attnviz.trace.parts import KINDS, FloatArray, Heads, Kind
-from attnviz.trace.tokens import Pieces, to_pieces
+from attnviz.trace.tokens import Pieces, has_assumed_special, to_pieces
 
 MOST_TOKENS = 1000
 """Largest number of tokens on a side; figures of more stop a browser."""
@@ -25,6 +26,8 @@ _ENERGY_TOLERANCE = 0.02
 
 Tokens = str | Sequence[str]
 """A text with spaces between tokens, or a list of tokens."""
+_BETWEEN = re.compile(r"[ \t\r\n]+")
+"""What ends a token, as in fast_align, Moses and Marian; a no-break space does not."""
 
 
 def attention(
@@ -41,6 +44,7 @@ def attention(
     possible: Iterable[tuple[int, int]] = (),
     normalise: bool = False,
     origin: str = "",
+    special: Collection[str] = (),
 ) -> Attention:
     """Return attention that another program computed as an `Attention`, which draws, saves and analyses like a trace.
 
@@ -50,7 +54,9 @@ def attention(
     `states` are (Ty, n); `gradient` and `erased` (Ty, Tx) are attributions of each log p(y_i) to the source tokens.
     `kind` is "cross", "encoder" (self-attention) or "decoder" (causal self-attention); in self-attention, both sides
     are equal. `sure` and `possible` are gold links between words, pairs (source, target) from 0. Rows must sum to 1
-    within ROUNDED, or to 0 for a target token without links; `normalise` scales other rows.
+    within ROUNDED, or to 0 for a target token without links; `normalise` scales other rows. Tokens with a known special
+    spelling (`<s>`, `[CLS]`, `</s>`, language codes at the ends), and those in `special`, are no words: links, gold
+    links and Pharaoh files do not count them.
 
     Raise AttnvizError, naming what was found, where tokens and numbers do not fit.
     """
@@ -73,13 +79,26 @@ def attention(
     _check_sums(weights, remarks)
     _check_kind(kind, sides, weights)
     further = _further(weights, energies, states, {"gradient": gradient, "erased": erased}, remarks)
-    pieces = [to_pieces(tokens) for tokens in sides]
+    _check_special(special)
+    pieces = [to_pieces(tokens, special) for tokens in sides]
+    if any(has_assumed_special(tokens, special) for tokens in sides):
+        remarks.append("special-tokens")
     return _make_attention(pieces, weights, further, kind, (pairs_of(sure), pairs_of(possible)), origin, remarks)
 
 
 def split_tokens(text: Tokens) -> list[str]:
-    """Return the tokens of a text with spaces between them; return a list as it is."""
-    return text.split() if isinstance(text, str) else list(text)
+    """Return the tokens of a text with spaces or tabs between them; return a list as it is."""
+    return [token for token in _BETWEEN.split(text) if token] if isinstance(text, str) else list(text)
+
+
+def _check_special(special: object) -> None:
+    """Raise AttnvizError unless `special` is several strings."""
+    if (
+        isinstance(special, str)
+        or not isinstance(special, Collection)
+        or not all(isinstance(one, str) for one in special)
+    ):
+        raise AttnvizError(gettext('“special” must be a list of tokens that are no words, such as ["<s>"].'))
 
 
 def _split(tokens: object) -> list[str]:

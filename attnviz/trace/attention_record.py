@@ -50,6 +50,7 @@ REMARKS = (
     "margins-dropped",
     "index-dropped",
     "unescaped",
+    "special-tokens",
 )
 """Keys of the assumptions and changes of a reader; `wording.imported_attention` has the sentences."""
 
@@ -81,8 +82,8 @@ RECORDED = (
         "drop of log p(y_i) when E x_j becomes the mean embedding, in nats",
         may_be_absent=True,
     ),
-    Quantity("source_word_of", "j", ("Tx",), "j", "0-based word of each source piece"),
-    Quantity("target_word_of", "i", ("Ty",), "i", "0-based word of each target piece"),
+    Quantity("source_word_of", "j", ("Tx",), "j", "0-based word of each source piece; -1 for a special token"),
+    Quantity("target_word_of", "i", ("Ty",), "i", "0-based word of each target piece; -1 for a special token"),
 )
 
 
@@ -110,9 +111,9 @@ class Attention(HeadViews, Aligned):
     states: FloatArray
     """Decoder states s_i, (Ty, n), or (0,) where unknown."""
     source_word_of: IntArray
-    """0-based word of each source piece, (Tx,)."""
+    """0-based word of each source piece, (Tx,); -1 for a special token, such as `<s>`, which is no word."""
     target_word_of: IntArray
-    """0-based word of each target piece, (Ty,)."""
+    """0-based word of each target piece, (Ty,); -1 for a special token."""
     head_weights: FloatArray = field(default_factory=_none)
     """Weights of every head, (L, H, Ty, Tx), or (0,) where there is one matrix; rows sum to 1 or 0."""
     gradient: FloatArray = field(default_factory=_none)
@@ -167,13 +168,13 @@ class Attention(HeadViews, Aligned):
 
     @property
     def source_text(self) -> str:
-        """The source sentence, without `<s>` and `</s>`."""
-        return join_pieces(piece for piece in self.source_pieces if piece not in ("<s>", "</s>"))
+        """The source sentence, without special tokens."""
+        return _text(self.source_pieces, self.source_word_of)
 
     @property
     def translation(self) -> str:
-        """The target sentence, without `<s>` and `</s>`."""
-        return join_pieces(piece for piece in self.target_pieces if piece not in ("<s>", "</s>"))
+        """The target sentence, without special tokens."""
+        return _text(self.target_pieces, self.target_word_of)
 
     def word_groups(self) -> tuple[Groups, Groups]:
         """Return the indices of the pieces of each word, for source and target, from the recorded word numbers."""
@@ -181,7 +182,14 @@ class Attention(HeadViews, Aligned):
 
     def _links_between_words(self) -> Links:
         """Return the links of the file between words."""
-        return tuple(sorted({(int(self.source_word_of[j]), int(self.target_word_of[i])) for j, i in self.links}))
+        numbers = {(int(self.source_word_of[j]), int(self.target_word_of[i])) for j, i in self.links}
+        return tuple(sorted(link for link in numbers if -1 not in link))
+
+    def _special_words(self, source: Groups, target: Groups) -> tuple[frozenset[int], frozenset[int]]:
+        """Return which of the groups of pieces are special tokens instead of words, for source and target."""
+        sides = zip((self.source_word_of, self.target_word_of), (source, target), strict=True)
+        found = [frozenset(n for n, group in enumerate(groups) if words[group[0]] < 0) for words, groups in sides]
+        return found[0], found[1]
 
     def sizes(self) -> dict[str, int]:
         """Return the value of each size symbol in the table of quantities."""
@@ -198,15 +206,14 @@ class Attention(HeadViews, Aligned):
             raise ValueError(f"the kind of attention {self.kind!r} is unknown")
 
     def check_texts(self) -> None:
-        """Raise ValueError unless word numbers rise by at most 1 from 0 and all links are between existing words."""
+        """Raise ValueError unless words are numbered from 0 without a gap and all links are between existing words."""
         storage.check_characters(self.source_pieces, self.target_pieces)
         if self.is_self_attention and self.source_pieces != self.target_pieces:
             raise ValueError("source and target of self-attention differ")
         for name, words in (("source", self.source_word_of), ("target", self.target_word_of)):
-            steps = np.diff(words)
-            if words[0] != 0 or not np.isin(steps, (0, 1)).all():
+            if [n for group in _groups(words) if (n := int(words[group[0]])) != -1] != [*range(words.max() + 1)]:
                 raise ValueError(f"the words of the {name} are not in order")
-        source, target = int(self.source_word_of[-1]) + 1, int(self.target_word_of[-1]) + 1
+        source, target = int(self.source_word_of.max()) + 1, int(self.target_word_of.max()) + 1
         for j, i in (*self.sure, *self.possible):
             if not (0 <= j < source and 0 <= i < target):
                 raise ValueError(f"the link {j}-{i} is of no words: there are {source} and {target}, from 0")
@@ -294,9 +301,13 @@ def is_distribution(sums: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _groups(word_of: IntArray) -> Groups:
-    """Return the indices of the pieces of each word, from the word of each piece."""
-    starts = np.flatnonzero(np.diff(word_of, prepend=-1))
+    """Return the indices of the pieces of each word, and of each special token, from the word of each piece."""
+    starts = np.flatnonzero(np.diff(word_of, prepend=-2) | (word_of == -1))
     return tuple(tuple(group.tolist()) for group in np.split(np.arange(len(word_of)), starts[1:]))
+
+
+def _text(pieces: Sequence[str], word_of: IntArray) -> str:
+    return join_pieces(piece for piece, word in zip(pieces, word_of, strict=True) if word >= 0)
 
 
 def _plain(array: NDArray[np.float32]) -> Sequence[Any]:

@@ -71,6 +71,7 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
         possible=gold.get("possible", ()),
         normalise=normalise,
         origin=fields.get("origin", ""),
+        special=fields.get("special", ()),
     )
     if linked := fields.get("links"):
         record = dataclasses.replace(record, links=pairs_of(linked))
@@ -134,11 +135,13 @@ def _with_words_and_remarks(record: Attention, words: object, remarks: object) -
 
 
 def _word_numbers(value: object, pieces: Sequence[str]) -> IntArray:
-    """Return the word of each piece from a file; an added `</s>` becomes a word of its own."""
+    """Return the word of each piece from a file, -1 for special tokens; a `</s>` at the end is no word."""
     numbers = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [None]
-    if len(numbers) + 1 == len(pieces) and numbers and type(numbers[-1]) is int:
-        numbers.append(numbers[-1] + 1)
-    if len(numbers) != len(pieces) or not all(type(n) is int and 0 <= n < MOST_TOKENS for n in numbers):
+    if len(numbers) + 1 == len(pieces):
+        numbers.append(-1)
+    elif numbers and pieces[-1] == "</s>":
+        numbers[-1] = -1
+    if len(numbers) != len(pieces) or not all(type(n) is int and -1 <= n < MOST_TOKENS for n in numbers):
         raise AttnvizError(
             gettext(
                 "The field “words” must have two lists, “source” and “target”: for each token, the number of its "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -30,7 +31,35 @@ class Words:
     """For each source word, the indices of its pieces."""
     target_groups: tuple[tuple[int, ...], ...]
     links: tuple[tuple[int, int], ...] = ()
-    """Links (source word, target word) that a file has, possible ones included; empty for weights."""
+    """Links that a file has, pairs of numbers of `linkable` words, possible ones included; empty for weights."""
+    special: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    """0-based source and target places of special tokens, such as `<s>`; a `</s>` at the end need not be named."""
+
+    @cached_property
+    def places(self) -> tuple[list[int], list[int]]:
+        """The 0-based place of each source and target word that links may join: of all but special tokens.
+
+        The number of such a word, in links, gold links and Pharaoh files, is its index here.
+        """
+        sides = zip((self.source, self.target), self.special, strict=True)
+        found = [
+            [n for n, name in enumerate(names) if n not in special and (n < len(names) - 1 or name != "</s>")]
+            for names, special in sides
+        ]
+        return found[0], found[1]
+
+    @cached_property
+    def linkable(self) -> Words:
+        """These words without special tokens; rows sum to 1 less what the special tokens get."""
+        source, target = self.places
+        return Words(
+            tuple(self.source[j] for j in source),
+            tuple(self.target[i] for i in target),
+            self.alignment[np.ix_(target, source)],
+            tuple(self.source_groups[j] for j in source),
+            tuple(self.target_groups[i] for i in target),
+            self.links,
+        )
 
     def word_at(self, step: int) -> int:
         """Return the target word whose piece is written at `step`; both are 0-based."""

@@ -7,7 +7,7 @@ Programs mark the beginning of a word in different ways: a visible space before 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from itertools import groupby
 from typing import NamedTuple
@@ -18,17 +18,26 @@ from attnviz.text import CONTINUED, SPACE, SPECIAL_PIECES, word_groups
 
 LONGEST_TOKEN = 200
 """Characters of the longest accepted token."""
-ENDS = frozenset({"</s>", "<eos>", "<EOS>", "[SEP]", "<|endoftext|>", "<end>"})
+ENDS = frozenset({"</s>", "<eos>", "<EOS>", "[SEP]", "<sep>", "<|endoftext|>", "<end>"})
 SPECIAL = (
     dict.fromkeys(ENDS, "</s>")
-    | dict.fromkeys(("<s>", "<sos>", "<SOS>", "<bos>", "<BOS>", "[CLS]", "<start>"), "<s>")
+    | dict.fromkeys(("<s>", "<sos>", "<SOS>", "<bos>", "<BOS>", "[CLS]", "<cls>", "<start>"), "<s>")
     | dict.fromkeys(("<unk>", "<UNK>", "[UNK]", "<|unk|>"), "<unk>")
     | dict.fromkeys(("<pad>", "<PAD>", "[PAD]", "<blank>"), "<pad>")
 )
 """Other programs' names of the special pieces, and ours."""
+_CONTROL = re.compile(r"<\|[^|]{1,40}\|>")
+"""A special token of language models."""
+_AT_AN_END = re.compile(
+    r"__[a-z]{2,3}__|[a-z]{3}_[A-Z][a-z]{3}|[a-z]{2}_[A-Z]{2}|>>[a-z]{2,3}(?:_[A-Za-z]{2,8})?<<|<2[a-z]{2,3}>|SOS|EOS"
+)
+"""A token that is special before the first and after the last word only: a language code (M2M100, NLLB, mBART, MarianMT,
+MADLAD), or the names of PyTorch's tutorial."""
 _BYTE = re.compile(r"<0x[0-9A-Fa-f]{2}>")
 """A byte piece (SentencePiece's byte fallback)."""
 BYTES, JOINER, CONTINUES, WORDPIECE = "Ġ", "￭", "@@", "##"
+WORD_END = "</w>"
+"""Mark of the last token of a word: XLM, FSMT and the first subword-nmt."""
 
 
 class Pieces(NamedTuple):
@@ -36,19 +45,69 @@ class Pieces(NamedTuple):
 
     pieces: tuple[str, ...]
     words: tuple[int, ...]
-    """0-based word of each piece."""
+    """0-based word of each piece; -1 for a special token, which is no word."""
 
 
-def to_pieces(tokens: Sequence[str]) -> Pieces:
-    """Return `tokens` as pieces; raise AttnvizError where one is empty, too long or no text."""
+def are_special(tokens: Sequence[str], special: Collection[str] = ()) -> list[bool]:
+    """Return of each token whether it is special, and so no word: one of `special`, or one with a known spelling.
+
+    `<s>`, `[CLS]`, `</s>`, `[SEP]` and `<pad>` are special anywhere, language codes such as `__fr__` at the ends of a
+    sentence. `<unk>` stands for a word.
+    """
+    found = [
+        token in special or (SPECIAL.get(token, "<s>" if _CONTROL.fullmatch(token) else "<unk>") != "<unk>")
+        for token in tokens
+    ]
+    for places in (range(len(tokens)), reversed(range(len(tokens)))):
+        for place in places:
+            if not found[place] and not _AT_AN_END.fullmatch(tokens[place]):
+                break
+            found[place] = True
+    return found
+
+
+def has_assumed_special(tokens: Sequence[str], special: Collection[str]) -> bool:
+    """Return whether a token besides `special` is special by its spelling; an end at the end need not be said."""
+    marks = are_special(tokens, special)
+    if tokens[-1] in ENDS:
+        marks[-1] = False
+    return any(mark and token not in special for token, mark in zip(tokens, marks, strict=True))
+
+
+def to_pieces(tokens: Sequence[str], special: Collection[str] = ()) -> Pieces:
+    """Return `tokens` as pieces; those that `are_special` are no words.
+
+    Raise AttnvizError where a token is empty, too long or no text.
+    """
     for number, token in enumerate(tokens, 1):
         check_token(number, token)
+    marks = are_special(tokens, special)
+    found = _pieces_of_words_and_marks(["</s>" if mark else token for token, mark in zip(tokens, marks, strict=True)])
+    numbers = dict[int, int]()
+    return Pieces(
+        tuple(
+            SPECIAL.get(token, token) if mark else piece
+            for token, mark, piece in zip(tokens, marks, found.pieces, strict=True)
+        ),
+        tuple(
+            -1 if mark else numbers.setdefault(word, len(numbers))
+            for mark, word in zip(marks, found.words, strict=True)
+        ),
+    )
+
+
+def _pieces_of_words_and_marks(tokens: Sequence[str]) -> Pieces:
+    """Return the pieces of tokens, where a special token is a word of its own."""
     tokens = _decode_byte_pieces(tokens)
     plain = [token for token in tokens if token not in SPECIAL]
     if any(SPACE in token for token in plain):
         return _pieces_of_marked_tokens(tokens, str)
     if any(token.startswith(BYTES) for token in plain):
         return _pieces_of_byte_tokens(tokens)
+    if any(token.endswith(WORD_END) for token in plain):
+        return _pieces_of_ended_words(tokens, WORD_END)
+    if plain and len(plain[-1]) > 1 and plain[-1].endswith("_"):  # tensor2tensor ends each word so, also the last
+        return _pieces_of_ended_words(tokens, "_")
     if any(token.startswith(WORDPIECE) for token in plain):
         return _pieces_of_marked_tokens(
             tokens, lambda token: token[2:] if token.startswith(WORDPIECE) else SPACE + token
@@ -128,6 +187,18 @@ def _pieces_of_marked_tokens(tokens: Sequence[str], piece: Callable[[str], str])
     """Return tokens whose marks encode spaces; words are found in the joined text, as in this program's own pieces."""
     pieces = tuple(SPECIAL.get(token) or piece(token) or token for token in tokens)
     return Pieces(pieces, words_of(word_groups(pieces), len(pieces)))
+
+
+def _pieces_of_ended_words(tokens: Sequence[str], mark: str) -> Pieces:
+    """Return tokens of which the last of each word ends in `mark`: `bi cycle</w>`."""
+    pieces, words, word, begins = list[str](), list[int](), -1, True
+    for token in tokens:
+        bare = token.removesuffix(mark) or token
+        word += begins or token in SPECIAL
+        pieces.append(SPECIAL.get(token) or (SPACE + bare if begins else bare))
+        words.append(word)
+        begins = token in SPECIAL or token.endswith(mark)
+    return Pieces(tuple(pieces), tuple(words))
 
 
 def _pieces_of_byte_tokens(tokens: Sequence[str]) -> Pieces:

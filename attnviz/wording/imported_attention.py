@@ -88,7 +88,20 @@ def side_names(trace: Attention) -> tuple[str, str]:
 
 def remark_sentences(trace: Attention) -> list[str]:
     """Return sentences about what the reader assumed or changed."""
-    sentences = [_REMARKS[remark]() for remark in trace.remarks if not (trace.head_weights.size and remark in OF_HEADS)]
+    sentences = [
+        _REMARKS[remark]()
+        for remark in trace.remarks
+        if remark in _REMARKS and not (trace.head_weights.size and remark in OF_HEADS)
+    ]
+    if "special-tokens" in trace.remarks:
+        sides = ((trace.source_pieces, trace.source_word_of), (trace.target_pieces, trace.target_word_of))
+        names = [piece for pieces, words in sides for piece, word in zip(pieces, words, strict=True) if word < 0]
+        sentences.append(
+            gettext(
+                "By their spelling, these tokens are special. They count as no words: {names}.",
+                names=shorten(", ".join(dict.fromkeys(names)), 80),
+            )
+        )
     if trace.head_weights.size:
         layers, heads = trace.head_weights.shape[:2]
         sentences.append(gettext("Layers: {layers}; heads of each layer: {heads}.", layers=layers, heads=heads))

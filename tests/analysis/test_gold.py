@@ -145,7 +145,9 @@ def test_link_errors_accept_weights_other_than_the_alignment() -> None:
 
 
 def test_stored_links_exclude_the_end_of_sentence() -> None:
-    record = attention("a b", "c d", np.eye(3), sure=[(0, 0), (2, 2)], possible=[(1, 1)])
+    with pytest.raises(AttnvizError, match="2-2"):
+        attention("a b", "c d", np.eye(3), sure=[(0, 0), (2, 2)])
+    record = attention("a b", "c d", np.eye(3), sure=[(0, 0)], possible=[(1, 1)])
     assert recorded_gold_links(record) == GoldLinks(frozenset({(0, 0)}), frozenset({(1, 1)}))
     assert not recorded_gold_links(attention("a b", "c d", np.eye(3)))
     assert GoldLinks(*parse_sure_and_possible("0-0 1?1")) == recorded_gold_links(record)

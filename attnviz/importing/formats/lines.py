@@ -271,7 +271,9 @@ def _blocks(layout: Layout, content: Content) -> list[Item] | None:
         lines = [line for line in body if line.strip()] if len(names) == 1 else body
         parts = [*lines[: len(names) - 1], "\n".join(lines[len(names) - 1 :]).strip()]
         complete = item.fields is not None and len(parts) == len(names)
-        found.append(item._replace(fields={**(item.fields or {}), **dict(zip(names, parts, strict=True))} if complete else None))
+        found.append(
+            item._replace(fields={**(item.fields or {}), **dict(zip(names, parts, strict=True))} if complete else None)
+        )
     return found
 
 
@@ -467,7 +469,9 @@ def _values(layout: Layout, fields: Fields, base: int, *, annotated: bool) -> Se
         return SentencePair(tokens, links_of([(int(j), i) for i, j in enumerate(text.split())]))
     if not _are_links(text):
         return SentencePair(tokens, _phrases(text), ("phrases",))
-    return SentencePair(tokens if fields else {side: "" for side in ("source", "target") if side in layout.form}, parse_links(text))
+    return SentencePair(
+        tokens if fields else {side: "" for side in ("source", "target") if side in layout.form}, parse_links(text)
+    )
 
 
 def _giza(fields: Fields) -> SentencePair:

@@ -149,7 +149,7 @@ def gold_payload(
         errors_by_face["before"] = link_errors(words, gold)
     if face != "before":
         errors_by_face["after"] = link_errors(words, gold, posterior)
-    errors = errors_by_face["before" if face == "before" else "after"]
+    errors, words = errors_by_face["before" if face == "before" else "after"], words.linkable
     listed = [(missed_link_sentence(words, errors, link, of_file=of_file), "missed", link) for link in errors.missed]
     listed += [(false_link_sentence(words, link, of_file=of_file), "false", link) for link in errors.false]
     entries = [
@@ -211,8 +211,8 @@ def link_drawing(view: View) -> None:
         "links": gold.text(),
         "source": source,
         "target": target,
-        "sourceWords": _words_of_pieces(words.source_groups),
-        "targetWords": _words_of_pieces(words.target_groups),
+        "sourceWords": _words_of_pieces(words.source_groups, words.places[0]),
+        "targetWords": _words_of_pieces(words.target_groups, words.places[1]),
         "most": MOST_LINKS,
         "at": register_payload(view, "links_of_attention", "", partial(_links_of_attention, view), "options"),
         "files": _files(view, words, gold),
@@ -250,9 +250,10 @@ def _files(view: View, words: Words, gold: GoldLinks) -> list[list[dict[str, str
     ]
 
 
-def _words_of_pieces(groups: tuple[tuple[int, ...], ...]) -> list[int]:
-    """Return the index of the word of each piece."""
-    return [word for word, group in enumerate(groups) for _ in group]
+def _words_of_pieces(groups: tuple[tuple[int, ...], ...], places: list[int]) -> list[int]:
+    """Return the number of the word of each piece, as links count words; that after the last for a special token."""
+    numbers = {place: number for number, place in enumerate(places)}
+    return [numbers.get(place, len(places)) for place, group in enumerate(groups) for _ in group]
 
 
 def _links_of_attention(view: View, selection: Selection) -> dict[str, Any]:

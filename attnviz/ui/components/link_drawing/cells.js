@@ -52,10 +52,9 @@ export function openCells(container, control) {
    */
   function move(rowNumber, columnNumber) {
     const { source, target } = control.payload();
-    const [lastRow, lastColumn] = [lastOf(targets, target.length), lastOf(sources, source.length)];
     here = {
-      row: Math.min(Math.max(rowNumber, 0), lastRow),
-      column: Math.min(Math.max(columnNumber, 0), lastColumn),
+      row: placeOfWord(targets, target.length, rowNumber, here.row),
+      column: placeOfWord(sources, source.length, columnNumber, here.column),
     };
     describe();
     control.point(linkHere(), numberAt(chart, here.row, here.column));
@@ -164,8 +163,8 @@ export function openCells(container, control) {
     cell.setAttribute("aria-description", words.keys);
     if (grid.parentElement !== scroll) scroll.append(grid);
     here = {
-      row: Math.min(here.row, lastOf(targets, control.payload().target.length)),
-      column: Math.min(here.column, lastOf(sources, control.payload().source.length)),
+      row: placeOfWord(targets, control.payload().target.length, here.row, 0),
+      column: placeOfWord(sources, control.payload().source.length, here.column, 0),
     };
     describe();
     drawMarkers();
@@ -206,11 +205,17 @@ export function openCells(container, control) {
 export const isUndoKey = ({ key, ctrlKey, metaKey }) => (ctrlKey || metaKey) && key.toLowerCase() === "z";
 
 /**
- * The last place with a word among the first `count`.
+ * The place nearest to the wanted one, from another, whose word can be linked: `</s>` and other special tokens cannot.
  * @param {number[]} words
  * @param {number} count
+ * @param {number} wanted
+ * @param {number} from
  */
-const lastOf = (words, count) => words.findLastIndex((word) => word < count);
+function placeOfWord(words, count, wanted, from) {
+  const places = words.flatMap((word, place) => word < count ? [place] : []), back = wanted < from;
+  const nearest = back ? places.findLast((place) => place <= wanted) : places.find((place) => place >= wanted);
+  return nearest ?? places.at(back ? 0 : -1) ?? 0;
+}
 
 /**
  * @param {number[]} words
