@@ -189,8 +189,8 @@ def pharaoh(words: Words, threshold: float | None = None) -> str:
     """Return the links of a translation as `i-j`, source before target, both 0-based, without `</s>`.
 
     Each target word links to the source word with the largest share in `words.alignment` (attention, or posterior
-    attention from `posterior_words`), and to none where that is a special token; with a `threshold`, to all with at least that
-    share.
+    attention from `posterior_words`), and to none where that is a special token; with a `threshold`, to all with at
+    least that share.
     """
     return " ".join(f"{j}-{i}" for j, i in _strongest_links(words, threshold))
 

@@ -13,6 +13,8 @@ from attnviz.commands.shared import rate_text, write_rows
 from attnviz.files import replace_bytes, replace_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from attnviz.analysis.alignment_error import Link, PairAgreement
     from attnviz.evaluation.two_files import LinkAgreement
     from attnviz.importing.records import AttentionRecords
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 SUMMARY = "read the attention or word links of another program: describe, draw or convert them"
 _DRAWN = ("svg", "png", "pdf", "html", "csv", "tex")
 """File suffixes of outputs with one pair."""
+_NAMED = 10
+"""Number of pairs without a record that are named."""
 _SHOWN = 3
 """Number of pairs printed where no file is written."""
 
@@ -186,7 +190,7 @@ def run(options: argparse.Namespace) -> None:
     if options.table is not None:
         write_table(records, options.table, options.gold)
         if not ending:
-            _print_blank(sum(map(records.is_blank, range(len(records)))), len(records))
+            _print_unread(records, range(len(records)))
             return
     draws = ending in _DRAWN and not (ending == "csv" and _has_links(records))
     chosen = _chosen(records, options, draws=draws)
@@ -197,7 +201,7 @@ def run(options: argparse.Namespace) -> None:
         report_escapes(
             ((number, f"{one.source_text} {one.translation}") for number, one in numbered if one is not None), "Pair"
         )
-    _print_blank(len(chosen) - len(filled), len(chosen))
+    _print_unread(records, range(len(chosen)) if len(chosen) > 1 else ())
     if not ending:
         _print(records, chosen)
     elif draws:
@@ -277,7 +281,10 @@ def _chosen(records: AttentionRecords, options: argparse.Namespace, *, draws: bo
             shown = f"The figure shows sentence pair 1 of {len(records)}; choose another pair with --sentence."
             print(shown, file=sys.stderr)
         return [records[0]]
-    return [records.filled(index) for index in range(len(records))]
+    chosen = [records.filled(index) for index in range(len(records))]
+    if records.problems and not any(chosen):
+        raise AttnvizError(next(iter(records.problems.values())))
+    return chosen
 
 
 def _print(records: AttentionRecords, chosen: list[Attention | None]) -> None:
@@ -291,10 +298,19 @@ def _print(records: AttentionRecords, chosen: list[Attention | None]) -> None:
         print(f"… and {len(chosen) - _SHOWN} more of the {len(records)} sentence pairs", file=sys.stderr)
 
 
-def _print_blank(count: int, pairs: int) -> None:
-    """Print how many pairs are blank lines."""
-    if count:
-        print(f"{count} of {pairs} pairs have a blank line as source or target, and no links.", file=sys.stderr)
+def _print_unread(records: AttentionRecords, indices: Sequence[int]) -> None:
+    """Print which pairs are blank lines or damaged."""
+    if blank := [index + 1 for index in indices if records.is_blank(index)]:
+        numbers = ", ".join(map(str, blank[:_NAMED])) + (" …" if len(blank) > _NAMED else "")
+        print(
+            f"{len(blank)} of {len(records)} pairs have a blank line as source or target, and no links: {numbers}.",
+            file=sys.stderr,
+        )
+    problems = list(records.problems.values())
+    for problem in problems[:_NAMED]:
+        print(f"Left out: {problem}", file=sys.stderr)
+    if len(problems) > _NAMED:
+        print(f"… and {len(problems) - _NAMED} more pairs that cannot be read", file=sys.stderr)
 
 
 def _print_empty(records: list[Attention]) -> None:

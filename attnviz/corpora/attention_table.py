@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from attnviz.analysis.alignment_error import LinkScore, PairAgreement
 from attnviz.analysis.gold import word_links
@@ -38,14 +37,16 @@ def attention_table(
     `file` the file of the pair if there are several. `scores` are those of each record's links against gold links
     (`alignment_error(...).sentences`), `agreements` compare them with those of another file
     (`link_agreement(...).pairs`). Entropy and shares are of rows with attention; a row of zeros is counted as
-    unlinked. Pairs of a file that are blank lines are skipped. `advance` gets the number of pairs after each.
+    unlinked. Pairs of a file that are blank lines or damaged are skipped. `advance` gets the number of pairs after
+    each.
     """
     rows, digest, blank = list[dict[str, Any]](), hashlib.sha256(), list[tuple[int, str]]()
     file = records if isinstance(records, AttentionRecords) else None
     for index in range(len(records)):
         record = file.filled(index) if file else records[index]
         if record is None:
-            blank.append((index + 1, gettext("it is blank")))
+            problem = file.problems.get(index) if file else None
+            blank.append((index + 1, problem or gettext("it is blank")))
             continue
         row = _row(index + 1, record) | {
             "record": record.to_json(),
@@ -71,12 +72,12 @@ def plain_columns(table: Any) -> Any:
 
 def _row(number: int, record: Attention) -> dict[str, Any]:
     words = record.words()
-    source, target = (side[:-1] if side and side[-1] == "</s>" else side for side in (words.source, words.target))
-    shares = np.asarray(words.alignment, dtype=np.float64)[: len(target)]
+    source, target = words.linkable.source, words.linkable.target
+    shares = np.asarray(words.alignment, dtype=np.float64)[words.places[1]]
     attending = shares[shares.any(axis=1)]
     pieces = np.asarray(record.alignment, dtype=np.float64)
     pieces = pieces[pieces.any(axis=1)]
-    inner = shares[:, : len(source)]
+    inner = shares[:, words.places[0]]
     covered = coverage(inner)
     return {
         "number": number,
@@ -91,12 +92,8 @@ def _row(number: int, record: Attention) -> dict[str, Any]:
         "largest_weight": float(pieces.max(axis=1).mean()) if len(pieces) else None,
         "coverage": covered.astype(np.float32),
         "least_coverage": least_coverage(covered, source),
-        "end_share": float(attending[:, len(source)].mean()) if _has_end(source, attending) else None,
+        "end_share": float(attending[:, -1].mean()) if len(attending) and words.source[-1] == "</s>" else None,
         "links_before": [{"i": i, "j": j, "weight": float(inner[i, j])} for j, i, _ in word_links(record)],
         **alignment_counts(inner, source, target),
         **remarks_of(record),
     }
-
-
-def _has_end(source: Sequence[str], attending: NDArray[np.float64]) -> bool:
-    return bool(len(attending)) and attending.shape[1] > len(source)

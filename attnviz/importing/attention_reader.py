@@ -59,8 +59,8 @@ def read_attention(
     An array with dimensions (layers, heads, Ty, Tx) is kept whole, so that `record.select_heads` can choose others.
     `normalise` scales rows to sum to 1; `transpose` transposes matrices whose rows are source tokens; `unescape`
     undoes the escapes of Moses' tokenizer; `encoding` applies to all text files, by default UTF-8. With `attributions`,
-    the model in a folder also computes `gradient` and `erased`, as `from_huggingface` does. `special` are tokens that are
-    no words, besides those with a known spelling, such as `<s>`.
+    the model in a folder also computes `gradient` and `erased`, as `from_huggingface` does. `special` are tokens that
+    are no words, besides those with a known spelling, such as `<s>`.
     Raise AttnvizError where the file cannot be read or its format is unknown: the message says what the file resembles,
     what is missing and how to get it.
     """

@@ -51,7 +51,10 @@ def are_weights(groups: Sequence[str]) -> bool:
 
 
 def matrix_of(rows: Sequence[Sequence[str]]) -> NDArray[np.float64]:
-    """Return rows of weights as a matrix; raise AttnvizError where they differ in length or are too many or too long."""
+    """Return rows of weights as a matrix, (rows, weights of each).
+
+    Raise AttnvizError where rows differ in length, or exceed the largest size.
+    """
     if not rows or max(len(rows), len(rows[0])) > MOST_TOKENS + 1 or len({*map(len, rows)}) > 1:
         raise AttnvizError(
             gettext(

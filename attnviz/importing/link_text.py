@@ -63,7 +63,7 @@ def are_links(text: str) -> bool:
 
 
 def _groups(text: str) -> list[str]:
-    """Return the links in a text; those of a list of pairs as Python or JSON prints it, `[(0, 0), (2, 1)]`, as `0-0`."""
+    """Return the links in a text, also in a list of pairs as Python or JSON prints it: `[(0, 0), (2, 1)]`."""
     text = text.strip()
     if not text.startswith(("[(", "[[")) or not text.endswith(("]", ")")):
         return text.split()

@@ -47,6 +47,8 @@ class AttentionRecords(Sequence[Attention]):
     options: Options = DEFAULT_OPTIONS
     files: tuple[tuple[str, int], ...] = ()
     """Name and number of pairs of each file, where the pairs come from several."""
+    problems: dict[int, str] = field(default_factory=dict, init=False)
+    """Why pairs, by their 0-based index, could not be read; filled by `filled`."""
 
     def __repr__(self) -> str:
         """Return the format and the number of pairs."""
@@ -134,13 +136,26 @@ class AttentionRecords(Sequence[Attention]):
             raise AttnvizError(f"{name}: {message}" if name else message) from error
 
     def is_blank(self, index: int) -> bool:
-        """Return whether the pair at 0-based `index` has a blank line as source or target, and no links or weights."""
+        """Return whether the pair at 0-based `index` has a blank line as source or target, and no links."""
         pair = self._pair(index)
-        return pair.links is not None and not pair.links.all and [] in self.tokens(index)
+        return not pair.problem and not (pair.links and pair.links.all) and [] in self.tokens(index)
 
     def filled(self, index: int) -> Attention | None:
-        """Return the record of the pair at 0-based `index`; None where it is blank."""
-        return None if self.is_blank(index) else self._record(index)
+        """Return the record of the pair at 0-based `index`; None where it is blank, or damaged.
+
+        Why a damaged pair of several cannot be read is then in `problems`.
+        """
+        if self.is_blank(index):
+            return None
+        try:
+            return self._record(index)
+        except CountingError:
+            raise
+        except AttnvizError as error:
+            if len(self) == 1:
+                raise
+            self.problems[index] = str(error)
+            return None
 
     def tokens(self, index: int) -> tuple[list[str] | None, list[str] | None]:
         """Return the source and target tokens of the pair at 0-based `index`: [] for a blank line, None if unknown."""

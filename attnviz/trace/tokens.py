@@ -31,8 +31,10 @@ _CONTROL = re.compile(r"<\|[^|]{1,40}\|>")
 _AT_AN_END = re.compile(
     r"__[a-z]{2,3}__|[a-z]{3}_[A-Z][a-z]{3}|[a-z]{2}_[A-Z]{2}|>>[a-z]{2,3}(?:_[A-Za-z]{2,8})?<<|<2[a-z]{2,3}>|SOS|EOS"
 )
-"""A token that is special before the first and after the last word only: a language code (M2M100, NLLB, mBART, MarianMT,
-MADLAD), or the names of PyTorch's tutorial."""
+"""A token that is special at the ends of a sentence only.
+
+Language codes of M2M100, NLLB, mBART, MarianMT and MADLAD; the names in PyTorch's tutorial.
+"""
 _BYTE = re.compile(r"<0x[0-9A-Fa-f]{2}>")
 """A byte piece (SentencePiece's byte fallback)."""
 BYTES, JOINER, CONTINUES, WORDPIECE = "Ġ", "￭", "@@", "##"
@@ -106,7 +108,8 @@ def _pieces_of_words_and_marks(tokens: Sequence[str]) -> Pieces:
         return _pieces_of_byte_tokens(tokens)
     if any(token.endswith(WORD_END) for token in plain):
         return _pieces_of_ended_words(tokens, WORD_END)
-    if plain and len(plain[-1]) > 1 and plain[-1].endswith("_"):  # tensor2tensor ends each word so, also the last
+    ended = [len(token) > 1 and token.endswith("_") for token in plain]
+    if sum(ended) > 1 and ended[-1] and not all(ended):  # tensor2tensor ends each word so, also the last
         return _pieces_of_ended_words(tokens, "_")
     if any(token.startswith(WORDPIECE) for token in plain):
         return _pieces_of_marked_tokens(

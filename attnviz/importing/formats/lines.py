@@ -201,7 +201,10 @@ LAYOUTS = (
 
 
 def read_lines(content: Content, _: int | None = None, *, name: str | None = None) -> Sentences | None:
-    """Return the pairs of a file in the layout that fits it best, of the format `name` where given; None if none fits."""
+    """Return the pairs of a file in the layout that fits it best; None where none fits.
+
+    The layout is one of the format `name`, where given.
+    """
     fitting = [
         (layout, items)
         for layout in LAYOUTS

@@ -52,7 +52,7 @@ def is_generated(value: Any) -> bool:
 
 
 def _is_void(value: Any) -> bool:
-    """Return whether `value` is None, or tuples of nothing else, as SDPA and flash attention leave in place of weights."""
+    """Return whether `value` is None or tuples of nothing else: SDPA and flash attention return no weights."""
     return value is None or (isinstance(value, (tuple, list)) and all(map(_is_void, value)))
 
 

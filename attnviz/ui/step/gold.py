@@ -276,7 +276,7 @@ def _all_content(file: FilePair, drawn: Mapping[str, PairLinks], ending: str, _:
         try:
             record = file.record(number)
             linked = record and linked_record(record.words(), links_of_pair(file, number, record, drawn))
-        except AttnvizError as error:
-            raise AttnvizError(gettext("Pair {number}: {error}", number=number, error=str(error))) from error
+        except AttnvizError:  # the page of the pair says why it cannot be read
+            linked = None
         records.append(linked)
     return attention_file_content(records, ending)
