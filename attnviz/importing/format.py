@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content
 from attnviz.importing.link_text import Links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content
 from attnviz.trace import MOST_TOKENS
 
 NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"

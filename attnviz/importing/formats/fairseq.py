@@ -10,11 +10,11 @@ import re
 from typing import NamedTuple
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, are_weights, linked, matrix_of_groups
 from attnviz.importing.link_text import are_links, links_of, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content
 
 _LINE = re.compile(r"([STHA])-([0-9]{1,9})\t(.*)")
 

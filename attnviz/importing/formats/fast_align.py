@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, fields_of, is_number, linked
 from attnviz.importing.link_text import are_links, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content
 
 _BLANK = ["", "", ""]
 """Fields of a blank pair."""

@@ -6,11 +6,11 @@ import re
 from typing import NamedTuple
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, linked
 from attnviz.importing.link_text import links_of
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content
 
 _HEADER = re.compile(r"# [Ss]entence pair \(([0-9]{1,9})\) source length ([0-9]+) target length ([0-9]+).*")
 _WORD = re.compile(r"(\S+) \(\{((?: ?[0-9]+)*) ?\}\)\s*")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from attnviz.importing.file_content import Content
 from attnviz.importing.format import (
     BAR,
     NUMBER,
@@ -24,6 +23,7 @@ from attnviz.importing.format import (
 from attnviz.importing.link_text import are_links, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content
 
 _SCORE = re.compile(r"-?[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|-?(?:inf|nan)")
 """First field of `marian-scorer` output: a number by `std::to_string`, with six decimals."""

@@ -10,11 +10,11 @@ import re
 from typing import NamedTuple
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, fields_of, is_number, linked
 from attnviz.importing.link_text import Link, Links, are_links, links_of, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content
 
 _PHRASE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?=([0-9]{1,6})(?:-([0-9]{1,6}))?")
 """A source span and a target span of a phrase alignment."""

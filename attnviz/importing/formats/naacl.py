@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content
 from attnviz.importing.format import NUMBER, Format, damaged_line, linked
 from attnviz.importing.link_text import MOST_LINKS, Link, Links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content
 
 _LINE = re.compile(rf"([0-9]{{1,7}})\s+([0-9]{{1,6}})\s+([0-9]{{1,6}})(?:\s+([SPsp]))?(?:\s+({NUMBER}))?\s*")
 MOST_PAIRS = 1_000_000

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, damaged_line, linked
 from attnviz.importing.link_text import are_links, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _LATER = re.compile(r"[0-9]+[-?p]0*[1-9]")
