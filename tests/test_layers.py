@@ -18,7 +18,7 @@ LAYERS = (
     "errors former_names languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
     "attention_kinds",
     "imported_families",
-    "arguments files text text_files network palette versions",
+    "arguments files reading text text_files network palette versions",
     "model_folder trace devices vocabulary",
     "checkpoint decoding installed_models",
     "translator detector analysis",
@@ -49,7 +49,7 @@ UI_LAYERS = (
 """The same inside `attnviz.ui`."""
 
 FORBIDDEN = {
-    "attention_kinds imported_families bounds browser_modules browser_programs lru_cache files": (
+    "attention_kinds imported_families bounds browser_modules browser_programs lru_cache files reading": (
         "torch streamlit plotly"
     ),
     "model_folder text vocabulary palette trace analysis": "torch streamlit plotly",

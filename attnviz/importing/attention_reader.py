@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content, content_of, open_content
 from attnviz.importing.format import Format
 from attnviz.importing.formats import DETECTED, FORMATS, tensors
 from attnviz.importing.formats.soft_alignments import token_lines
@@ -21,6 +20,7 @@ from attnviz.importing.huggingface_model import is_model_folder
 from attnviz.importing.records import AttentionRecords, Side
 from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, Sentences, joined
 from attnviz.languages import gettext
+from attnviz.reading import Content, content_of, open_content
 from attnviz.trace.attention_builder import Tokens
 
 _SAMPLE = 20

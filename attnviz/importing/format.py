@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content
 from attnviz.importing.sentence_pair import Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content
 from attnviz.trace import MOST_TOKENS
 
 NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,6})?"

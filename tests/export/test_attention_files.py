@@ -16,7 +16,7 @@ from attnviz.analysis.gold import GoldLinks, link_errors, word_links
 from attnviz.commands.program import main
 from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
 from attnviz.importing.attention_reader import records_of
-from attnviz.importing.file_content import content_of
+from attnviz.reading import content_of
 from attnviz.trace import Attention, Words
 
 WORDS = st.lists(

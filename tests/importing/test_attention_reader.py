@@ -22,8 +22,8 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention
 from attnviz.commands.program import main
 from attnviz.importing.attention_reader import read_attention, read_bytes, records_of
-from attnviz.importing.file_content import content_of
 from attnviz.importing.sentence_pair import Options
+from attnviz.reading import content_of
 from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, logged, marian, matrix, npy, npz
 from tests.snapshots import plain
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from attnviz import AttnvizError, attention
 from attnviz.export.attention_files import attention_file_content
 from attnviz.importing.attention_reader import read_bytes, records_of
-from attnviz.importing.file_content import content_of
 from attnviz.importing.formats import FORMATS
+from attnviz.reading import content_of
 from attnviz.text import SPACE
 from tests.fuzzing.mutations import ANY, JSON, LINES
 from tests.importing.attention_files import CONTENTS, FILES

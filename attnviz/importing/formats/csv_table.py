@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format, is_number
 from attnviz.importing.link_text import Links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content
 from attnviz.trace import MOST_TOKENS
 
 _OWN_CORNER = re.compile(r"\w+ \\ \w+")

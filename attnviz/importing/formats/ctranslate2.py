@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content, objects
 from attnviz.importing.format import Format, is_number
 from attnviz.importing.formats.json_object import SOURCES, named
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content, objects
 
 
 def read(content: Content, _: int | None) -> Sentences | None:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content, objects
 from attnviz.importing.format import Format
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content, objects
 from attnviz.trace import MOST_TOKENS
 
 _LARGEST = 64 << 20

@@ -14,11 +14,11 @@ from functools import partial
 from typing import NamedTuple
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content
 from attnviz.importing.format import NUMBER, Format, are_weights, is_number, matrix_of
 from attnviz.importing.link_text import Ends, Link, Links, are_links, links_of, parse_links
 from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content
 from attnviz.trace.attention_builder import split_tokens
 
 BAR = "|||"

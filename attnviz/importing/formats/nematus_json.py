@@ -10,10 +10,10 @@ from itertools import groupby
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content, json_values
 from attnviz.importing.format import Format, is_number
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content, json_values
 from attnviz.trace import MOST_TOKENS
 
 

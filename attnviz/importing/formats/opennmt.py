@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.importing.file_content import Content
 from attnviz.importing.format import Format
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content
 from attnviz.trace import MOST_TOKENS
 
 _STAMP = re.compile(r"^\[[^]]{10,60}\] ")

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED
-from attnviz.importing.file_content import PARQUET, Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.numpy_arrays import LARGEST, MOST_NUMBERS
 from attnviz.importing.link_text import MOST_LINKS
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import PARQUET, Content
 from attnviz.trace import MOST_TOKENS, Attention
 
 _RECORD = "record"

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.file_content import Content, open_content
 from attnviz.importing.format import NUMBER, Format
 from attnviz.importing.link_text import Links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
+from attnviz.reading import Content, open_content
 from attnviz.trace import MOST_TOKENS
 
 _BEGIN = re.compile(r"\s*var (alignments|sources|targets) = \[")

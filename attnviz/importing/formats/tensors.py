@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED
-from attnviz.importing.file_content import ZIP, Content
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS, named
 from attnviz.importing.formats.numpy_arrays import EXTRAS, PARTS, TEXTS, parts_of, sentences_of
 from attnviz.importing.sentence_pair import Sentences
 from attnviz.languages import gettext
+from attnviz.reading import ZIP, Content
 
 Numbers = Callable[[Any], NDArray[np.float64]]
 """Converts one tensor."""

@@ -25,9 +25,9 @@ from attnviz.corpora.lines import ENDINGS, extensions_text, readable
 from attnviz.evaluation.scoring import ScoredLinks, score
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.importing.attention_reader import read_bytes, records_of_files
-from attnviz.importing.file_content import content_of
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, language, ngettext, set_language
+from attnviz.reading import content_of
 from attnviz.text_files import decompressed
 from attnviz.ui.corpus_tables import offered_tables
 from attnviz.ui.resources import translator_in
