@@ -116,6 +116,9 @@ def load(stored: Stored) -> Checkpoint:
     return Checkpoint(settings, weights, source, target, stored.name, closed=False, remarks=remarks)
 
 
+_TENSORS = {option: re.compile(pattern) for option, (_, pattern) in _OPTIONS.items()}
+
+
 def _options(stored: object) -> Mapping[str, Any]:
     """Return the options of a training by name, given as a namespace or mapping."""
     options: Mapping[str, Any] = stored if isinstance(stored, Mapping) else getattr(stored, "__dict__", {})
@@ -126,7 +129,7 @@ def _check_options(options: Mapping[str, Any], tensors: Mapping[str, Array], exp
     """Raise AttnvizError where an option of the training changes the computation in a way that is not supported."""
     for option, (supported, pattern) in _OPTIONS.items():
         value = options.get(option, supported[0])
-        if value not in supported or (pattern and any(re.search(pattern, name) for name in tensors)):
+        if value not in supported or (pattern and any(_TENSORS[option].search(name) for name in tensors)):
             chosen = f" {value[:40]}" if isinstance(value, str) and value not in supported else ""
             raise AttnvizError(option_message(f"-{option}{chosen}", export))
 

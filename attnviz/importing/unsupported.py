@@ -138,11 +138,14 @@ _PROGRAMS = (
 )
 
 
+_TENSORS = {program.name: tuple(map(re.compile, program.tensors)) for program in _PROGRAMS}
+
+
 def known_message(tensors: Iterable[str]) -> str:
     """Return what program the names of these tensors belong to, and how to export its attention; empty if unknown."""
     names = list(tensors)
     for program in _PROGRAMS:
-        if all(any(re.fullmatch(pattern, name) for name in names) for pattern in program.tensors):
+        if all(any(map(pattern.fullmatch, names)) for pattern in _TENSORS[program.name]):
             found = gettext("attnviz cannot import this checkpoint of {program}.", program=program.name)
             return f"{found} {program.way_out()}"
     return ""

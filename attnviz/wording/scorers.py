@@ -90,7 +90,7 @@ def _at_step(letters: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{letter}_{{{NEW}}}" for letter in letters)
 
 
-_SYMBOL = re.compile(r"(\\tilde )?([A-Za-z])(?:_(?:\{([^}]*)\}|(\w)))?|(\S)")
+_SYMBOL = re.compile(r"(\\tilde )?([A-Za-z])(?:_(?:\{([^}]{0,80})\}|(\w)))?|(\S)")
 Symbol = tuple[str, str]
 """A symbol and its index; for text between symbols the index is empty."""
 

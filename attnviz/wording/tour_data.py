@@ -37,6 +37,10 @@ _KINDS: dict[str, Kind] = {sign: kind for kind, sign in _OPEN.items()}
 _MARKS = re.compile(f"[{''.join(_KINDS)}{_CLOSE}]")
 
 
+_BORDER = re.compile(f"(?=[{''.join(_KINDS)}])|{_CLOSE}")
+"""Where a coloured part begins or ends."""
+
+
 def coloured(text: str, kind: Kind) -> str:
     """Return `text`, which may be user input, marked as a coloured part of a sentence."""
     return f"{_OPEN[kind]}{_MARKS.sub('', text)}{_CLOSE}"
@@ -45,7 +49,7 @@ def coloured(text: str, kind: Kind) -> str:
 def coloured_parts(sentence: str) -> Spans:
     """Return the parts of a `sentence` in order, each with its colour."""
     parts: Spans = []
-    for part in re.split(f"(?=[{''.join(_KINDS)}])|{_CLOSE}", sentence):
+    for part in _BORDER.split(sentence):
         if part:
             kind = _KINDS.get(part[0], "")
             parts.append((kind, part[1:] if kind else part))

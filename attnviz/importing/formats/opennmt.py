@@ -22,7 +22,7 @@ _STAMP = re.compile(r"^\[[^]]{10,60}\] ")
 """Prefix of a log line: `[2024-06-27 19:56:21,123 INFO] `."""
 _ROW = re.compile(r"^ *(\S+) +((?:\*?-?[0-9]+\.[0-9]{7} *)+)$")
 """A name and numbers; versions up to 3.0 mark the largest number with an asterisk."""
-_NUMBER = re.compile(r"-?[0-9]+\.[0-9]{7}")
+_NUMBER = re.compile(r"-?[0-9]{1,20}\.[0-9]{7}")
 """A weight of a row; numbers may touch one another."""
 LONGEST_SOURCE, LONGEST_TARGET = 7, 10
 """Number of characters that the programs print of a name."""

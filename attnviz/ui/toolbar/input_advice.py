@@ -23,9 +23,9 @@ from attnviz.wording.labels import shorten
 MOST_CAPITALS = 0.7
 """Share of the letters from which a text counts as written in capitals."""
 
-_ADDRESS = re.compile(r"\S*://\S*|\bwww\.\S+")
+_ADDRESS = re.compile(r"\b[\w+.-]{1,20}://\S*|\bwww\.\S+")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
-_END = re.compile(r"(?P<last>\S*?)(?P<mark>[.!?…]+)(?P<closing>[\"”»)\]]*)\s+(?=[\"“«(\[]*[^\W\d_])")
+_END = re.compile(r"(?P<last>\S{0,40}?)(?P<mark>[.!?…]{1,40})(?P<closing>[\"”»)\]]{0,9})\s+(?=[\"“«(\[]*[^\W\d_])")
 
 
 def _words(text: str) -> frozenset[str]:

@@ -1,0 +1,216 @@
+"""Every regular expression of the package takes linear time on hostile text, also those that are written in a call.
+
+Python's engine backtracks and holds the global interpreter lock: one text that makes it take exponential time stops a
+server for everybody. Each repetition of each pattern is made long in turn, and what follows it is made not to match.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+import pytest
+
+import attnviz
+
+PACKAGE = Path(attnviz.__file__).parent
+METHODS = ("compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
+SHORT, LONG = 3_000, 6_000
+"""Lengths of hostile texts, in repetitions."""
+SLOW = 0.02
+"""Seconds under which a time is too short to be compared."""
+GROWTH = 3.2
+"""Largest ratio of the times of two texts, one twice as long: 2 is linear, 4 quadratic."""
+REPEATS = (parser.MAX_REPEAT, parser.MIN_REPEAT, parser.POSSESSIVE_REPEAT)
+
+
+def modules() -> list[Path]:
+    """Return the modules of the package that use regular expressions."""
+    return [path for path in sorted(PACKAGE.rglob("*.py")) if re.search(r"^import re$", path.read_text("utf-8"), re.MULTILINE)]
+
+
+def methods_of(name: str, path: Path) -> tuple[str, ...]:
+    """Return the methods of a named pattern that its module calls, and those of others if its name is public."""
+    readers = [path] if name.startswith("_") else modules()
+    source = "\n".join(one.read_text("utf-8") for one in readers)
+    called = set(re.findall(rf"\b{name}\.(fullmatch|match|search|sub|split|findall|finditer)\b", source))
+    others = set(re.findall(r"\bpattern\.(fullmatch|match|search|sub|split|findall|finditer)\b", source))
+    return tuple(sorted(called or others)) or ("fullmatch", "search")
+
+
+def named(values: dict[str, Any]) -> Iterator[tuple[str, re.Pattern[Any]]]:
+    """Yield the patterns among the values of a module, also those in its tables, with their names."""
+    for name, value in values.items():
+        inner = list(value.values()) if isinstance(value, dict) else [value]
+        inner = [one for part in inner for one in (part if isinstance(part, tuple | list) else [part])]
+        yield from ((name, one) for one in inner if isinstance(one, re.Pattern))
+
+
+def patterns_of(path: Path) -> dict[str, tuple[re.Pattern[Any], tuple[str, ...]]]:
+    """Return the patterns of a module, and how they are used, by their names or lines.
+
+    Fail for a pattern that is made while a function runs.
+    """
+    name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    module = importlib.import_module(name)
+    found = {
+        f"{name}.{key} {number}": (value, methods_of(key, path))
+        for number, (key, value) in enumerate(named(vars(module)))
+    }
+    tree = ast.parse(path.read_text("utf-8"))
+    top = {
+        id(node)
+        for statement in tree.body
+        if not isinstance(statement, ast.FunctionDef | ast.ClassDef)
+        for node in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args
+        if not is_call or ast.unparse(node.func.value) != "re" or node.func.attr not in METHODS or id(node) in top:
+            continue
+        literal = node.args[0]
+        if not (isinstance(literal, ast.Constant) and isinstance(literal.value, str | bytes)):
+            pytest.fail(f"{name}:{node.lineno}: give this pattern a name at the top of the module")
+        found[f"{name}:{node.lineno}"] = (re.compile(literal.value), (node.func.attr,))
+    return found
+
+
+def character(node: tuple[Any, Any]) -> str:
+    """Return a character that a node of a parsed pattern matches."""
+    kind, value = node
+    if kind is parser.LITERAL:
+        return chr(value)
+    if kind is parser.RANGE:
+        return chr(value[0])
+    if kind is parser.CATEGORY:
+        return {"CATEGORY_DIGIT": "1", "CATEGORY_SPACE": " ", "CATEGORY_WORD": "a"}.get(
+            str(value), "a" if "SPACE" in str(value) else "-"
+        )
+    if kind is parser.IN and value[0][0] is not parser.NEGATE:
+        return character(value[0])
+    excluded = {chr(value)} if kind is parser.NOT_LITERAL else set()
+    if kind is parser.IN:
+        excluded = {character(part) for part in value[1:]}
+    return next(one for one in "a1 -,|" if one not in excluded)
+
+
+def texts(nodes: Any, long: Any, count: int) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a text that matches `nodes`, and whether the repetition `long`, of `count` times, was in it."""
+    for kind, value in nodes:
+        if kind in REPEATS:
+            least, most, inner = value
+            once = "".join(part for part, _ in texts(inner, long, count))
+            within = any(hit for _, hit in texts(inner, long, count))
+            if value is long:
+                yield once * min(count, most if most is not parser.MAXREPEAT else count), True
+                return
+            yield once * max(least, min(1, most)), within
+            if within:
+                return
+        elif kind is parser.SUBPATTERN:
+            yield from texts(value[-1], long, count)
+        elif kind is parser.ATOMIC_GROUP:
+            yield from texts(value, long, count)
+        elif kind is parser.BRANCH:
+            branches = [list(texts(branch, long, count)) for branch in value[1]]
+            yield from next((one for one in branches if any(hit for _, hit in one)), branches[0])
+        elif kind in (parser.AT, parser.ASSERT, parser.ASSERT_NOT, parser.GROUPREF, parser.GROUPREF_EXISTS):
+            continue
+        else:
+            yield character((kind, value)), False
+
+
+def repetitions(nodes: Any) -> Iterator[Any]:
+    """Yield the repetitions in a parsed pattern, also those within one another."""
+    for kind, value in nodes:
+        if kind in REPEATS:
+            yield value
+            yield from repetitions(value[2])
+        elif kind is parser.SUBPATTERN:
+            yield from repetitions(value[-1])
+        elif kind is parser.ATOMIC_GROUP:
+            yield from repetitions(value)
+        elif kind is parser.BRANCH:
+            for branch in value[1]:
+                yield from repetitions(branch)
+
+
+def hostile(pattern: re.Pattern[Any], count: int) -> list[Any]:
+    """Return texts that make each repetition of a pattern long, and the matching text again and again."""
+    parsed = parser.parse(
+        pattern.pattern, pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
+    )
+    found = list[str]()
+    for long in repetitions(parsed):
+        begin = ""
+        for part, hit in texts(parsed, long, count):
+            begin += part
+            if hit:
+                break
+        found += [begin + end for end in ("\x00", "-0", "!", " x")]
+    once = "".join(part for part, _ in texts(parsed, None, 1))
+    found += [once * count, once[:-1] * count + "\x00", once[:1] * count + "\x00"]
+    return [text.encode("latin-1", "replace") for text in found] if isinstance(pattern.pattern, bytes) else found
+
+
+def seconds(pattern: re.Pattern[Any], methods: tuple[str, ...], text: Any) -> float:
+    """Return the shortest processor time in which these methods of a pattern read a text."""
+    best = float("inf")
+    for _ in range(3):
+        started = time.process_time()
+        for method in methods:
+            if method in ("fullmatch", "match"):
+                getattr(pattern, method)(text)
+            else:
+                list(pattern.finditer(text))
+        best = min(best, time.process_time() - started)
+        if best < SLOW:
+            break
+    return best
+
+
+def check(pattern: re.Pattern[Any], methods: tuple[str, ...], name: str) -> None:
+    """Print a line where a pattern takes more than linear time; a short text first, for exponential time."""
+    for small, short, long in zip(*(hostile(pattern, count) for count in (30, SHORT, LONG)), strict=True):
+        seconds(pattern, methods, small)
+        times = seconds(pattern, methods, short), seconds(pattern, methods, long)
+        if times[1] > max(SLOW, GROWTH * times[0]):
+            print(f"slow {name}: {pattern.pattern!r} on {long[:60]!r}: {times[0]:.3f} and {times[1]:.3f} s", flush=True)
+            return
+
+
+def test_every_pattern_takes_linear_time() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", "from tests.test_linear_patterns import run; run()"],
+        cwd=PACKAGE.parent,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    lines = ran.stdout.splitlines()
+    assert ran.returncode == 0, (lines[-3:], ran.stderr[-2000:])
+    assert [line for line in lines if line.startswith("slow")] == []
+    assert len(lines) > 80, "the patterns are found"
+
+
+@pytest.mark.parametrize("slow", [r"[0-9]+\.?[0-9]*", r"[0-9]+\.?[0-9]*(?: |$)", r"\s*,\s*;?\s*x"])
+def test_a_slow_pattern_is_found(slow: str, capsys: pytest.CaptureFixture[str]) -> None:
+    check(re.compile(slow), ("fullmatch", "search"), "slow")
+    assert capsys.readouterr().out.startswith("slow")
+
+
+def run() -> None:
+    """Check all patterns, and print the name of each before it, so that one that never ends is known."""
+    for path in modules():
+        for name, (pattern, methods) in patterns_of(path).items():
+            print(name, flush=True)
+            check(pattern, methods, name)
