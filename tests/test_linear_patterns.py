@@ -34,7 +34,7 @@ REPEATS = (parser.MAX_REPEAT, parser.MIN_REPEAT, parser.POSSESSIVE_REPEAT)
 
 def modules() -> list[Path]:
     """Return the modules of the package that use regular expressions."""
-    return [path for path in sorted(PACKAGE.rglob("*.py")) if re.search(r"^import re$", path.read_text("utf-8"), re.MULTILINE)]
+    return [path for path in sorted(PACKAGE.rglob("*.py")) if "\nimport re\n" in path.read_text("utf-8")]
 
 
 def methods_of(name: str, path: Path) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def character(node: tuple[Any, Any]) -> str:
 
 
 def texts(nodes: Any, long: Any, count: int) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a text that matches `nodes`, and whether the repetition `long`, of `count` times, was in it."""
+    """Yield the parts of a text that matches `nodes`, and whether each holds the repetition `long`, `count` times."""
     for kind, value in nodes:
         if kind in REPEATS:
             least, most, inner = value
@@ -204,7 +204,7 @@ def test_every_pattern_takes_linear_time() -> None:
 
 @pytest.mark.parametrize("slow", [r"[0-9]+\.?[0-9]*", r"[0-9]+\.?[0-9]*(?: |$)", r"\s*,\s*;?\s*x"])
 def test_a_slow_pattern_is_found(slow: str, capsys: pytest.CaptureFixture[str]) -> None:
-    check(re.compile(slow), ("fullmatch", "search"), "slow")
+    check(re.compile(slow), ("fullmatch",), "slow")
     assert capsys.readouterr().out.startswith("slow")
 
 
