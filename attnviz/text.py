@@ -67,6 +67,12 @@ ISOLATE, POP = "\u2068", "\u2069"
 """Unicode's first strong isolate and its end (UAX #9): text in between does not reorder text around it."""
 
 
+def abbreviated(items: Iterable[object], separator: str = ", ", most: int = 10) -> str:
+    """Return a list as text: the first `most` items, and the number of all where there are more."""
+    texts = [str(item) for item in items]
+    return separator.join(texts[:most]) + (f" … ({len(texts)})" if len(texts) > most else "")
+
+
 def is_too_long(text: str) -> bool:
     """Return whether a sentence has more than LONGEST_SENTENCE words or LONGEST_TEXT characters."""
     return len(text) > LONGEST_TEXT or len(text.split()) > LONGEST_SENTENCE

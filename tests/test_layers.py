@@ -174,6 +174,7 @@ def test_exported_names() -> None:
         "from_huggingface",
         "link_agreement",
         "read_attention",
+        "symmetrise",
     ]
     for name in attnviz.__all__:
         assert getattr(attnviz, name).__name__ == name

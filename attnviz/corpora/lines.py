@@ -22,7 +22,7 @@ from attnviz.analysis.gold import parse_sure_and_possible
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, parse_gold
 from attnviz.languages import gettext, ngettext
-from attnviz.text import LONGEST_TEXT, is_too_long
+from attnviz.text import LONGEST_TEXT, abbreviated, is_too_long
 from attnviz.text_files import (
     Skipped,
     check_share,
@@ -211,8 +211,8 @@ def _jsonl_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             yield Skipped(number, gettext("not a sentence pair with links ({error})", error=error))
             continue
-        if not _links_in_range(gold):
-            yield Skipped(number, gettext("a link names a word that does not exist (words are counted from 0)"))
+        if reason := _out_of_range(gold):
+            yield Skipped(number, reason)
             continue
         checked = _line_or_skipped(number, detokenise(gold.source), detokenise(gold.target))
         yield Line(number, checked.source, checked.target, gold) if isinstance(checked, Line) else checked
@@ -278,13 +278,30 @@ def _with_gold(line: Line | Skipped, gold_line: str) -> Line | Skipped:
     except AttnvizError as error:
         return Skipped(line.number, str(error))
     gold = GoldAlignment(str(line.number), source, target, sure, possible - sure)
-    if not _links_in_range(gold):
-        return Skipped(line.number, gettext("a link names a word that does not exist (words are separated by spaces)"))
+    if reason := _out_of_range(gold):
+        return Skipped(line.number, reason)
     return Line(line.number, line.source, line.target, gold)
 
 
-def _links_in_range(gold: GoldAlignment) -> bool:
-    return all(0 <= j < len(gold.source) and 0 <= i < len(gold.target) for j, i in gold.sure | gold.possible)
+def _out_of_range(gold: GoldAlignment) -> str:
+    """Return why a line is skipped whose links name words that do not exist; empty where all links are in range."""
+    faulty = [
+        f"{j}-{i}"
+        for j, i in sorted(gold.sure | gold.possible)
+        if not (0 <= j < len(gold.source) and 0 <= i < len(gold.target))
+    ]
+    if not faulty:
+        return ""
+    return ngettext(
+        "the link {links} is out of range: the pair has {source} source words and {target} target words, counted from "
+        "0 and separated by spaces",
+        "the links {links} are out of range: the pair has {source} source words and {target} target words, counted "
+        "from 0 and separated by spaces",
+        len(faulty),
+        links=abbreviated(faulty, " "),
+        source=len(gold.source),
+        target=len(gold.target),
+    )
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.alignment_error import mutual_links
 from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.scoring import GoldScorer, linkable_size
+from attnviz.evaluation.scoring import GoldScorer
 from attnviz.files import replace_text
 from attnviz.importing.attention_reader import read_attention
 from attnviz.languages import gettext
@@ -212,9 +212,10 @@ def _mean(record: Aligned, heads: Sequence[Head]) -> NDArray[np.float64]:
 
 
 def _between_words(record: Aligned, matrix: NDArray[Any]) -> NDArray[np.float64]:
-    """Return a matrix between pieces as one between words, (target words, source words), without `</s>`."""
-    rows, columns = linkable_size(record)
-    return record.words().merged(matrix)[:rows, :columns].astype(np.float64)
+    """Return a matrix between pieces as one between words, (target words, source words), without special tokens."""
+    words = record.words()
+    source, target = words.places
+    return words.merged(matrix)[np.ix_(target, source)].astype(np.float64)
 
 
 def head_rows(found: FoundHeads, most: int) -> Iterable[list[str]]:

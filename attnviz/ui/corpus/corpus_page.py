@@ -18,6 +18,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks
+from attnviz.evaluation.scoring import by_record
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 from attnviz.ui.components.loader import component
@@ -65,7 +66,8 @@ class _Uploads:
 OpenPair = Callable[[table.Pair], None]
 """Opens a pair in the step view."""
 OpenAttention = Callable[
-    [str, AttentionRecords, int, tuple[str, AttentionRecords] | None, tuple[str, Sequence[GoldLinks]] | None], None
+    [str, AttentionRecords, int, tuple[str, AttentionRecords] | None, tuple[str, Sequence[GoldLinks | None]] | None],
+    None,
 ]
 """Opens a pair of an attention file by the file's name and the pair's number, from 1.
 
@@ -262,7 +264,8 @@ def _open_row(job: Job, open_pair: OpenPair, open_attention: OpenAttention, row:
         open_pair(table.pair_of(job.table, number, row["source"], row["target"]))
         return
     other = None if job.other is None else (job.other_name, job.other)
-    open_attention(job.name, records, place, other, (job.gold_name, job.scored.gold) if job.scored else None)
+    gold = (job.gold_name, by_record(job.scored.gold, job.scored.places)) if job.scored else None
+    open_attention(job.name, records, place, other, gold)
 
 
 def _score_box(job: Job) -> None:

@@ -22,7 +22,7 @@ from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.attention_table import attention_table
 from attnviz.corpora.job import table_metadata
 from attnviz.corpora.lines import ENDINGS, extensions_text, readable
-from attnviz.evaluation.scoring import ScoredLinks, score
+from attnviz.evaluation.scoring import ScoredLinks, by_record, score
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.importing.attention_reader import read_bytes, records_of_files
 from attnviz.importing.records import AttentionRecords
@@ -284,8 +284,9 @@ def _measure_attention(name: str, files: Files, gold: File | None, other: File |
         if done % _WINDOW == 0:
             job.report_progress(Progress(done, len(records), skipped=0, before=0))
 
-    scores = () if scored is None else scored.error.sentences
-    table = attention_table(records, scores, advance, () if job.agreement is None else job.agreement.pairs)
+    scores = () if scored is None else by_record(scored.error.sentences, scored.places)
+    agreements = () if job.agreement is None else by_record(job.agreement.pairs, job.agreement.places)
+    table = attention_table(records, scores, advance, agreements)
     parquet.write_table(table, job.table, compression="zstd")
     if (metadata := table_metadata(job.table)) and metadata.skipped:
         job.skipped = tuple(metadata.named[:_MAX_REASONS])
