@@ -295,7 +295,13 @@ MIDDLEWARE = [GUARD, Middleware(_Redirection), Middleware(_PageHeaders)]
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Warm up in a background thread once the server answers, then collect garbage periodically."""
+    """Import pandas before the first request, warm up once the server answers, then collect garbage periodically.
+
+    Plotly, Streamlit and pyarrow use pandas as soon as it is in `sys.modules`, although another thread may still be
+    importing it (plotly.py issue 2433). So it is imported while there is only one thread.
+    """
+    import pandas  # noqa: F401
+
     thread = threading.Thread(target=warm_up, name="getting ready", daemon=True)
     asyncio.get_running_loop().call_later(0.3, thread.start)
     collection = asyncio.create_task(collect_garbage())

@@ -44,7 +44,7 @@ class Visitor:
         self._handled = 0
         """Number of the last request that the server has acknowledged."""
         self._session = ""
-        self._page = self._fragment = ""
+        self._page = self._fragment = self._query = ""
         self._shown: dict[str, Any] = {}
         self._places: dict[str, str] = {}
         """Of each component that fetches what it draws from, where that is."""
@@ -66,8 +66,9 @@ class Visitor:
         """Close the connection."""
         await self._socket.close()
 
-    async def open(self) -> float:
-        """Open the page; return the seconds that took."""
+    async def open(self, query: str = "") -> float:
+        """Open the page, with the `query` of an address; return the seconds that took."""
+        self._query = query
         return await self._run("open the page")
 
     async def translate(self, sentence: str, mark: str) -> float:
@@ -190,7 +191,7 @@ class Visitor:
         """Have the page run, or a part of it; return the seconds until it has. Raise Mistake where it fails."""
         message = BackMsg()
         asked = message.rerun_script
-        asked.page_script_hash, asked.fragment_id = self._page, fragment
+        asked.page_script_hash, asked.fragment_id, asked.query_string = self._page, fragment, self._query
         asked.widget_states.widgets.extend([*self._states.values(), *triggers])
         asked.cached_message_hashes.extend(self._hashes)
         asked.context_info.url, asked.context_info.locale = f"{self._address}/", "en-US"

@@ -29,7 +29,9 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.pages import translate
 from attnviz.ui.shared_payloads import address, register_trace
 from attnviz.ui.view import MAIN, View
+from tests.benchmarks.visitor import Visitor
 from tests.browser.server import running_page
+from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
 
 
@@ -194,6 +196,28 @@ def test_running_server_sends_preload_links_and_plotly(tmp_path: Path) -> None:
             assert page.headers["link"].startswith(f"<{PLOTLY.file_name}>")
         with urllib.request.urlopen(f"{address}/{PLOTLY.file_name}") as program:
             assert program.read().decode() == PLOTLY.text
+    assert "Traceback" not in log.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("start", [1, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(2, 9))])
+def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path: Path) -> None:
+    """The first visitors of *Corpus* use pandas in the thread of a job, while others draw with Plotly."""
+    pages = ("corpus", "translate", "corpus", "lab", "why", "transformer", "translate")
+
+    async def visit(address: str, page: str) -> None:
+        visitor = await Visitor.arrive(address)
+        try:
+            for _ in range(3):  # raises Mistake where the page shows an exception
+                await visitor.open(f"page={page}")
+        finally:
+            await visitor.leave()
+
+    async def visit_at_once(address: str) -> list[BaseException | None]:
+        return await asyncio.gather(*(visit(address, page) for page in pages), return_exceptions=True)
+
+    log = tmp_path / "page.log"
+    with running_page(SHIPPED_MODEL.parent, log) as address:
+        assert asyncio.run(visit_at_once(address)) == [None] * len(pages), f"start {start}"
     assert "Traceback" not in log.read_text(encoding="utf-8")
 
 
