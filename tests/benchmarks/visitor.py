@@ -43,7 +43,8 @@ class Visitor:
         """Number of the requests that were sent."""
         self._handled = 0
         """Number of the last request that the server has acknowledged."""
-        self._session = ""
+        self.session = ""
+        """Id of the session, once the page is open."""
         self._page = self._fragment = self._query = ""
         self._shown: dict[str, Any] = {}
         self._places: dict[str, str] = {}
@@ -113,7 +114,7 @@ class Visitor:
         message = BackMsg()
         message.file_urls_request.request_id = "1"
         message.file_urls_request.file_names.append(name)
-        message.file_urls_request.session_id = self._session
+        message.file_urls_request.session_id = self.session
         started = time.perf_counter()
         await self._socket.send(message.SerializeToString())
         async with asyncio.timeout(PATIENCE):
@@ -217,7 +218,7 @@ class Visitor:
         if message.HasField("navigation"):
             self._page = message.navigation.page_script_hash
         elif message.HasField("new_session"):
-            self._session = message.new_session.initialize.session_id or self._session
+            self.session = message.new_session.initialize.session_id or self.session
         elif message.HasField("delta") and message.delta.HasField("new_element"):
             self._element(message, what)
         return message.HasField("script_finished") and (message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN)
