@@ -10,15 +10,18 @@ from contextlib import asynccontextmanager, contextmanager
 from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import streamlit as st
 from starlette.types import Message, Receive, Scope, Send
+from websockets import InvalidStatus, Subprotocol
+from websockets.asyncio.client import connect
 
 from attnviz.ui import request_filter, server
 from attnviz.ui.request_filter import RequestFilter
 from tests.benchmarks.visitor import Visitor
-from tests.browser.server import running_server
+from tests.browser.server import running_page, running_server
 
 
 async def _app(_scope: Scope, _receive: Receive, send: Send) -> None:
@@ -222,15 +225,30 @@ def test_only_configured_sites_may_frame_the_page(monkeypatch: pytest.MonkeyPatc
     server._policy.cache_clear()
 
 
+async def open_socket(address: str, host: str) -> None:
+    """Open and close the connection of the page under the name of a host."""
+    place = urlsplit(address)
+    async with connect(
+        f"ws://{host}/_stcore/stream", host=place.hostname, port=place.port, subprotocols=[Subprotocol("streamlit")]
+    ):
+        pass
+
+
+def test_community_cloud_serves_its_names(tmp_path: Path) -> None:
+    with running_page(tmp_path, tmp_path / "page.log", ".deploy/community-cloud/app.py") as address:
+        request = urllib.request.Request(address, headers={"Host": "a-name.streamlit.app"})
+        with urllib.request.urlopen(request) as answer:
+            assert answer.status == 200
+        asyncio.run(open_socket(address, "a-name.streamlit.app"))
+
+
 def test_running_server_filters_hosts_and_endpoints(tmp_path: Path) -> None:
     (tmp_path / "en-fr").mkdir()
     (tmp_path / "en-fr" / "config.json").write_text("{", encoding="utf-8")
-    with running_server(tmp_path, tmp_path / "page.log", STREAMLIT_SERVER_ALLOWED_HOSTS="localhost 127.0.0.1") as (
-        address,
-        _,
-    ):
-        status: dict[str, int] = {}
-        for host in ("localhost", "evil.test"):
+    status: dict[str, int] = {}
+    refusals: set[bytes] = set()
+    with running_page(tmp_path, tmp_path / "page.log") as address:
+        for host in ("localhost", "[::1]:8501", "evil.test"):
             for path in ("/", "/_stcore/health", "/_stcore/metrics"):
                 asked = urllib.request.Request(address + path, headers={"Host": host})
                 try:
@@ -240,7 +258,15 @@ def test_running_server_filters_hosts_and_endpoints(tmp_path: Path) -> None:
                         assert path != "/" or "frame-ancestors 'self'" in "; ".join(policy)
                 except urllib.error.HTTPError as error:
                     status[f"{host}{path}"] = error.code
+                    refusals.add(error.read())
+        with pytest.raises(InvalidStatus):
+            asyncio.run(open_socket(address, "evil.test"))
+        asyncio.run(open_socket(address, "localhost:8501"))
+    assert all(b"--host" in refusal for refusal in refusals - {b"Not Found"})
     assert status == {
+        "[::1]:8501/": 200,
+        "[::1]:8501/_stcore/health": 200,
+        "[::1]:8501/_stcore/metrics": 404,
         "localhost/": 200,
         "localhost/_stcore/health": 200,
         "localhost/_stcore/metrics": 404,
