@@ -95,12 +95,12 @@ class RequestFilter:
             return
         elif scope["method"] == "DELETE":
             if _is_success(await _status(self._app, scope, receive, send)):
-                self._release(upload.group(1, 2))
+                self._release((upload[1], upload[2]))
             return
         elif (length := _length(scope)) is None:
             answer = PlainTextResponse("An upload must say its length.", 411)
         else:
-            await self._receive(upload.group(1, 2), length, scope, receive, send)
+            await self._receive((upload[1], upload[2]), length, scope, receive, send)
             return
         await answer(scope, receive, send)
 

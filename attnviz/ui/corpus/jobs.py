@@ -351,6 +351,7 @@ def job_of(visitor: str, identity: str | None) -> Job | None:
         job.done = True
         return job
     with _JOBS_LOCK:
-        if (job := _JOBS.get(identity or "")) is not None:
-            _hold(job, visitor)
-        return job
+        held = _JOBS.get(identity or "")
+        if held is not None:
+            _hold(held, visitor)
+        return held
