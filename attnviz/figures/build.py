@@ -8,7 +8,6 @@ from unicodedata import combining, east_asian_width
 
 import plotly.graph_objects as go
 
-from attnviz import lazy_pandas
 from attnviz.languages import decimal_mark, thousands_mark
 from attnviz.palette import FONT, Palette
 from attnviz.wording.labels import LONGEST, shorten
@@ -27,14 +26,12 @@ def build(traces: list[Spec], layout: Spec) -> go.Figure:
     Validation takes ten times as long as drawing, and a step draws four figures at each key press; the tests validate
     every figure instead. Plotly's default template, 7 kB of defaults for other chart types, is left out too.
     """
-    with lazy_pandas.import_lock:
-        return go.Figure({"data": traces, "layout": {"template": {}} | layout}, _validate=False)
+    return go.Figure({"data": traces, "layout": {"template": {}} | layout}, _validate=False)
 
 
 def figure_json(figure: go.Figure) -> str:
     """Return a figure as JSON for the browser."""
-    with lazy_pandas.import_lock:
-        return str(figure.to_json())
+    return str(figure.to_json())
 
 
 def base_layout(ink: Palette) -> Spec:
@@ -98,8 +95,7 @@ def for_print(figure: go.Figure, paper: str = "#ffffff", width: int | None = Non
     """
     meta, wanted = figure.layout.meta, width or PRINT_WIDTH
     bounded = max(meta["narrowest"], min(wanted, meta.get("widest", wanted)))
-    with lazy_pandas.import_lock:
-        return go.Figure(figure).update_layout(paper_bgcolor=paper, width=bounded)
+    return go.Figure(figure).update_layout(paper_bgcolor=paper, width=bounded)
 
 
 class LineStyle(NamedTuple):

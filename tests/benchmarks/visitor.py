@@ -43,8 +43,9 @@ class Visitor:
         """Number of the requests that were sent."""
         self._handled = 0
         """Number of the last request that the server has acknowledged."""
-        self._session = ""
-        self._page = self._fragment = ""
+        self.session = ""
+        """Id of the session, once the page is open."""
+        self._page = self._fragment = self._query = ""
         self._shown: dict[str, Any] = {}
         self._places: dict[str, str] = {}
         """Of each component that fetches what it draws from, where that is."""
@@ -66,8 +67,9 @@ class Visitor:
         """Close the connection."""
         await self._socket.close()
 
-    async def open(self) -> float:
-        """Open the page; return the seconds that took."""
+    async def open(self, query: str = "") -> float:
+        """Open the page, with the `query` of an address; return the seconds that took."""
+        self._query = query
         return await self._run("open the page")
 
     async def translate(self, sentence: str, mark: str) -> float:
@@ -112,7 +114,7 @@ class Visitor:
         message = BackMsg()
         message.file_urls_request.request_id = "1"
         message.file_urls_request.file_names.append(name)
-        message.file_urls_request.session_id = self._session
+        message.file_urls_request.session_id = self.session
         started = time.perf_counter()
         await self._socket.send(message.SerializeToString())
         async with asyncio.timeout(PATIENCE):
@@ -190,7 +192,7 @@ class Visitor:
         """Have the page run, or a part of it; return the seconds until it has. Raise Mistake where it fails."""
         message = BackMsg()
         asked = message.rerun_script
-        asked.page_script_hash, asked.fragment_id = self._page, fragment
+        asked.page_script_hash, asked.fragment_id, asked.query_string = self._page, fragment, self._query
         asked.widget_states.widgets.extend([*self._states.values(), *triggers])
         asked.cached_message_hashes.extend(self._hashes)
         asked.context_info.url, asked.context_info.locale = f"{self._address}/", "en-US"
@@ -216,7 +218,7 @@ class Visitor:
         if message.HasField("navigation"):
             self._page = message.navigation.page_script_hash
         elif message.HasField("new_session"):
-            self._session = message.new_session.initialize.session_id or self._session
+            self.session = message.new_session.initialize.session_id or self.session
         elif message.HasField("delta") and message.delta.HasField("new_element"):
             self._element(message, what)
         return message.HasField("script_finished") and (message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN)
