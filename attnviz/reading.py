@@ -20,10 +20,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
+
+Item = TypeVar("Item")
 
 STANDARD_INPUT = "standard input"
 """Name of standard input in messages."""
@@ -77,7 +79,7 @@ class Limits:
     def check(self, *, bytes: int = 0, lines: int = 0, pairs: int = 0, values: int = 0) -> None:  # noqa: A002
         """Raise AttnvizError where a count exceeds its limit."""
         if bytes > self.bytes:
-            raise AttnvizError(gettext("The file is larger than {most} MB.", most=self.bytes / 10**6))
+            raise AttnvizError(gettext("The file is larger than {most} MB.", most=f"{self.bytes / 10**6:g}"))
         if lines > self.lines:
             raise AttnvizError(gettext("The file has more than {most} lines. Divide the file.", most=f"{self.lines:,}"))
         if pairs > self.pairs:
@@ -92,25 +94,36 @@ class Limits:
 
 LIMITS = Limits()
 """Limits of a file that is held in memory."""
+UPLOADED = Limits(lines=100_000, pairs=10_000, values=1 << 22)
+"""Limits of a file that a visitor uploads, which others wait for."""
 STREAMED = Limits(sys.maxsize, sys.maxsize, sys.maxsize, sys.maxsize)
 """Limits of a file that is read line by line: only lines are cut."""
 
 _PAUSE: ContextVar[Callable[[], None]] = ContextVar("pause", default=lambda: None)
+_LIMITS: ContextVar[Limits] = ContextVar("limits", default=LIMITS)
 
 
 @contextlib.contextmanager
-def pausing(hook: Callable[[], None]) -> Iterator[None]:
-    """Let readers within call `hook` often: it may raise an exception to cancel them, or let another thread work."""
-    token = _PAUSE.set(hook)
+def reading_for(hook: Callable[[], None], limits: Limits = LIMITS) -> Iterator[None]:
+    """Let readers within keep to `limits` and call `hook` often: it may let another thread work, or raise to cancel."""
+    tokens = _PAUSE.set(hook), _LIMITS.set(limits)
     try:
         yield
     finally:
-        _PAUSE.reset(token)
+        _PAUSE.reset(tokens[0])
+        _LIMITS.reset(tokens[1])
 
 
 def pause() -> None:
-    """Call the hook of `pausing`; readers do so for every line, value or row."""
+    """Call the hook of `reading_for`; readers do so for every line, value or row."""
     _PAUSE.get()()
+
+
+def paced(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items with a pause before each."""
+    for item in items:
+        pause()
+        yield item
 
 
 @contextlib.contextmanager
@@ -128,7 +141,7 @@ def reading_errors(path: Path | str) -> Iterator[None]:
 
 def _unpacked(file: IO[bytes]) -> IO[bytes]:
     """Return the decompressed content of a file, which its first bytes show to be gzip or xz; else the file."""
-    buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(file)  # type: ignore[arg-type,type-var]
+    buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(file)  # type: ignore[type-var]
     start = buffered.peek(len(XZ))
     if start.startswith(GZIP):
         return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]
@@ -166,8 +179,7 @@ def strict_lines(file: IO[bytes], name: str = "", limits: Limits = STREAMED) -> 
     """
     good = bad = 0
     cut = _cut_lines(file, limits.cell)
-    for number, line in enumerate(cut, 1):
-        pause()
+    for number, line in enumerate(paced(cut), 1):
         limits.check(lines=number)
         if number == 1:
             _check_start(line, name)
@@ -318,13 +330,28 @@ class Content:
 
     @cached_property
     def lines(self) -> list[str]:
-        """Lines of the text, without line breaks; a final line break adds no empty line."""
-        return text_lines(self.text)
+        """Lines of the text, without line breaks; a final line break adds no empty line.
+
+        JSON with a longer line than `limits.cell` counts as a blank line; raise AttnvizError for such a line of other
+        text.
+        """
+        lines = text_lines(self.text)
+        if (length := max(map(len, lines), default=0)) <= self.limits.cell:
+            return lines
+        if self.text.lstrip()[:1] in ("{", "["):
+            return [""]
+        raise AttnvizError(
+            gettext(
+                "A line of the file has {count} characters; at most {most} can be read.",
+                count=f"{length:,}",
+                most=f"{self.limits.cell:,}",
+            )
+        )
 
     @cached_property
     def filled(self) -> list[tuple[int, str]]:
         """Lines that are not blank, with their numbers from 1."""
-        return [(number, line) for number, line in enumerate(self.lines, 1) if line.strip()]
+        return [(number, line) for number, line in enumerate(paced(self.lines), 1) if line.strip()]
 
     @cached_property
     def _json(self) -> tuple[list[Any] | None, str]:
@@ -355,14 +382,19 @@ def text_lines(text: str) -> list[str]:
     return lines[:-1] if not lines[-1] else lines
 
 
-def open_content(path: str | Path, encoding: str | None = None, limits: Limits = LIMITS) -> Content:
-    """Return the content of the file at `path`; raise AttnvizError where it cannot be read or is too large."""
+def open_content(path: str | Path, encoding: str | None = None, limits: Limits | None = None) -> Content:
+    """Return the content of the file at `path`; raise AttnvizError where it cannot be read or is too large.
+
+    The limits are those of `reading_for`, unless others are given.
+    """
+    limits = limits or _LIMITS.get()
     with opened(Path(path)) as file:
         return Content(b"".join(blocks(file, limits)), str(path), encoding, limits)
 
 
-def content_of(data: bytes, name: str = "", encoding: str | None = None, limits: Limits = LIMITS) -> Content:
-    """Return the content of `data`, decompressed where it is gzip or xz; raise AttnvizError where that fails."""
+def content_of(data: bytes, name: str = "", encoding: str | None = None, limits: Limits | None = None) -> Content:
+    """Return the content of `data`, decompressed where it is gzip or xz; raise AttnvizError as `open_content` does."""
+    limits = limits or _LIMITS.get()
     if data.startswith((GZIP, XZ)):
         with reading_errors(""), _unpacked(io.BytesIO(data)) as file:
             data = b"".join(blocks(file, limits))
@@ -430,27 +462,34 @@ def opened_parquet(file: Path | IO[bytes], wanted: Container[str], limits: Limit
             raise ValueError(f"{metadata.num_columns:,} columns, {metadata.num_row_groups:,} row groups")
         leaves = [found.schema.column(place) for place in range(metadata.num_columns)]
         places = [place for place, leaf in enumerate(leaves) if leaf.path.partition(".")[0] in wanted]
-        texts = [leaves[place].path for place in places if leaves[place].physical_type == "BYTE_ARRAY"]
+        texts = {leaves[place].path for place in places if leaves[place].physical_type == "BYTE_ARRAY"}
         chunks = [metadata.row_group(group).column(k) for group in range(metadata.num_row_groups) for k in places]
-        limits.check(
-            bytes=sum(chunk.total_uncompressed_size for chunk in chunks),
-            pairs=metadata.num_rows,
-            values=sum(chunk.num_values for chunk in chunks),
-        )
+    limits.check(
+        bytes=sum(chunk.total_uncompressed_size for chunk in chunks),
+        pairs=metadata.num_rows,
+        values=sum(chunk.num_values for chunk in chunks),
+    )
+    # Arrow cannot read these encodings as dictionaries.
+    texts -= {chunk.path_in_schema for chunk in chunks if any(one.startswith("DELTA") for one in chunk.encodings)}
     repeating = (chunk.total_uncompressed_size for chunk in chunks if "DELTA_BYTE_ARRAY" in chunk.encodings)
-    with parquet.ParquetFile(file, page_checksum_verification=True, read_dictionary=texts) as found:
+    with parquet.ParquetFile(file, page_checksum_verification=True, read_dictionary=[*texts]) as found:
         yield found, max(repeating, default=0)
 
 
 def cut_texts(values: Any, longest: int, errors: str = "replace") -> list[str | None]:
-    """Return the texts of an Arrow dictionary array, each cut to `longest` bytes; equal ones take memory once.
+    """Return the texts of an Arrow array, each cut to `longest` bytes; those of a dictionary take memory once.
 
     `errors` says what becomes of invalid UTF-8, as in `bytes.decode`. A null is None.
     """
-    buffers = {index: values.dictionary[index].as_buffer() for index in values.indices.unique().drop_null().to_pylist()}
+    from pyarrow import types
+
+    places, used = list[int | None](range(len(values))), values
+    if types.is_dictionary(values.type):
+        places, used = values.indices.to_pylist(), values.dictionary
+    buffers = {place: used[place].as_buffer() for place in {*places} - {None}}
     texts = {
-        index: _without_partial_character(bytes(buffer[:longest])).decode("utf-8", errors)
-        for index, buffer in buffers.items()
+        place: _without_partial_character(bytes(buffer[:longest])).decode("utf-8", errors)
+        for place, buffer in buffers.items()
         if buffer is not None
     }
-    return [texts.get(index) for index in values.indices.to_pylist()]
+    return [texts.get(place) for place in places]

@@ -248,7 +248,9 @@ def _parquet_rows(path: Path) -> Iterator[Line | Skipped]:
 
 def _cells(column: Any) -> list[str | None]:
     """Return the texts of a column; invalid UTF-8 becomes U+FFFD, which makes a line invalid."""
-    return cut_texts(column, _LIMITS.cell) if pa.types.is_dictionary(column.type) else [None] * len(column)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    is_text = any(check(kind) for check in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary))
+    return cut_texts(column, _LIMITS.cell) if is_text else [None] * len(column)
 
 
 def _line_or_skipped(number: int, source: str, target: str | None = None) -> Line | Skipped:

@@ -27,7 +27,7 @@ from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tok
 from attnviz.importing.attention_reader import read_bytes, records_of_files
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, language, ngettext, set_language
-from attnviz.reading import PARQUET, Limits, content_of, pausing
+from attnviz.reading import PARQUET, UPLOADED, Limits, content_of, reading_for
 from attnviz.ui.corpus_tables import offered_tables
 from attnviz.ui.resources import translator_in
 
@@ -132,7 +132,7 @@ class Job:
         """
         set_language(code)
         try:
-            with _RUN_LOCK, pausing(self.check_cancelled):
+            with _RUN_LOCK, reading_for(self.check_cancelled, UPLOADED):
                 self.report_progress(None)
                 self._start_time = time.monotonic()
                 make(self)
