@@ -79,7 +79,8 @@ class Limits:
     def check(self, *, bytes: int = 0, lines: int = 0, pairs: int = 0, values: int = 0) -> None:  # noqa: A002
         """Raise AttnvizError where a count exceeds its limit."""
         if bytes > self.bytes:
-            raise AttnvizError(gettext("The file is larger than {most} MB.", most=f"{self.bytes / 10**6:g}"))
+            most = self.bytes / 10**6 if self.bytes % 10**6 else self.bytes // 10**6
+            raise AttnvizError(gettext("The file is larger than {most} MB.", most=most))
         if lines > self.lines:
             raise AttnvizError(gettext("The file has more than {most} lines. Divide the file.", most=f"{self.lines:,}"))
         if pairs > self.pairs:
@@ -136,6 +137,8 @@ def reading_errors(path: Path | str) -> Iterator[None]:
         if not isinstance(error, AttnvizError):
             reason = getattr(error, "strerror", None) or message[:80]
             message = gettext("The file cannot be read: {reason}.", reason=reason)
+        if isinstance(error, EOFError):
+            message = gettext("The compressed file is cut short: copy it again.")
         raise AttnvizError(gettext("{path}: {error}", path=path, error=message) if str(path) else message) from error
 
 
