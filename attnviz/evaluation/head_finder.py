@@ -22,7 +22,7 @@ from attnviz.evaluation.scoring import GoldScorer
 from attnviz.files import replace_text
 from attnviz.importing.attention_reader import read_attention
 from attnviz.languages import gettext
-from attnviz.text_files import reading_errors
+from attnviz.reading import reading_errors
 from attnviz.trace import Aligned
 
 Criterion = Literal["aer", "mutual", "erased"]
@@ -60,11 +60,8 @@ class FoundHeads:
         Raise AttnvizError where the file exists and is no JSON object, or cannot be read or written.
         """
         path = Path(path)
-        try:
-            with reading_errors(path):
-                fields = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        except ValueError as error:
-            raise AttnvizError(gettext("The file {path} is not a JSON object.", path=path)) from error
+        with reading_errors(path):
+            fields = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         if not isinstance(fields, dict):
             raise AttnvizError(gettext("The file {path} is not a JSON object.", path=path))
         # transformers 5 ignores further fields of a generation config that it made from a model's config.

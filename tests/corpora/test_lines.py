@@ -16,7 +16,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.corpora.lines import Line, Skipped, count_lines, read_lines
 from attnviz.errors import AttnvizError
-from attnviz.text_files import KINDS_OF_FILES
+from attnviz.reading import KINDS_OF_FILES
 from tests.snapshots import plain
 
 PAIRS = [("Two dogs play.", "Deux chiens jouent."), ("It's here!", "C'est là !")]

@@ -26,7 +26,7 @@ from attnviz.figures.corpus import histogram_figure, scatter_figure
 from attnviz.languages import set_language
 from attnviz.translator import Translator
 from attnviz.ui.corpus import corpus_page, jobs
-from attnviz.ui.corpus.jobs import MOST_MEGABYTES, MOST_UNPACKED, begin, job_of
+from attnviz.ui.corpus.jobs import LIMITS, MOST_MEGABYTES, begin, job_of
 from attnviz.ui.corpus.table import (
     COPIED,
     ERRORS,
@@ -200,7 +200,7 @@ def test_unusable_files_are_reported(models_folder: Path, snapshot: SnapshotAsse
     with pytest.raises(AttnvizError) as error:
         begin("somebody", "x.tsv", b"x" * ((MOST_MEGABYTES << 20) + 1), model)
     with pytest.raises(AttnvizError):
-        begin("somebody", "x.tsv.xz", lzma.compress(bytes((MOST_UNPACKED << 20) + 1)), model)
+        begin("somebody", "x.tsv.xz", lzma.compress(bytes(LIMITS.bytes + 1)), model)
     problems["too large"] = str(error.value)
     for name in ("x.\0/docx", "x.png", "tsv", ""):
         with pytest.raises(AttnvizError) as error:

@@ -25,14 +25,13 @@ from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.attention_table import attention_table
 from attnviz.corpora.job import table_metadata
-from attnviz.corpora.lines import ENDINGS, extensions_text, readable
+from attnviz.corpora.lines import check_table, extensions_text, readable, without_compression
 from attnviz.evaluation.scoring import ScoredLinks, by_record, score
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.importing.attention_reader import read_bytes, records_of_files
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, language, ngettext, set_language
-from attnviz.reading import content_of
-from attnviz.text_files import decompressed
+from attnviz.reading import PARQUET, UPLOADED, Limits, content_of, reading_for
 from attnviz.ui.corpus_tables import offered_tables
 from attnviz.ui.resources import translator_in
 
@@ -40,8 +39,8 @@ MOST_LINES = 1000
 """Largest number of lines in an uploaded file; the command has no limit."""
 MOST_MEGABYTES = 1
 """Largest size of an uploaded file, in megabytes."""
-MOST_UNPACKED = 16
-"""Largest size of a decompressed file, in megabytes: a small archive may expand to gigabytes."""
+LIMITS = Limits(bytes=16 * 10**6)
+"""Limits of a file of sentence pairs: a small archive may expand to gigabytes."""
 _MAX_TABLES, _MAX_BYTES = 100, 256 << 20
 """Number of tables that are stored, and bytes of their files; a link to a dropped table shows an error."""
 _MAX_HELD = 5
@@ -146,7 +145,7 @@ class Job:
         """
         set_language(code)
         try:
-            with _RUN_LOCK:
+            with _RUN_LOCK, reading_for(self.check_cancelled, UPLOADED):
                 self.report_progress(None)
                 self._start_time = time.monotonic()
                 make(self)
@@ -161,10 +160,14 @@ class Job:
                 self.problem = self.problem or gettext("No statistics could be computed for {name}.", name=self.name)
                 self._delete_files()
 
-    def report_progress(self, progress: Progress | None) -> None:
-        """Store the progress; raise Cancelled if the visitor has cancelled the job."""
+    def check_cancelled(self) -> None:
+        """Raise Cancelled if the visitor has cancelled the job."""
         if self._cancelled.is_set():
             raise Cancelled
+
+    def report_progress(self, progress: Progress | None) -> None:
+        """Store the progress; raise Cancelled if the visitor has cancelled the job."""
+        self.check_cancelled()
         self.progress = progress
 
     def forget(self) -> None:
@@ -210,10 +213,11 @@ def begin(visitor: str, name: str, content: bytes, model: str, gold: bytes | Non
                 most=MOST_MEGABYTES,
             )
         )
-    content, plain = decompressed(content, name, MOST_UNPACKED * 10**6)
-    # The uploaded name is displayed but never used as a path, except for known endings.
-    known_endings = [ending for ending in Path(plain).suffixes[-1:] if ending in ENDINGS]
-    pairs = f"pairs{''.join(known_endings)}"
+    content = content_of(content, name, limits=LIMITS).data
+    # The uploaded name is displayed but never used as a path, except for its ending, which is a known one.
+    pairs = f"pairs{without_compression(Path(name)).suffix}"
+    if content.startswith(PARQUET):
+        check_table(content, LIMITS)
     digest = translator_in(model, "cpu").weights_digest
     parts = (content, gold or b"", digest.encode())
     return _begin(visitor, name, parts, partial(_measure_pairs, model, pairs, content, gold))
