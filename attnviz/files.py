@@ -1,10 +1,14 @@
-"""Replace files atomically, read ZIP archives within a size limit, and list the exceptions of damaged array files."""
+"""Replace files atomically, refuse pipes and devices, read ZIP archives within a size limit.
+
+`DAMAGED` lists the exceptions of damaged array files.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shutil
+import stat
 import struct
 import tokenize
 import zipfile
@@ -13,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
 
 DAMAGED = (
     OSError,
@@ -63,6 +68,22 @@ def replacing(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise AttnvizError(f"The file {path} cannot be written: {error.strerror or error}.") from error
+
+
+def check_regular(path: str | Path) -> None:
+    """Raise AttnvizError where `path` is a pipe, socket or device, which may never end or never begin.
+
+    Call it for files that were found in a folder. A file that the user names may be a pipe, such as `<(command)`. A
+    missing file and a folder pass, since opening them fails at once.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise AttnvizError(
+            gettext("{path} is a pipe or a device. Replace it by a regular file, or remove it.", path=path)
+        )
 
 
 class ArchiveReader:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import resource
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
 from attnviz.export import save
-from attnviz.files import replace_bytes, replace_text
+from attnviz.files import check_regular, replace_bytes, replace_text
 from attnviz.trace import Trace, WhatIfs
 from tests.figures import synthetic
 from tests.snapshots import plain
@@ -88,3 +88,15 @@ def test_pipe_is_written_directly(tmp_path: Path) -> None:
 def test_folder_cannot_be_replaced_as_file(tmp_path: Path) -> None:
     with pytest.raises(AttnvizError):
         replace_text(tmp_path, "text")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_only_regular_files_pass(tmp_path: Path, make: Callable[[Path], None], snapshot: SnapshotAssertion) -> None:
+    odd, regular = tmp_path / "odd", tmp_path / "regular"
+    make(odd)
+    regular.write_text(OLD, encoding="utf-8")
+    for path in (regular, tmp_path, tmp_path / "missing"):
+        check_regular(path)
+    with pytest.raises(AttnvizError) as error:
+        check_regular(odd)
+    assert plain(error.value, tmp_path) == snapshot
