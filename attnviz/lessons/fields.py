@@ -12,6 +12,7 @@ import yaml
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
+from attnviz.text import with_symbols
 
 MOST_BYTES = 256_000
 """Size of the largest file: a lesson for an hour has about 20,000 bytes, and PyYAML reads 100,000 a second."""
@@ -204,7 +205,8 @@ def text_of(node: yaml.Node, name: str) -> str:
         fail(
             line_of(node), gettext("{name} must be a text; found {found}.", name=quoted(name), found=description(node))
         )
-    return re.sub(r"[ \t\r\n]+", " ", node.value).strip(" ")  # no-break spaces stay
+    text = re.sub(r"[ \t\r\n]+", " ", node.value).strip(" ")  # no-break spaces stay
+    return with_symbols(text)  # YAML's escapes may name half a character (a lone surrogate)
 
 
 def checked_choice(node: yaml.Node, name: str, values: Collection[str]) -> str:

@@ -257,3 +257,10 @@ def test_error_names_the_file(tmp_path: Any, snapshot: SnapshotAssertion) -> Non
         with pytest.raises(AttnvizError) as refused:
             read_lesson(path)
         assert plain(refused.value, tmp_path) == snapshot
+
+
+def test_half_characters_and_controls_become_symbols() -> None:
+    lesson = parse_lesson(
+        b'attnviz-lesson: 1\ntitle: "\\uD800 \\e"\nsentences: [{sentence: x, questions: [{question: q}]}]'
+    )
+    assert str(lesson.title) == "\ufffd ␛"
