@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from attnviz.languages import decimal_mark, thousands_mark
 from attnviz.palette import FONT, Palette
+from attnviz.text import with_symbols
 from attnviz.wording.labels import LONGEST, shorten
 
 Spec = dict[str, Any]
@@ -126,10 +127,10 @@ def escape(text: str) -> str:
     """Return `text` escaped so that Plotly draws these characters.
 
     In labels and hover texts Plotly interprets some HTML (`<b>`, `<br>`, `<a href>`), character entities, and `$...$`
-    as LaTeX where MathJax is loaded.
+    as LaTeX where MathJax is loaded. Characters that SVG cannot hold become symbols.
     """
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return text.replace("$", "&#36;").replace("\n", " ")
+    text = with_symbols(text.replace("\n", " "))
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
 
 
 def axis_labels(names: Iterable[str], longest: int = LONGEST) -> list[str]:

@@ -13,6 +13,7 @@ import yaml
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.reading import Limits, content_of, pause
+from attnviz.text import with_symbols
 
 LIMITS = Limits(bytes=256_000, values=20_000)
 """A lesson for an hour has about 20,000 bytes and 1,000 nodes, and PyYAML reads 100,000 bytes a second."""
@@ -215,7 +216,8 @@ def text_of(node: yaml.Node, name: str) -> str:
         fail(
             line_of(node), gettext("{name} must be a text; found {found}.", name=quoted(name), found=description(node))
         )
-    return re.sub(r"[ \t\r\n]+", " ", node.value).strip(" ")  # no-break spaces stay
+    text = re.sub(r"[ \t\r\n]+", " ", node.value).strip(" ")  # no-break spaces stay
+    return with_symbols(text)  # YAML's escapes may name half a character (a lone surrogate)
 
 
 def checked_choice(node: yaml.Node, name: str, values: Collection[str]) -> str:

@@ -289,3 +289,10 @@ def test_aliases_never_multiply_a_lesson(name: str, snapshot: SnapshotAssertion)
 def test_alias_of_a_text_is_read() -> None:
     (sentence,) = parse_lesson(repeated(f"[{SENTENCE}]", "[{question: Q}]")).sentences
     assert sentence.target == sentence.sentence == "I am here."
+
+
+def test_half_characters_and_controls_become_symbols() -> None:
+    lesson = parse_lesson(
+        b'attnviz-lesson: 1\ntitle: "\\uD800 \\e"\nsentences: [{sentence: x, questions: [{question: q}]}]'
+    )
+    assert str(lesson.title) == "\ufffd ␛"
