@@ -112,11 +112,10 @@ class AttentionRecords(Sequence[Attention]):
             )
         source = source or self._given_tokens(self.source, index, pair)
         target = target or self._given_tokens(self.target, index, pair)
-        options = self.options
-        if normalise is not None:
-            options = dataclasses.replace(options, normalise=normalise)
-        if unescape is not None:
-            options = dataclasses.replace(options, unescape=unescape)
+        given = {"normalise": normalise, "unescape": unescape}
+        options = dataclasses.replace(
+            self.options, **{name: choice for name, choice in given.items() if choice is not None}
+        )
         counting = Counting(0, ends=False)
         if pair.links is not None:
             counting = self._link_counting_with(index, source, target) if typed else self.link_counting
