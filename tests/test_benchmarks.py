@@ -14,7 +14,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.text import LONGEST_SENTENCE
-from tests.benchmarks import page_load, visitors
+from tests.benchmarks import page_load, soak, visitors
 from tests.benchmarks.checkouts import checkout, count
 from tests.benchmarks.visitor import Mistake, Visitor
 from tests.browser.server import running_server
@@ -93,3 +93,20 @@ def test_simulated_visitors_get_their_translations(tmp_path: Path, model_folder:
     assert len(turn.health) > 5
     assert 0.1 < turn.processor < 600
     assert all(sent > 100 for sent in turn.kilobytes)
+
+
+def test_soak_visits_the_pages_in_turn(
+    tmp_path: Path, model_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(model_folder, tmp_path / "en-fr")
+    monkeypatch.setattr(soak, "FILES_EVERY", 2)
+    options = argparse.Namespace(pages=("translate", "lab"), visits=2, seconds=1)
+    with running_server(tmp_path, tmp_path / "page.log") as server:
+        growth, mistakes = asyncio.run(soak.soak(*server, options))
+    rows = [row.split() for row in capsys.readouterr().out.splitlines()]
+    assert mistakes == []
+    assert [row[0] for row in rows[:2]] == ["translate", "lab"][: len(rows)]
+    assert [int(row[1]) for row in rows] == [2 * number for number in range(1, len(rows) + 1)]
+    assert all(float(row[3]) > 20 for row in rows)
+    assert set(growth) <= set(options.pages)
+    assert growth
