@@ -382,7 +382,8 @@ def _files_of(name: str, accepted: Callable[[Path], bool]) -> list[str]:
         if any(sign in name for sign in _SIGNS) and not (is_local and Path(name).exists()):
             files = sorted(system.glob(path))
         elif system.isdir(path):
-            files = sorted(file for file in system.ls(path, detail=False) if accepted(Path(file)))
+            found = sorted(file for file in system.ls(path, detail=False) if accepted(Path(file)))
+            files = [file for file in found if not is_local or Path(file).is_file()]  # a pipe would never end
         else:
             return [name]
         if not files:

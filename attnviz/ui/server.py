@@ -33,6 +33,7 @@ from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.memory import return_memory
 from attnviz.ui.components import loader
 from attnviz.ui.request_filter import GUARD, frame_ancestors
+from attnviz.ui.session_expiry import SessionExpiry
 
 FOR_EVER = "public, max-age=31536000, immutable"
 """Cache-Control header of content whose name changes whenever it changes."""
@@ -303,7 +304,7 @@ ROUTES = [
 ]
 """Routes beside Streamlit's own."""
 
-MIDDLEWARE = [GUARD, Middleware(_Redirection), Middleware(_PageHeaders)]
+MIDDLEWARE = [GUARD, Middleware(SessionExpiry), Middleware(_Redirection), Middleware(_PageHeaders)]
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ import re
 import secrets
 import time
 import urllib.request
+from collections import defaultdict
 from http.cookies import SimpleCookie
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -105,9 +106,13 @@ class Visitor:
             raise Mistake(f"the page is at step {self._shown['step']}, not {wanted}")
         return took + await self._fetch("verification")
 
-    async def read(self) -> float:
-        """Fetch the data of all figures one after the other, as an idle browser does; return the seconds that took."""
-        return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in self._places])
+    async def read(self, *, everything: bool = False) -> float:
+        """Fetch the data of all figures one after the other, as an idle browser does; return the seconds that took.
+
+        With `everything`, fetch also what only this session has: tables, files to save, and some figures.
+        """
+        places = [name for name, place in self._places.items() if everything or "session-payload" not in place]
+        return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in places])
 
     async def upload(self, name: str, content: bytes) -> float:
         """Give the page a file to open; return the seconds until it had taken or refused it."""
@@ -171,7 +176,7 @@ class Visitor:
         if name not in self._places:
             return 0.0
         place, started = urlsplit(self._address), time.perf_counter()
-        path = self._places[name].format(step=self._shown["step"], word="", selection="", size="")
+        path = self._places[name].format_map(defaultdict(str, step=self._shown.get("step", 0)))
         headers += f"Host: {place.netloc}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n"
         reader, writer = await asyncio.open_connection(place.hostname, place.port)
         try:
@@ -234,7 +239,9 @@ class Visitor:
         self._widgets[key] = identity
         if not element.HasField("bidi_component"):
             return
-        if place := re.search(r'"at": ?"(attnviz-(?:shared-payload|record)[^"]*)"', element.bidi_component.json):
+        if place := re.search(
+            r'"at": ?"(attnviz-(?:shared-payload|session-payload|record)[^"]*)"', element.bidi_component.json
+        ):
             self._places[key] = place[1]
         if key == "acknowledgement":
             self._handled = _sent(element.bidi_component.json)["handledByTab"].get(self._tab, 0)
