@@ -38,6 +38,10 @@ class Format:
     """Return what similar content of no known format lacks, and how to get it; None for content that is not similar."""
     aliases: tuple[str, ...] = ()
     """Other names accepted by `format=`."""
+    example: str = ""
+    """How such a file looks, as Markdown."""
+    written_by: str = ""
+    """The commands that write it, as Markdown."""
 
 
 def is_number(text: str) -> bool:

@@ -643,13 +643,20 @@ def _is_model_row(cells: list[str]) -> bool:
 
 ANY = Format("", "", read_lines, line_near_miss)
 """All formats of the table as one: the layout that fits best is found among all of them."""
-FORMATS = tuple(
-    Format(
+
+
+def _format(name: str) -> Format:
+    """Return a format of the table, which may have several layouts."""
+    layouts = [layout for layout in LAYOUTS if layout.name == name]
+    return Format(
         name,
-        next(one.title for one in LAYOUTS if one.name == name),
+        layouts[0].title,
         partial(read_lines, name=name),
         line_near_miss,
-        tuple(alias for one in LAYOUTS if one.name == name for alias in one.aliases),
+        tuple(alias for layout in layouts for alias in layout.aliases),
+        "; ".join(f"`{layout.example}`" for layout in layouts),
+        "; ".join(layout.written_by for layout in layouts if layout.written_by),
     )
-    for name in dict.fromkeys(one.name for one in LAYOUTS)
-)
+
+
+FORMATS = tuple(map(_format, dict.fromkeys(layout.name for layout in LAYOUTS)))
