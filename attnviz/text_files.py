@@ -184,7 +184,7 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
 
 def _is_csv(line: str) -> bool:
     """Return whether a line without tabs has two quoted columns, or two columns separated by a semicolon or comma."""
-    if "\t" in line:
+    if "\t" in line or "\r" in line:
         return False
     return any(
         len(next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])) == 2

@@ -358,7 +358,7 @@ def common_numbers(
     if own and theirs:
         return own, theirs, ""
     given, count = (own, their_count) if own else (theirs or (), own_count)
-    if max(given) <= count:
+    if max(given, default=0) <= count:
         return own or range(1, own_count + 1), theirs or range(1, their_count + 1), ""
     if [*given] == [*range(given[0], given[0] + count)]:
         remark = gettext(

@@ -67,4 +67,7 @@ def matrix_of(rows: Sequence[Sequence[str]]) -> NDArray[np.float64]:
                 most=MOST_TOKENS + 1,
             )
         )
+    for row in rows:
+        if not are_weights(row):
+            raise AttnvizError(gettext("“{text}” is not a row of weights.", text=" ".join(row)[:60]))
     return np.array(rows, dtype=np.float64)

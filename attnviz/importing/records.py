@@ -112,9 +112,10 @@ class AttentionRecords(Sequence[Attention]):
             )
         source = source or self._given_tokens(self.source, index, pair)
         target = target or self._given_tokens(self.target, index, pair)
-        given = {"normalise": normalise, "unescape": unescape}
         options = dataclasses.replace(
-            self.options, **{name: choice for name, choice in given.items() if choice is not None}
+            self.options,
+            normalise=self.options.normalise if normalise is None else normalise,
+            unescape=self.options.unescape if unescape is None else unescape,
         )
         counting = Counting(0, ends=False)
         if pair.links is not None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from attnviz.importing.format import NUMBER, Format, are_weights, is_number, mat
 from attnviz.importing.link_text import Ends, Link, Links, are_links, links_of, parse_links
 from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences
 from attnviz.languages import gettext
-from attnviz.reading import Content
+from attnviz.reading import Content, paced
 from attnviz.trace.attention_builder import split_tokens
 
 BAR = "|||"
@@ -96,9 +96,7 @@ class Layout:
 
     def fields(self, line: str, form: str = "") -> dict[str, str] | None:
         """Return the fields of a line by their names; None where the line has another layout."""
-        form = form or self.form
-        separator = next((one for one in (BAR, "\t", " ") if one in form), "\n")
-        names = [name.strip() for name in form.split(separator)]
+        separator, names = _parsed(form or self.form)
         parts = line.split(None, len(names) - 1) if separator == " " else line.split(separator)
         parts = [part.strip(" \t") for part in parts]
         if _REST in names:
@@ -116,6 +114,13 @@ class Layout:
                 return None
             found[bare] = part[len(prefix + dash) :]
         return found
+
+
+@cache
+def _parsed(form: str) -> tuple[str, tuple[str, ...]]:
+    """Return the separator of the fields of a form, and their names."""
+    separator = next((one for one in (BAR, "\t", " ") if one in form), "\n")
+    return separator, tuple(name.strip() for name in form.split(separator))
 
 
 def _is_valid(name: str, text: str) -> bool:
@@ -314,7 +319,7 @@ def _items(layout: Layout, content: Content) -> list[Item] | None:
     most = max(len(content.filled) // 10, int(len(content.filled) > 2))
     items, bad = list[Item](), 0
     # Blank lines are pairs, unless pairs have numbers.
-    for number, line in content.filled if "id" in layout.form.split() else enumerate(content.lines, 1):
+    for number, line in paced(content.filled if "id" in layout.form.split() else enumerate(content.lines, 1)):
         fields = layout.fields(line) if line.strip() else {}
         items.append(Item(number, fields, line))
         bad += fields is None
@@ -328,7 +333,7 @@ def _blocks(layout: Layout, content: Content) -> list[Item] | None:
     if not content.filled or layout.fields(content.filled[0][1]) is None:
         return None
     found = list[tuple[Item, list[str]]]()
-    for number, line in enumerate(content.lines, 1):
+    for number, line in paced(enumerate(content.lines, 1)):
         fields = layout.fields(line)
         if fields is not None or (BAR in line and BAR in layout.form):
             found.append((Item(number, fields, line), []))
@@ -352,11 +357,14 @@ def _keyed_lines(layout: Layout, content: Content) -> list[Item] | None:
     """
     pairs, others, order = dict[int, dict[str, list[str]]](), 0, list[int]()
     lines = dict[int, int]()
-    for number, line in content.filled:
+    for number, line in paced(content.filled):
         # Columns with words or links have tabs beside spaces.
         in_columns = not layout.further and "\t" in line and (" " in line.strip() or line.endswith("\t"))
-        forms = () if in_columns else (layout.form, *layout.further)
+        is_other = in_columns or (layout.further and line[1:2] != "-")
+        forms = () if is_other else (layout.form, *layout.further)
         fields = next((one for form in forms if (one := layout.fields(line, form)) is not None), None)
+        if fields is None and not layout.further:
+            return None
         others += fields is None
         for name, text in (fields or {}).items():
             pair = int((fields or {})["id"])
@@ -371,7 +379,7 @@ def _keyed_lines(layout: Layout, content: Content) -> list[Item] | None:
         more = {pair: {"repeated": "1"} if len(pairs[pair].get("positions", ())) > 1 else {} for pair in kept}
         return [Item(lines[one], {name: texts[0] for name, texts in pairs[one].items()} | more[one]) for one in kept]
     marked = all(link.split()[2:3] for fields in pairs.values() for link in fields["link"])
-    if others or not order or order != sorted(order) or (order[0] > 1 and not marked):
+    if not order or order != sorted(order) or (order[0] > 1 and not marked):
         return None
     if order[-1] - order[0] >= MOST_PAIRS:
         raise AttnvizError(
@@ -590,7 +598,7 @@ def _segments(text: str) -> SentencePair:
 
 def line_near_miss(content: Content) -> str | None:
     """Return what lines that resemble a layout lack, and how to get it; None for other lines."""
-    lines = content.filled
+    lines = content.filled[:_SAMPLE]
     if not lines:
         return None
     if any(line.startswith("H-") and "\t" in line for _, line in lines):
@@ -614,7 +622,7 @@ def line_near_miss(content: Content) -> str | None:
                 number=number,
                 line=line.strip()[:60],
             )
-    for number, line in lines[:_SAMPLE]:
+    for number, line in lines:
         if any(are_links(part) for bars in line.split(BAR) for part in bars.split("\t")):
             return gettext(
                 "Line {number} has links, but its fields are not in an order that attnviz knows: “{line}”. Write the "
