@@ -102,11 +102,23 @@ def test_soak_visits_the_pages_in_turn(
     monkeypatch.setattr(soak, "FILES_EVERY", 2)
     options = argparse.Namespace(pages=("translate", "lab"), visits=2, seconds=1)
     with running_server(tmp_path, tmp_path / "page.log") as server:
-        growth, mistakes = asyncio.run(soak.soak(*server, options))
+        turns, mistakes = asyncio.run(soak.soak(*server, options))
     rows = [row.split() for row in capsys.readouterr().out.splitlines()]
     assert mistakes == []
-    assert [row[0] for row in rows[:2]] == ["translate", "lab"][: len(rows)]
-    assert [int(row[1]) for row in rows] == [2 * number for number in range(1, len(rows) + 1)]
-    assert all(float(row[3]) > 20 for row in rows)
-    assert set(growth) <= set(options.pages)
-    assert growth
+    assert [row[0] for row in rows] == [turn.page for turn in turns]
+    assert [turn.page for turn in turns[:2]] == ["translate", "lab"][: len(turns)]
+    assert [turn.visits for turn in turns] == [2 * number for number in range(1, len(turns) + 1)]
+    assert all(turn.memory > 20 for turn in turns)
+
+
+def test_soak_computes_the_growth_of_the_second_half() -> None:
+    """The memory grows by 300 MiB while the server warms up, and then by 2 MiB in ten visits."""
+    turns = [
+        soak.Turn(("lab", "why")[turn % 2], 10 * turn, turn, 500 + min(100 * turn, 300) + 2 * turn, 0.2)
+        for turn in range(1, 21)
+    ]
+    assert soak.table(turns).splitlines()[1:] == [
+        "  why           +0.20",
+        "  lab           +0.20",
+        "A thousand visits: +200 MiB; the aim is at most 100",
+    ]

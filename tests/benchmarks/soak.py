@@ -18,7 +18,7 @@ import itertools
 import statistics
 import tempfile
 import time
-from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -45,30 +45,57 @@ async def visit(address: str, page: str, number: int) -> None:
     await visitor.leave()
 
 
-async def soak(address: str, process: int, options: argparse.Namespace) -> tuple[dict[str, list[float]], list[str]]:
+@dataclass(frozen=True)
+class Turn:
+    """Measurements after some visits in a row of the same page."""
+
+    page: str
+    visits: int
+    """So far, of all pages."""
+    seconds: float
+    memory: float
+    """Resident memory of the server, in MiB."""
+    grown: float
+    """Growth of the memory since the turn before, in MiB a visit."""
+
+
+async def soak(address: str, process: int, options: argparse.Namespace) -> tuple[list[Turn], list[str]]:
     """Visit the pages in turn until the time is over; print a line for each turn of a page.
 
-    Return the growth a visit in each turn of the second half, in MiB, by page, and what the server failed to do.
+    Return the turns, and what the server failed to do.
     """
-    started, visits, before = time.monotonic(), itertools.count(1), resident(process)
-    growth: dict[str, list[float]] = defaultdict(list)
-    mistakes: list[str] = []
-    pages, past = itertools.cycle(options.pages), 0.0
-    while past < options.seconds:
+    started, before, turns = time.monotonic(), resident(process), list[Turn]()
+    visits, pages, mistakes = 0, itertools.cycle(options.pages), list[str]()
+    while not turns or turns[-1].seconds < options.seconds:
         page = next(pages)
         for _ in range(options.visits):
-            number = next(visits)
+            visits += 1
             try:
-                await visit(address, page, number)
+                await visit(address, page, visits)
             except (Mistake, OSError, EOFError) as error:
-                mistakes.append(f"visit {number}, {page}: {error}")
-        now, past = resident(process), time.monotonic() - started
-        grown, before = (now - before) / options.visits, now
-        if past > options.seconds / 2:
-            growth[page].append(grown)
+                mistakes.append(f"visit {visits}, {page}: {error}")
+        now = resident(process)
+        turn = Turn(page, visits, time.monotonic() - started, now, (now - before) / options.visits)
         files = len(list(Path(f"/proc/{process}/fd").iterdir()))
-        print(f"{page:12}{number:7}{past:6.0f}{now:9.0f}{grown:+9.2f}{threads(process):9}{files:7}", flush=True)
-    return growth, mistakes
+        print(
+            f"{page:12}{visits:7}{turn.seconds:6.0f}{now:9.0f}{turn.grown:+9.2f}{threads(process):9}{files:7}",
+            flush=True,
+        )
+        turns.append(turn)
+        before = now
+    return turns, mistakes
+
+
+def table(turns: list[Turn]) -> str:
+    """Return the growth a visit of each page, and that of all by a line through the memory, from the second half."""
+    late = [turn for turn in turns if turn.seconds > turns[-1].seconds / 2]
+    grown = {page: [turn.grown for turn in late if turn.page == page] for page in dict.fromkeys(t.page for t in late)}
+    lines = ["Growth a visit, second half, MiB:"]
+    lines += [f"  {page:12}{statistics.mean(values):+7.2f}" for page, values in grown.items()]
+    if len(late) > 1:
+        slope = statistics.linear_regression([turn.visits for turn in late], [turn.memory for turn in late]).slope
+        lines.append(f"A thousand visits: {1000 * slope:+.0f} MiB; the aim is at most {AIM}")
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -89,15 +116,11 @@ def main() -> None:
         with running_server(options.models.resolve(), log, repository=options.checkout, **settings) as server:
             time.sleep(TIDIED)  # its warm-up
             print(f"{'page':12}{'visits':>7}{'s':>6}{'MiB':>9}{'a visit':>9}{'threads':>9}{'files':>7}")
-            growth, mistakes = asyncio.run(soak(*server, options))
+            turns, mistakes = asyncio.run(soak(*server, options))
             time.sleep(options.session_seconds + 2 * TIDIED)
             after = resident(server[1])
         mistakes += [line for line in log.read_text(errors="replace").splitlines() if "Error:" in line]
-    print("Growth a visit, second half, MiB:")
-    for page, turns in growth.items():
-        print(f"  {page:12}{statistics.mean(turns):+7.2f}")
-    a_thousand = 1000 * statistics.mean(itertools.chain(*growth.values()))
-    print(f"  a thousand visits{a_thousand:+7.0f}{'' if a_thousand <= AIM else f', above the aim of {AIM}'}")
+    print(table(turns))
     print(f"{after:.0f} MiB once all sessions have ended; {len(mistakes)} mistakes")
     for mistake in mistakes[:5]:
         print(f"  {mistake[:300]}")
