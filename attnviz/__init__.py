@@ -9,7 +9,7 @@ from attnviz.trace.drawing import register_drawing
 
 if TYPE_CHECKING:
     from attnviz.evaluation.head_finder import find_heads
-    from attnviz.evaluation.scoring import alignment_error
+    from attnviz.evaluation.scoring import alignment_error, symmetrise
     from attnviz.evaluation.two_files import link_agreement
     from attnviz.importing.attention_reader import read_attention
     from attnviz.importing.huggingface import from_huggingface
@@ -27,6 +27,7 @@ __all__ = [
     "from_huggingface",
     "link_agreement",
     "read_attention",
+    "symmetrise",
 ]
 __version__ = "0.3.0"
 
@@ -38,6 +39,7 @@ _MODULES = {
     "from_huggingface": "importing.huggingface",
     "link_agreement": "evaluation.two_files",
     "read_attention": "importing.attention_reader",
+    "symmetrise": "evaluation.scoring",
 }
 """The module of each name that saved traces do not need; `Translator` imports torch, which loads slowly."""
 

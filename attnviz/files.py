@@ -1,18 +1,30 @@
-"""Replace files atomically, read ZIP archives within a size limit, and list the exceptions of damaged array files."""
+"""Replace files atomically, refuse pipes and devices, read ZIP archives within a size limit.
+
+`DAMAGED` lists the exceptions of damaged array files.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import secrets
 import shutil
+import stat
 import struct
+import sys
 import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
+
+if sys.platform != "win32":
+    import fcntl
 
 DAMAGED = (
     OSError,
@@ -35,6 +47,8 @@ DAMAGED = (
 
 _CHUNK = 1 << 20
 """Bytes that are unpacked at once."""
+_TEMPORARY = ".attnviz-"
+"""Begins the names of temporary files."""
 
 
 @contextlib.contextmanager
@@ -42,27 +56,73 @@ def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` to write to, and move it to `path` when the block ends.
 
     The content is on disk (fsync) before the move, which is atomic. Where the block fails or the process is killed,
-    `path` is unchanged. A symbolic link keeps its target, whose permissions stay; pipes and devices, such as
-    /dev/stdout, are written directly. Raise AttnvizError, naming the file, where it cannot be written.
+    `path` is unchanged; the next write in the folder removes what the killed process left. A symbolic link keeps its
+    target, whose permissions stay; pipes and devices, such as /dev/stdout, are written directly. Raise AttnvizError,
+    naming the file, where it cannot be written.
     """
     try:
+        if "\0" in str(path):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
         if path.exists() and not path.is_file():
             yield path
             return
         path = path.resolve()
-        temporary = path.with_name(f"{path.name}.tmp")
-        try:
-            yield temporary
-            with temporary.open("rb+") as file:
+        remove_abandoned(path.parent)
+        temporary, file = _locked_file(path.parent)
+        with file:
+            try:
+                yield temporary
                 os.fsync(file.fileno())
-            if path.exists():
-                shutil.copymode(path, temporary)
-            temporary.replace(path)
-            _sync_folder(path.parent)
-        finally:
-            temporary.unlink(missing_ok=True)
+                if path.exists():
+                    shutil.copymode(path, temporary)
+                temporary.replace(path)
+                _sync_folder(path.parent)
+            finally:
+                temporary.unlink(missing_ok=True)
     except OSError as error:
         raise AttnvizError(f"The file {path} cannot be written: {error.strerror or error}.") from error
+
+
+def _locked_file(folder: Path) -> tuple[Path, IO[bytes]]:
+    """Create an empty file in `folder`, which this process has locked until it closes it or ends."""
+    while True:
+        path = folder / f"{_TEMPORARY}{secrets.token_hex(8)}.tmp"
+        file = path.open("xb")
+        if sys.platform != "win32":
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if path.exists():  # `remove_abandoned` of another process may have come first
+            return path, file
+        file.close()
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove the temporary files in `folder` that no running process has locked."""
+    if sys.platform == "win32":
+        return
+    for path in folder.glob(f"{_TEMPORARY}*.tmp"):
+        with contextlib.suppress(OSError):
+            check = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+            try:
+                fcntl.flock(check, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+            finally:
+                os.close(check)
+
+
+def check_regular(path: str | Path) -> None:
+    """Raise AttnvizError where `path` is a pipe, socket or device, which may never end or never begin.
+
+    Call it for files that were found in a folder. A file that the user names may be a pipe, such as `<(command)`. A
+    missing file and a folder pass, since opening them fails at once.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise AttnvizError(
+            gettext("{path} is a pipe or a device. Replace it by a regular file, or remove it.", path=path)
+        )
 
 
 class ArchiveReader:

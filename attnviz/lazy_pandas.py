@@ -1,19 +1,11 @@
-"""The names of pandas that tables need, imported at the first use of one; a lock for that import.
+"""The names of pandas that tables need, imported at the first use of one.
 
-pandas takes 65 MiB together with pyarrow, which it imports, and half a second. The pictures of a page need neither.
-
-Code that makes a Plotly figure or its JSON holds `import_lock`: Plotly uses pandas even while another thread still
-imports it.
-"""
-
-import threading
-from typing import TYPE_CHECKING, Any
-
-import_lock = threading.RLock()
-"""Held while pandas is imported, and while Plotly makes a figure or its JSON.
-
+pandas takes 65 MiB together with pyarrow, which it imports, and a quarter of a second. The pictures of a page need
+neither. A program that draws in several threads imports pandas before it starts them, as the app does (`ui.server`):
 Plotly 7.1 takes pandas from `sys.modules` although another thread may still be importing it (plotly.py issue 2433).
 """
+
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pandas import NA as NA
@@ -29,7 +21,6 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        with import_lock:
-            import pandas
+        import pandas
 
         return getattr(pandas, name)

@@ -13,6 +13,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 Value = TypeVar("Value")
 
 
@@ -124,15 +126,26 @@ def cached_in(cache: LRUCache[Any]) -> Callable[[Callable[..., Value]], Callable
 
 
 def size_of(value: object) -> int:
-    """Return the approximate size of a value with everything it contains, in bytes.
+    """Return the approximate size of a value with everything it contains, in bytes; what occurs twice counts once.
 
-    Objects that occur twice count twice.
+    An array counts as the whole array that it is a view of, for it keeps that in memory.
     """
-    own = sys.getsizeof(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return own + sum(size_of(getattr(value, field.name)) for field in dataclasses.fields(value))
-    if isinstance(value, Mapping):
-        return own + sum(size_of(key) + size_of(item) for key, item in value.items())
-    if isinstance(value, (tuple, list)):
-        return own + sum(map(size_of, value))
-    return own
+    counted: dict[int, object] = {}  # keeps temporary objects alive: another would get the same id
+    remaining, size = [value], 0
+    while remaining:
+        one = remaining.pop()
+        while isinstance(one, np.ndarray) and isinstance(one.base, np.ndarray):
+            one = one.base
+        if id(one) in counted:
+            continue
+        counted[id(one)] = one
+        size += sys.getsizeof(one)
+        if isinstance(one, np.ndarray) and not one.flags.owndata:  # a torch tensor's or a file's memory
+            size += one.nbytes
+        elif dataclasses.is_dataclass(one) and not isinstance(one, type):
+            remaining.extend(getattr(one, field.name) for field in dataclasses.fields(one))
+        elif isinstance(one, Mapping):
+            remaining.extend((*one.keys(), *one.values()))
+        elif isinstance(one, (tuple, list)):
+            remaining.extend(one)
+    return size

@@ -1,38 +1,296 @@
-"""`Content`: bytes of an attention file, decompressed, and its decoded text, lines and JSON values."""
+"""Read text, JSON and Parquet from outside within `Limits`: streamed lines, or the whole `Content` of a file.
+
+Readers call `pause` between lines and values, so that their caller can cancel them and let others work.
+"""
 
 from __future__ import annotations
 
-import codecs
+import contextlib
+import gzip
+import io
+import itertools
 import json
+import lzma
 import re
+import shlex
+import sys
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypeVar
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 
-LARGEST_FILE = 64 * 10**6
-"""Largest file that is read, in bytes after decompression."""
-NPY, ZIP, GZIP, PARQUET = b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b", b"PAR1"
+Item = TypeVar("Item")
+
+STANDARD_INPUT = "standard input"
+"""Name of standard input in messages."""
+NPY, ZIP, GZIP, XZ, PARQUET = b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b", b"\xfd7zXZ\0", b"PAR1"
 """First bytes of the files of each kind."""
-_OTHER_KINDS = {
+KINDS_OF_FILES = {
+    GZIP: "gzip (.gz)",
+    XZ: "xz (.xz)",
     b"BZh": "bzip2",
-    b"\xfd7zXZ": "xz",
-    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    ZIP: "ZIP (.zip, .xlsx, .docx)",
+    PARQUET: "Parquet",
     b"%PDF": "PDF",
     b"\x89PNG": "PNG",
+    b"\xff\xd8\xff": "JPEG",
     b"\x89HDF": "HDF5",
-    b"\x80\x02": "pickle",
-    b"\x80\x03": "pickle",
-    b"\x80\x04": "pickle",
-    b"\x80\x05": "pickle",
+    NPY: "NumPy (.npy)",
+    **{b"\x80" + bytes([version]): "pickle" for version in range(2, 6)},
 }
-"""First bytes of binary files that cannot be read, and the names of their kinds."""
-_WINDOWS = re.compile(rb"[\x80-\x9f]")
+"""Signatures of binary files."""
+_BYTE_ORDER_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32",
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+"""Byte-order marks of other encodings, longer ones first."""
+_UTF_8_MARK = b"\xef\xbb\xbf"
+_BLOCK = 1 << 20
+"""Bytes that are read and unpacked at once."""
+_SAMPLE_LINES = 1000
+"""Number of lines from which the encoding is guessed."""
+_MOST_PARTS = 1000
+"""Largest number of columns, and of row groups, of a Parquet file."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most that is read of a file, checked before it is converted."""
+
+    bytes: int = 64 * 10**6
+    """Size after decompression."""
+    lines: int = 1_000_000
+    pairs: int = 100_000
+    """Sentence pairs of JSON or Parquet."""
+    values: int = 1 << 24
+    """Numbers and texts; a list or an object of JSON takes as much memory as eight numbers."""
+    cell: int = 1 << 20
+    """Length of a streamed line, in bytes, or of a text of a table, in characters; longer ones are cut."""
+
+    def check(self, *, bytes: int = 0, lines: int = 0, pairs: int = 0, values: int = 0) -> None:  # noqa: A002
+        """Raise AttnvizError where a count exceeds its limit."""
+        if bytes > self.bytes:
+            most = self.bytes / 10**6 if self.bytes % 10**6 else self.bytes // 10**6
+            raise AttnvizError(gettext("The file is larger than {most} MB.", most=most))
+        if lines > self.lines:
+            raise AttnvizError(gettext("The file has more than {most} lines. Divide the file.", most=f"{self.lines:,}"))
+        if pairs > self.pairs:
+            raise AttnvizError(
+                gettext("The file has more than {most} sentence pairs. Divide the file.", most=f"{self.pairs:,}")
+            )
+        if values > self.values:
+            raise AttnvizError(
+                gettext("The file has more than {most} numbers and texts. Divide the file.", most=f"{self.values:,}")
+            )
+
+
+LIMITS = Limits()
+"""Limits of a file that is held in memory."""
+UPLOADED = Limits(lines=100_000, pairs=10_000, values=1 << 22)
+"""Limits of a file that a visitor uploads, which others wait for."""
+STREAMED = Limits(sys.maxsize, sys.maxsize, sys.maxsize, sys.maxsize)
+"""Limits of a file that is read line by line: only lines are cut."""
+
+_PAUSE: ContextVar[Callable[[], None]] = ContextVar("pause", default=lambda: None)
+_LIMITS: ContextVar[Limits] = ContextVar("limits", default=LIMITS)
+
+
+@contextlib.contextmanager
+def reading_for(hook: Callable[[], None], limits: Limits = LIMITS) -> Iterator[None]:
+    """Let readers within keep to `limits` and call `hook` often: it may let another thread work, or raise to cancel."""
+    tokens = _PAUSE.set(hook), _LIMITS.set(limits)
+    try:
+        yield
+    finally:
+        _PAUSE.reset(tokens[0])
+        _LIMITS.reset(tokens[1])
+
+
+def pause() -> None:
+    """Call the hook of `reading_for`; readers do so for every line, value or row."""
+    _PAUSE.get()()
+
+
+def paced(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items with a pause before each."""
+    for item in items:
+        pause()
+        yield item
+
+
+@contextlib.contextmanager
+def reading_errors(path: Path | str) -> Iterator[None]:
+    """Turn errors of reading a file into an AttnvizError, and begin its message with the path, unless it is empty."""
+    try:
+        yield
+    except (AttnvizError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+        message = str(error)
+        if not isinstance(error, AttnvizError):
+            reason = getattr(error, "strerror", None) or message[:80]
+            message = gettext("The file cannot be read: {reason}.", reason=reason)
+        if isinstance(error, EOFError):
+            message = gettext("The compressed file is cut short: copy it again.")
+        raise AttnvizError(gettext("{path}: {error}", path=path, error=message) if str(path) else message) from error
+
+
+def _unpacked(file: IO[bytes]) -> IO[bytes]:
+    """Return the decompressed content of a file, which its first bytes show to be gzip or xz; else the file."""
+    buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(file)  # type: ignore[type-var]
+    start = buffered.peek(len(XZ))
+    if start.startswith(GZIP):
+        return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]
+    return lzma.LZMAFile(buffered) if start.startswith(XZ) else buffered
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file, decompressed where it is gzip or xz; raise AttnvizError where it cannot be read."""
+    with reading_errors(path), path.open("rb") as file, _unpacked(file) as unpacked:
+        yield unpacked
+
+
+def blocks(file: IO[bytes], limits: Limits = STREAMED) -> Iterator[bytes]:
+    """Yield the bytes of an open file; raise AttnvizError where they are too many."""
+    size = 0
+    while block := file.read(_BLOCK):
+        size += len(block)
+        limits.check(bytes=size)
+        pause()
+        yield block
+
+
+def read_text_lines(path: Path, limits: Limits = STREAMED) -> Iterator[str]:
+    """Yield the lines of a file, compressed or not, as `strict_lines` does; raise AttnvizError on read errors."""
+    with opened(path) as file:
+        yield from strict_lines(file, str(path), limits)
+
+
+def strict_lines(file: IO[bytes], name: str = "", limits: Limits = STREAMED) -> Iterator[str]:
+    """Yield the lines of UTF-8 text without their ends, each cut to `limits.cell` bytes.
+
+    In rare lines with damaged bytes, these become U+FFFD. Raise AttnvizError, with the line and the likely encoding,
+    where it is not UTF-8 or contains zero bytes; `name` is that of the file in the advice to convert it.
+    """
+    good = bad = 0
+    cut = _cut_lines(file, limits.cell)
+    for number, line in enumerate(paced(cut), 1):
+        limits.check(lines=number)
+        if number == 1:
+            _check_start(line, name)
+            line = line.removeprefix(_UTF_8_MARK)
+        if b"\0" in line:
+            raise AttnvizError(_encoding_message(name, number, line, cut))
+        try:
+            text = line.decode("utf-8")
+            good += not line.isascii()
+        except UnicodeDecodeError as error:
+            bad += 1
+            # In another encoding, hardly any line with such bytes is valid UTF-8 by chance.
+            if bad > good:
+                raise AttnvizError(_encoding_message(name, number, line, cut)) from error
+            text = line.decode("utf-8", "replace")
+        yield text
+
+
+def _cut_lines(file: IO[bytes], longest: int) -> Iterator[bytes]:
+    """Yield lines without their ends. Only line feeds end a line, since sentences may contain other separators."""
+    while line := file.readline(longest):
+        rest = line
+        while not rest.endswith(b"\n") and (rest := file.readline(longest)):
+            pause()
+        yield _without_line_end(line if rest is line else _without_partial_character(line))
+
+
+def _without_line_end(line: bytes) -> bytes:
+    return line.removesuffix(b"\n").removesuffix(b"\r")
+
+
+def _without_partial_character(line: bytes) -> bytes:
+    """Return a cut line without an incomplete character at its end."""
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return line[: error.start] if error.start >= len(line) - 3 else line
+    return line
+
+
+def _check_start(start: bytes, name: str) -> None:
+    """Raise AttnvizError where the first bytes of a file are those of another encoding, or of no text."""
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
+        if start.startswith(mark):
+            raise AttnvizError(_convert(name, encoding, 1, ""))
+    for signature, kind in KINDS_OF_FILES.items():
+        if start.startswith(signature):
+            raise AttnvizError(
+                gettext("The file is not text: its format is {kind}. Unpack the file, or export it as text.", kind=kind)
+            )
+
+
+def _encoding_message(name: str, number: int, line: bytes, further: Iterable[bytes]) -> str:
+    """Return the message about a line that is not UTF-8 or has zero bytes, guessing from it and the lines after it."""
+    lines = [line, *itertools.islice(further, _SAMPLE_LINES)]
+    if b"\0" in line:
+        sample = b"\n".join(lines)[: 2 * _SAMPLE_LINES]
+        for encoding, zeros in (("UTF-16LE", sample[1::2]), ("UTF-16BE", sample[::2])):
+            # In a short line, half of the bytes may be zero by chance.
+            if zeros.count(0) > 0.4 * max(4, len(sample) // 2):
+                return _convert(name, encoding, number, "")
+        return gettext(
+            "The file is not text: line {number} contains NUL bytes. If the rest of the file is text, remove the NUL "
+            "bytes: tr -d '\\000' < {file}",
+            file=shell_argument(name),
+            number=number,
+        )
+    if _is_of_another_script(line.decode("cp1252", "replace")):
+        return gettext(
+            "The file is not UTF-8: see line {number}. The file seems to use an encoding for non-Latin scripts, such "
+            "as GB18030, Shift_JIS or KOI8-R. Convert the file: iconv -f ENCODING -t UTF-8.",
+            number=number,
+        )
+    # ISO-8859-1 has control characters where Windows-1252 has œ and typographic quotation marks.
+    encoding = "WINDOWS-1252" if re.search(rb"[\x80-\x9f]", b"".join(lines)) else "ISO-8859-1"
+    return _convert(name, encoding, number, line.decode(encoding, "replace").strip())
+
+
+def _is_of_another_script(text: str) -> bool:
+    """Return whether `text`, decoded as Windows-1252, is of an encoding for another script.
+
+    Then most words outside ASCII have no ASCII letter, or a byte is not of Windows-1252.
+    """
+    words = [word for word in text.split() if not word.isascii()]
+    foreign = sum(
+        sum(map(str.isalpha, word)) > 1 and not any(one.isascii() and one.isalpha() for one in word) for word in words
+    )
+    return "\ufffd" in text or 2 * foreign > len(words)
+
+
+def _convert(name: str, encoding: str, number: int, reads: str) -> str:
+    message = gettext(
+        "The text is not UTF-8, but seems to be {encoding}: see line {number}. Convert the file: iconv -f {encoding} "
+        "-t UTF-8 {file}.",
+        file=shell_argument(name),
+        encoding=encoding,
+        number=number,
+    )
+    if not reads:
+        return message
+    return f"{message} " + gettext(
+        "Once converted, the line reads: {line}", line=reads if len(reads) <= 80 else reads[:79] + "…"
+    )
+
+
+def shell_argument(path: Path | str) -> str:
+    """Return a file as an argument of a command; "FILE" for standard input and bytes from memory."""
+    return "FILE" if str(path) in ("", STANDARD_INPUT) else shlex.quote(str(path))
 
 
 @dataclass(frozen=True)
@@ -40,26 +298,85 @@ class Content:
     """Content of a file."""
 
     data: bytes
-    """Bytes of the file, decompressed where it was gzip."""
+    """Bytes of the file, decompressed where it was gzip or xz."""
     name: str = ""
     """Path of the file; empty for bytes from memory."""
     encoding: str | None = None
     """Encoding of the text; None for UTF-8."""
+    limits: Limits = LIMITS
 
     @cached_property
     def text(self) -> str:
-        """Decoded text; empty for a NumPy, zip or Parquet file. Raise AttnvizError where it cannot be decoded."""
-        return "" if self.data.startswith((NPY, ZIP, PARQUET)) else decoded(self.data, self.encoding)
+        """Decoded text; empty for a NumPy, zip or Parquet file.
+
+        Raise AttnvizError where it cannot be decoded or has too many lines.
+        """
+        if self.data.startswith((NPY, ZIP, PARQUET)):
+            return ""
+        if self.encoding is not None:
+            text = _decoded_as(self.data, self.encoding)
+            self.limits.check(lines=text.count("\n"))
+            return text
+        self.limits.check(lines=self.data.count(b"\n"))
+        _check_start(self.data, self.name)
+        wrong, reason = self.data.find(b"\0"), None
+        try:
+            text = self.data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            wrong, reason = (error.start if wrong < 0 else min(wrong, error.start)), error
+        if wrong < 0:
+            return text
+        begin = self.data.rfind(b"\n", 0, wrong) + 1
+        line, *further = map(_without_line_end, io.BytesIO(self.data[begin : begin + _BLOCK]))
+        number = self.data.count(b"\n", 0, begin) + 1
+        raise AttnvizError(_encoding_message(self.name, number, line, further)) from reason
 
     @cached_property
     def lines(self) -> list[str]:
-        """Lines of the text, without line breaks; a final line break adds no empty line."""
-        return text_lines(self.text)
+        """Lines of the text, without line breaks; a final line break adds no empty line.
+
+        JSON with a longer line than `limits.cell` counts as a blank line; raise AttnvizError for such a line of other
+        text.
+        """
+        lines = text_lines(self.text)
+        if (length := max(map(len, lines), default=0)) <= self.limits.cell:
+            return lines
+        if self.text.lstrip()[:1] in ("{", "["):
+            return [""]
+        raise AttnvizError(
+            gettext(
+                "A line of the file has {count} characters; at most {most} can be read.",
+                count=f"{length:,}",
+                most=f"{self.limits.cell:,}",
+            )
+        )
 
     @cached_property
     def filled(self) -> list[tuple[int, str]]:
         """Lines that are not blank, with their numbers from 1."""
-        return [(number, line) for number, line in enumerate(self.lines, 1) if line.strip()]
+        return [(number, line) for number, line in enumerate(paced(self.lines), 1) if line.strip()]
+
+    @cached_property
+    def _json(self) -> tuple[list[Any] | None, str]:
+        """The values in JSON text and "", or None and why it is invalid; None and "" for other text."""
+        text = self.text.strip()
+        if text[:1] not in ("{", "["):
+            return None, ""
+        self.limits.check(values=text.count(",") + 8 * (text.count("[") + text.count("{")))
+        decoder, values, position = json.JSONDecoder(object_hook=_paused), list[Any](), 0
+        try:
+            while position < len(text):
+                value, position = decoder.raw_decode(text, position)
+                values.append(value)
+                self.limits.check(pairs=len(values))
+                pause()
+                position = _BETWEEN_VALUES.match(text, position).end()  # type: ignore[union-attr]  # it may be empty
+        except JSON_ERRORS as error:
+            return None, str(error)[:80]
+        if len(values) == 1 and isinstance(values[0], list) and all(isinstance(one, Mapping) for one in values[0]):
+            values = values[0]
+            self.limits.check(pairs=len(values))
+        return values, ""
 
 
 def text_lines(text: str) -> list[str]:
@@ -68,72 +385,24 @@ def text_lines(text: str) -> list[str]:
     return lines[:-1] if not lines[-1] else lines
 
 
-def open_content(path: str | Path, encoding: str | None = None) -> Content:
-    """Return the content of the file at `path`; raise AttnvizError where it cannot be read or is too large."""
-    path = Path(path)
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise _too_large()
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise AttnvizError(gettext("{path} cannot be read: {error}.", path=str(path), error=reason)) from error
-    return content_of(data, str(path), encoding)
+def open_content(path: str | Path, encoding: str | None = None, limits: Limits | None = None) -> Content:
+    """Return the content of the file at `path`; raise AttnvizError where it cannot be read or is too large.
 
-
-def content_of(data: bytes, name: str = "", encoding: str | None = None) -> Content:
-    """Return the content of `data`, decompressed where it is gzip; raise AttnvizError where that fails."""
-    return Content(_unpacked(data) if data.startswith(GZIP) else data, name, encoding)
-
-
-def _unpacked(data: bytes) -> bytes:
-    """Return the decompressed bytes of all gzip members in `data`.
-
-    Raise AttnvizError where they are damaged, cut short or larger than `LARGEST_FILE`.
+    The limits are those of `reading_for`, unless others are given.
     """
-    unpacked = bytearray()
-    try:
-        while data:
-            unpacker = zlib.decompressobj(wbits=31)
-            unpacked += unpacker.decompress(data, LARGEST_FILE + 1 - len(unpacked))
-            if len(unpacked) > LARGEST_FILE:
-                raise _too_large()
-            if not unpacker.eof:
-                raise AttnvizError(gettext("This .gz file is cut short: copy it again."))
-            data = unpacker.unused_data.lstrip(b"\0")
-    except zlib.error as error:
-        raise AttnvizError(gettext("This .gz file is damaged: {error}.", error=str(error)[:80])) from error
-    return bytes(unpacked)
+    limits = limits or _LIMITS.get()
+    with opened(Path(path)) as file:
+        return Content(b"".join(blocks(file, limits)), str(path), encoding, limits)
 
 
-def _too_large() -> AttnvizError:
-    return AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST_FILE // 10**6))
-
-
-def decoded(data: bytes, encoding: str | None = None) -> str:
-    """Return `data` as text in `encoding`, by default UTF-8.
-
-    Raise AttnvizError, naming the probable encoding or kind of file, where the bytes cannot be decoded.
-    """
-    for start, kind in _OTHER_KINDS.items():
-        if data.startswith(start):
-            raise AttnvizError(
-                gettext(
-                    "This is a {kind} file, not text. Unpack the file, or export it as text, .npy, .npz or JSON.",
-                    kind=kind,
-                )
-            )
-    if encoding is not None:
-        return _decoded_as(data, encoding)
-    if wide := _wide_encoding(data):
-        raise AttnvizError(_encoding_message(wide, 1, ""))
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        return _raise_not_utf8(data, error.start)
-    if "\0" in text:
-        raise AttnvizError(gettext("The text contains NUL characters: the file is damaged, or it is not text."))
-    return text
+def content_of(data: bytes, name: str = "", encoding: str | None = None, limits: Limits | None = None) -> Content:
+    """Return the content of `data`, decompressed where it is gzip or xz; raise AttnvizError as `open_content` does."""
+    limits = limits or _LIMITS.get()
+    if data.startswith((GZIP, XZ)):
+        with reading_errors(""), _unpacked(io.BytesIO(data)) as file:
+            data = b"".join(blocks(file, limits))
+    limits.check(bytes=len(data))
+    return Content(data, name, encoding, limits)
 
 
 def _decoded_as(data: bytes, encoding: str) -> str:
@@ -148,53 +417,15 @@ def _decoded_as(data: bytes, encoding: str) -> str:
     return text.removeprefix("\ufeff")
 
 
-def _wide_encoding(data: bytes) -> str | None:
-    """Return the name of a UTF-16 or UTF-32 encoding that `data` seems to be in; None otherwise."""
-    for mark, name in (
-        (codecs.BOM_UTF32_LE, "UTF-32"),
-        (codecs.BOM_UTF32_BE, "UTF-32"),
-        (codecs.BOM_UTF16_LE, "UTF-16"),
-        (codecs.BOM_UTF16_BE, "UTF-16"),
-    ):
-        if data.startswith(mark):
-            return name
-    head = data[:2000]
-    zeros = [head[offset::2].count(0) for offset in (0, 1)]
-    if len(head) >= 4 and max(zeros) > 0.4 * len(head) / 2 and min(zeros) < 0.05 * len(head):
-        return "UTF-16-BE" if zeros[0] > zeros[1] else "UTF-16-LE"
-    return None
+JSON_ERRORS = (ValueError, RecursionError)
+"""The exceptions of invalid or too deeply nested JSON."""
+_BETWEEN_VALUES = re.compile(r"[\s,]*")
 
 
-def _raise_not_utf8(data: bytes, start: int) -> str:
-    """Raise AttnvizError for bytes that are not UTF-8 from offset `start`, naming the probable encoding."""
-    number = data.count(b"\n", 0, start) + 1
-    begin = data.rfind(b"\n", 0, start) + 1
-    end = data.find(b"\n", start)
-    line = data[begin : end if end >= 0 else len(data)]
-    letters = sum(byte >= 0x80 for byte in data[:100_000])
-    if letters > 0.3 * min(len(data), 100_000) or any(byte < 9 for byte in line[:1000]):
-        raise AttnvizError(gettext("This file contains neither text nor arrays, so no attention can be read from it."))
-    encoding = "Windows-1252" if _WINDOWS.search(data) else "Latin-1"
-    raise AttnvizError(_encoding_message(encoding, number, line.decode("cp1252", "replace").strip()[:60]))
-
-
-def _encoding_message(encoding: str, number: int, line: str) -> str:
-    if not line:
-        return gettext(
-            "The text is not in UTF-8; it seems to be {encoding}. Read the file with --encoding {encoding}, or "
-            "convert the file.",
-            encoding=encoding,
-        )
-    return gettext(
-        "The text is not in UTF-8; it seems to be {encoding}. In {encoding}, line {number} is “{line}”. Read the file "
-        "with --encoding {encoding}, or convert it.",
-        encoding=encoding,
-        number=number,
-        line=line,
-    )
-
-
-_FAILURES = (ValueError, RecursionError)
+def _paused(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a JSON object after a pause."""
+    pause()
+    return fields
 
 
 def json_values(content: Content) -> list[Any] | None:
@@ -202,39 +433,12 @@ def json_values(content: Content) -> list[Any] | None:
 
     A single list of objects is returned as its objects. Values may follow one another with or without line breaks.
     """
-    text = content.text.strip()
-    if text[:1] not in ("{", "["):
-        return None
-    return _values(text)
-
-
-@lru_cache(maxsize=1)
-def _values(text: str) -> list[Any] | None:
-    # Cached because every JSON detector parses the same file.
-    decoder, values, position = json.JSONDecoder(), list[Any](), 0
-    try:
-        while position < len(text):
-            value, position = decoder.raw_decode(text, position)
-            values.append(value)
-            while position < len(text) and (text[position].isspace() or text[position] == ","):
-                position += 1
-    except _FAILURES:
-        return None
-    if len(values) == 1 and isinstance(values[0], list) and all(isinstance(one, Mapping) for one in values[0]):
-        return values[0]
-    return values
+    return content._json[0]
 
 
 def json_error(content: Content) -> str | None:
     """Return the error message for text that begins like JSON but is invalid; None for other text or valid JSON."""
-    text = content.text.strip()
-    if text[:1] not in ("{", "["):
-        return None
-    try:
-        json.loads(text)
-    except _FAILURES as error:
-        return str(error)[:80]
-    return None
+    return content._json[1] or None
 
 
 def objects(content: Content) -> list[Mapping[str, Any]] | None:
@@ -243,3 +447,52 @@ def objects(content: Content) -> list[Mapping[str, Any]] | None:
     if not values or not all(isinstance(value, Mapping) for value in values):
         return None
     return values
+
+
+@contextlib.contextmanager
+def opened_parquet(file: Path | IO[bytes], wanted: Container[str], limits: Limits) -> Iterator[tuple[Any, int]]:
+    """Open a Parquet file, and yield it with the size of its largest column of texts that repeat the text before.
+
+    In such a column (DELTA_BYTE_ARRAY), each text may be as long as the whole; the size is 0 where there is none.
+    Texts stay dictionaries, which may repeat a long one millions of times; `cut_texts` reads them. Raise AttnvizError
+    where the `wanted` columns are too large, and ValueError for too many columns or row groups.
+    """
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(file, page_checksum_verification=True) as found:
+        metadata = found.metadata
+        if max(metadata.num_columns, metadata.num_row_groups) > _MOST_PARTS:
+            raise ValueError(f"{metadata.num_columns:,} columns, {metadata.num_row_groups:,} row groups")
+        leaves = [found.schema.column(place) for place in range(metadata.num_columns)]
+        places = [place for place, leaf in enumerate(leaves) if leaf.path.partition(".")[0] in wanted]
+        texts = {leaves[place].path for place in places if leaves[place].physical_type == "BYTE_ARRAY"}
+        chunks = [metadata.row_group(group).column(k) for group in range(metadata.num_row_groups) for k in places]
+    limits.check(
+        bytes=sum(chunk.total_uncompressed_size for chunk in chunks),
+        pairs=metadata.num_rows,
+        values=sum(chunk.num_values for chunk in chunks),
+    )
+    # Arrow cannot read these encodings as dictionaries.
+    texts -= {chunk.path_in_schema for chunk in chunks if any(one.startswith("DELTA") for one in chunk.encodings)}
+    repeating = (chunk.total_uncompressed_size for chunk in chunks if "DELTA_BYTE_ARRAY" in chunk.encodings)
+    with parquet.ParquetFile(file, page_checksum_verification=True, read_dictionary=[*texts]) as found:
+        yield found, max(repeating, default=0)
+
+
+def cut_texts(values: Any, longest: int, errors: str = "replace") -> list[str | None]:
+    """Return the texts of an Arrow array, each cut to `longest` bytes; those of a dictionary take memory once.
+
+    `errors` says what becomes of invalid UTF-8, as in `bytes.decode`. A null is None.
+    """
+    from pyarrow import types
+
+    places, used = list[int | None](range(len(values))), values
+    if types.is_dictionary(values.type):
+        places, used = values.indices.to_pylist(), values.dictionary
+    buffers = {place: used[place].as_buffer() for place in {*places} - {None}}
+    texts = {
+        place: _without_partial_character(bytes(buffer[:longest])).decode("utf-8", errors)
+        for place, buffer in buffers.items()
+        if buffer is not None
+    }
+    return [texts.get(place) for place in places]

@@ -67,6 +67,12 @@ ISOLATE, POP = "\u2068", "\u2069"
 """Unicode's first strong isolate and its end (UAX #9): text in between does not reorder text around it."""
 
 
+def abbreviated(items: Iterable[object], separator: str = ", ", most: int = 10) -> str:
+    """Return a list as text: the first `most` items, and the number of all where there are more."""
+    texts = [str(item) for item in items]
+    return separator.join(texts[:most]) + (f" … ({len(texts)})" if len(texts) > most else "")
+
+
 def is_too_long(text: str) -> bool:
     """Return whether a sentence has more than LONGEST_SENTENCE words or LONGEST_TEXT characters."""
     return len(text) > LONGEST_TEXT or len(text.split()) > LONGEST_SENTENCE
@@ -333,10 +339,36 @@ def typed_surfaces(pieces: Sequence[str], text: str) -> tuple[str, ...]:
     return tuple(surfaces)
 
 
+class _Symbols(dict[int, int]):
+    """Character map for `str.translate` that turns characters without a glyph into symbols."""
+
+    def __missing__(self, character: int) -> int:
+        symbol = character
+        if character <= 0x1F:
+            symbol = 0x2400 + character
+        elif character == 0x7F:
+            symbol = 0x2421
+        elif unicodedata.category(chr(character)) in ("Cc", "Cs", "Zl", "Zp") or character & 0xFFFE == 0xFFFE:
+            symbol = 0xFFFD
+        self[character] = symbol
+        return symbol
+
+
+_SYMBOLS = _Symbols()
+
+
+def with_symbols(text: str) -> str:
+    """Return `text` with symbols for control characters, such as ␛ for ESC, and U+FFFD for others without a glyph.
+
+    XML, so SVG too, cannot hold most of them, and a page shows nothing in their place.
+    """
+    return text if text.isprintable() else text.translate(_SYMBOLS)
+
+
 def join_pieces(pieces: Iterable[str]) -> str:
     """Return the text of consecutive pieces, without outer spaces; `\u2581bi`, `cycle` gives `bicycle`."""
     text = "".join(piece for place, piece in enumerate(pieces) if not place or not piece.startswith(CONTINUED))
-    return text.removeprefix(CONTINUED).replace(SPACE, " ").strip()
+    return with_symbols(text.removeprefix(CONTINUED).replace(SPACE, " ").strip())
 
 
 BLANK_NAME = "␣"
@@ -350,6 +382,7 @@ def piece_name(piece: str) -> str:
     """Return the label of a piece: `bi`, which begins a word, `·cycle`, which continues one, or `.`, which is alone."""
     if piece in SPECIAL_PIECES:
         return piece
+    piece = with_symbols(piece)
     if not piece.strip(SPACE):
         return BLANK_NAME
     if piece.startswith(SPACE):

@@ -1,63 +1,28 @@
-"""Read text files of sentences or tab-separated pairs, also .gz or .xz; report malformed lines and wrong encodings."""
+"""Read tab-separated sentence pairs; report malformed lines, and guess what another format is."""
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import gzip
-import io
-import itertools
-import lzma
 import re
-import shlex
-import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
+from attnviz.reading import read_text_lines, shell_argument
 
 Pair = tuple[str, str]
 
-STANDARD_INPUT = "standard input"
-"""Name of standard input in messages."""
 MOST_MALFORMED = 0.01
 """Share of the lines of a file that may be malformed."""
-_LONGEST = 1 << 20
-"""Bytes read of a line, more than any sentence has."""
 _SAMPLE_LINES = 1000
 """Number of malformed lines from which the kind of file is guessed."""
 _NEARLY_ALL = 0.9
 """Share of the lines that share a form from which the file is taken to have it."""
 _PUNCTUATION = re.compile(r'^[^"]*([,;]\s[^"]*|\d[,;]\d[^"]*)$')
 """A line without quotation marks whose comma or semicolon belongs to a sentence or a number."""
-_PACKED = {".gz": gzip.open, ".xz": lzma.open}
-_UTF_8_MARK = b"\xef\xbb\xbf"
-_BYTE_ORDER_MARKS = {
-    b"\xff\xfe\0\0": "UTF-32LE",
-    b"\0\0\xfe\xff": "UTF-32BE",
-    b"\xff\xfe": "UTF-16LE",
-    b"\xfe\xff": "UTF-16BE",
-}
-"""Byte-order marks of other encodings, longer ones first."""
-KINDS_OF_FILES = {
-    b"\x1f\x8b": "gzip (.gz)",
-    b"\xfd7zXZ\0": "xz (.xz)",
-    b"BZh": "bzip2",
-    b"\x28\xb5\x2f\xfd": "Zstandard",
-    b"PK\x03\x04": "ZIP (.zip, .xlsx, .docx)",
-    b"PAR1": "Parquet",
-    b"%PDF": "PDF",
-    b"\x89PNG": "PNG",
-    b"\xff\xd8\xff": "JPEG",
-    b"\x89HDF": "HDF5",
-    b"\x93NUMPY": "NumPy (.npy)",
-    **{b"\x80" + bytes([version]): "pickle" for version in range(2, 6)},
-}
-"""Signatures of binary files."""
 _HEADERS = (
     {"source", "src", "en", "english", "sentence1", "source_text"},
     {"target", "tgt", "trg", "fr", "french", "sentence2", "translation", "reference", "target_text"},
@@ -198,7 +163,7 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
         return gettext(
             "The file separates source and target by |||. Use a tab instead, and keep only the first two columns: sed "
             "'s/ *||| */\\t/g' {path} | cut -f1,2",
-            path=_argument(path),
+            path=shell_argument(path),
         )
     counts = Counter(line.count("\t") + 1 for line in samples)
     columns, count = counts.most_common(1)[0]
@@ -206,7 +171,7 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
         return gettext(
             "The file has {columns} columns. Keep only source and target, for example with: cut -f1,2 {path}.",
             columns=columns,
-            path=_argument(path),
+            path=shell_argument(path),
         )
     if sum(_is_csv(line) for line in samples) >= most:
         return gettext("The file looks like CSV. Save the file with tabs between the columns (TSV).")
@@ -217,176 +182,12 @@ def _advice(path: Path, samples: Sequence[str]) -> str:
     return gettext("Use --skip-malformed to leave malformed lines out.")
 
 
-def _argument(path: Path | str) -> str:
-    """Return a file as an argument of a command; "FILE" for standard input."""
-    return "FILE" if str(path) == STANDARD_INPUT else shlex.quote(str(path))
-
-
 def _is_csv(line: str) -> bool:
     """Return whether a line without tabs has two quoted columns, or two columns separated by a semicolon or comma."""
-    if "\t" in line:
+    if "\t" in line or "\r" in line:
         return False
     return any(
         len(next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])) == 2
         and (line.count('"') >= 2 or line.count(mark) == 1)
         for mark in ",;"
     )
-
-
-def read_text_lines(path: Path, longest: int = _LONGEST) -> Iterator[str]:
-    """Yield the lines of a file, compressed or not, as `strict_lines` does; raise AttnvizError on read errors."""
-    with reading_errors(path), open_compressed(path) as file:
-        yield from strict_lines(file, str(path), longest)
-
-
-def strict_lines(file: Iterable[bytes] | IO[bytes], name: str, longest: int = _LONGEST) -> Iterator[str]:
-    """Yield the lines of UTF-8 text without their ends, each cut to `longest` bytes.
-
-    In rare lines with damaged bytes, these become U+FFFD. Raise AttnvizError, with the `name` of the file, the line and
-    the likely encoding, where it is not UTF-8 or contains zero bytes.
-    """
-    good = bad = 0
-    cut = _cut_lines(file, longest)
-    for number, line in enumerate(cut, 1):
-        if number == 1:
-            _check_start(line, name)
-            line = line.removeprefix(_UTF_8_MARK)
-        if b"\0" in line:
-            raise AttnvizError(_zero_bytes(name, number, line))
-        if line.isascii():
-            yield line.decode("ascii")
-            continue
-        try:
-            text = line.decode("utf-8")
-            good += 1
-        except UnicodeDecodeError as error:
-            bad += 1
-            # In another encoding, hardly any line with such bytes is valid UTF-8 by chance.
-            if bad > good:
-                further = itertools.islice(cut, _SAMPLE_LINES)
-                raise AttnvizError(_other_encoding(name, number, line, further)) from error
-            text = line.decode("utf-8", "replace")
-        yield text
-
-
-def _cut_lines(file: Any, longest: int) -> Iterator[bytes]:
-    """Yield lines without their ends. Only line feeds end a line, since sentences may contain other separators."""
-    readline = getattr(file, "readline", None)
-    if readline is None:
-        yield from (line.rstrip(b"\r\n") for line in file)
-        return
-    while line := readline(longest):
-        rest = line
-        while not rest.endswith(b"\n") and (rest := readline(longest)):
-            pass
-        yield (line if rest is line else _without_partial_character(line)).rstrip(b"\r\n")
-
-
-def _without_partial_character(line: bytes) -> bytes:
-    """Return a cut line without an incomplete character at its end."""
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return line[: error.start] if error.start >= len(line) - 3 else line
-    return line
-
-
-def _check_start(line: bytes, name: str) -> None:
-    for start, encoding in _BYTE_ORDER_MARKS.items():
-        if line.startswith(start):
-            raise AttnvizError(_convert(name, encoding, 1, ""))
-    for start, kind in KINDS_OF_FILES.items():
-        if line.startswith(start):
-            raise AttnvizError(gettext("The file {path} is not text: its format is {kind}.", path=name, kind=kind))
-
-
-def _zero_bytes(name: str, number: int, line: bytes) -> str:
-    half = max(4, len(line) // 2)  # in a short line, half of the bytes may be zero by chance
-    for encoding, zeros in (("UTF-16LE", line[1::2]), ("UTF-16BE", line[::2])):
-        if zeros.count(0) > 0.4 * half:
-            return _convert(name, encoding, number, "")
-    return gettext(
-        "The file {path} is not text: line {number} contains NUL bytes. If the rest of the file is text, remove the "
-        "NUL bytes: tr -d '\\000' < {file}",
-        path=name,
-        file=_argument(name),
-        number=number,
-    )
-
-
-def _other_encoding(name: str, number: int, line: bytes, further: Iterable[bytes]) -> str:
-    """Return the message about a line that is not UTF-8, from it and the lines after it."""
-    if _is_of_another_script(line.decode("cp1252", "replace")):
-        return gettext(
-            "The file {path} is not UTF-8: see line {number}. The file seems to use an encoding for non-Latin "
-            "scripts, such as GB18030, Shift_JIS or KOI8-R. Convert the file: iconv -f ENCODING -t UTF-8.",
-            path=name,
-            number=number,
-        )
-    # ISO-8859-1 has control characters where Windows-1252 has œ and typographic quotation marks.
-    printed = any(0x80 <= byte < 0xA0 for other in (line, *further) for byte in other)
-    encoding = "WINDOWS-1252" if printed else "ISO-8859-1"
-    return _convert(name, encoding, number, line.decode(encoding, "replace"))
-
-
-def _is_of_another_script(text: str) -> bool:
-    """Return whether `text`, decoded as Windows-1252, is of an encoding for another script.
-
-    Then most words outside ASCII have no ASCII letter, or a byte is not of Windows-1252.
-    """
-    words = [word for word in text.split() if not word.isascii()]
-    foreign = sum(
-        sum(map(str.isalpha, word)) > 1 and not any(one.isascii() and one.isalpha() for one in word) for word in words
-    )
-    return "\ufffd" in text or 2 * foreign > len(words)
-
-
-def _convert(name: str, encoding: str, number: int, reads: str) -> str:
-    message = gettext(
-        "The file {path} is not UTF-8, but seems to be {encoding}: see line {number}. Convert the file: iconv -f "
-        "{encoding} -t UTF-8 {file}.",
-        path=name,
-        file=_argument(name),
-        encoding=encoding,
-        number=number,
-    )
-    if not reads:
-        return message
-    return (
-        message
-        + " "
-        + gettext("Once converted, the line reads: {line}", line=reads if len(reads) <= 80 else reads[:79] + "…")
-    )
-
-
-def open_compressed(path: Path) -> IO[bytes]:
-    """Open a file, decompressed if its name ends in .gz or .xz."""
-    openers: dict[str, Any] = _PACKED
-    file: IO[bytes] = openers.get(path.suffix, open)(path, "rb")
-    return file
-
-
-def decompressed(content: bytes, name: str, most: int) -> tuple[bytes, str]:
-    """Return the decompressed `content` of a file, and its name without .gz or .xz.
-
-    Raise AttnvizError where it is damaged or unpacks to more than `most` bytes; no more is unpacked.
-    """
-    path = Path(name)
-    if path.suffix not in _PACKED:
-        return content, name
-    openers: dict[str, Any] = _PACKED
-    with reading_errors(path), openers[path.suffix](io.BytesIO(content), "rb") as file:
-        data: bytes = file.read(most + 1)
-    if len(data) > most:
-        raise AttnvizError(gettext("{name} unpacks to more than {most} MB.", name=name, most=most // 10**6))
-    return data, str(path.with_suffix(""))
-
-
-@contextlib.contextmanager
-def reading_errors(path: Path) -> Iterator[None]:
-    """Turn errors of reading a file into an AttnvizError that names it."""
-    try:
-        yield
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise AttnvizError(gettext("The file {path} cannot be read: {reason}.", path=path, reason=reason)) from error

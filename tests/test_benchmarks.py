@@ -14,7 +14,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.text import LONGEST_SENTENCE
-from tests.benchmarks import page_load, visitors
+from tests.benchmarks import page_load, soak, visitors
 from tests.benchmarks.checkouts import checkout, count
 from tests.benchmarks.visitor import Mistake, Visitor
 from tests.browser.server import running_server
@@ -93,3 +93,32 @@ def test_simulated_visitors_get_their_translations(tmp_path: Path, model_folder:
     assert len(turn.health) > 5
     assert 0.1 < turn.processor < 600
     assert all(sent > 100 for sent in turn.kilobytes)
+
+
+def test_soak_visits_the_pages_in_turn(
+    tmp_path: Path, model_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(model_folder, tmp_path / "en-fr")
+    monkeypatch.setattr(soak, "FILES_EVERY", 2)
+    options = argparse.Namespace(pages=("translate", "lab"), visits=2, seconds=1)
+    with running_server(tmp_path, tmp_path / "page.log") as server:
+        turns, mistakes = asyncio.run(soak.soak(*server, options))
+    rows = [row.split() for row in capsys.readouterr().out.splitlines()]
+    assert mistakes == []
+    assert [row[0] for row in rows] == [turn.page for turn in turns]
+    assert [turn.page for turn in turns[:2]] == ["translate", "lab"][: len(turns)]
+    assert [turn.visits for turn in turns] == [2 * number for number in range(1, len(turns) + 1)]
+    assert all(turn.memory > 20 for turn in turns)
+
+
+def test_soak_computes_the_growth_of_the_second_half() -> None:
+    """The memory grows by 300 MiB while the server warms up, and then by 2 MiB in ten visits."""
+    turns = [
+        soak.Turn(("lab", "why")[turn % 2], 10 * turn, turn, 500 + min(100 * turn, 300) + 2 * turn, 0.2)
+        for turn in range(1, 21)
+    ]
+    assert soak.table(turns).splitlines()[1:] == [
+        "  why           +0.20",
+        "  lab           +0.20",
+        "A thousand visits: +200 MiB; the aim is at most 100",
+    ]

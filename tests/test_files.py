@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
 from attnviz.export import save
-from attnviz.files import replace_bytes, replace_text
+from attnviz.files import check_regular, replace_bytes, replace_text
 from attnviz.trace import Trace, WhatIfs
+from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 from tests.snapshots import plain
 
@@ -73,6 +76,35 @@ def test_symbolic_link_and_permissions_are_preserved(tmp_path: Path) -> None:
     assert [*file.parent.iterdir()] == [file]
 
 
+def test_next_write_removes_what_a_killed_process_left(tmp_path: Path) -> None:
+    foreign = tmp_path / "out.txt.tmp"
+    foreign.write_text(OLD, encoding="utf-8")
+    writer = """
+import os, sys, pathlib
+from attnviz.files import replacing
+with replacing(pathlib.Path(sys.argv[1])) as temporary:
+    temporary.write_text("half")
+    print(temporary.name, flush=True)
+    sys.stdin.read()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", writer, tmp_path / "out.txt"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        temporary = tmp_path / process.stdout.readline().strip()
+        replace_text(tmp_path / "other.txt", "new")
+        assert temporary.read_text(encoding="utf-8") == "half"  # its writer is alive
+        process.kill()
+    assert temporary.exists()
+    replace_text(tmp_path / "other.txt", "new")
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "other.txt", foreign]
+    assert foreign.read_text(encoding="utf-8") == OLD
+
+
 def test_pipe_is_written_directly(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -88,3 +120,15 @@ def test_pipe_is_written_directly(tmp_path: Path) -> None:
 def test_folder_cannot_be_replaced_as_file(tmp_path: Path) -> None:
     with pytest.raises(AttnvizError):
         replace_text(tmp_path, "text")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_only_regular_files_pass(tmp_path: Path, make: Callable[[Path], None], snapshot: SnapshotAssertion) -> None:
+    odd, regular = tmp_path / "odd", tmp_path / "regular"
+    make(odd)
+    regular.write_text(OLD, encoding="utf-8")
+    for path in (regular, tmp_path, tmp_path / "missing"):
+        check_regular(path)
+    with pytest.raises(AttnvizError) as error:
+        check_regular(odd)
+    assert plain(error.value, tmp_path) == snapshot

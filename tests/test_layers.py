@@ -16,9 +16,9 @@ PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
     "errors former_names languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
-    "attention_kinds",
+    "attention_kinds reading",
     "imported_families",
-    "arguments files reading text text_files network palette versions",
+    "arguments files text text_files network palette versions",
     "model_folder trace devices vocabulary",
     "checkpoint decoding installed_models",
     "translator detector analysis",
@@ -33,7 +33,7 @@ LAYERS = (
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
-    "request_filter link",
+    "request_filter session_expiry link",
     "examples language glossary admission queue_notice turns corpus_tables view",
     "resources",
     "page_state shared_payloads",
@@ -174,6 +174,7 @@ def test_exported_names() -> None:
         "from_huggingface",
         "link_agreement",
         "read_attention",
+        "symmetrise",
     ]
     for name in attnviz.__all__:
         assert getattr(attnviz, name).__name__ == name

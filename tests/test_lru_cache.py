@@ -161,3 +161,12 @@ def test_size_of_dataclass_is_that_of_its_fields() -> None:
 
     assert 5000 < size_of(Record("x" * 1000, np.zeros(1000, dtype="f4"))) < 5400
     assert size_of(Record) < 3000, "the size of a class excludes its instances"
+
+
+def test_size_of_a_view_is_that_of_its_whole_array_counted_once() -> None:
+    whole = np.zeros((100, 1000))
+    rows = list(whole)
+    assert 800_000 < size_of(rows) < 820_000
+    assert 800_000 < size_of(rows[7][3:]) < 801_000, "it keeps the whole array in memory"
+    assert 8000 < size_of(np.frombuffer(bytes(8000))) < 8300, "memory that another library owns"
+    assert 100 < size_of(["x" * 60] * 1000) - 8000 < 300

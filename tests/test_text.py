@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
-from attnviz.text import BOS, EOS, PAD, SPACE, UNK, Tokenizer, join_pieces, normalise, typed_surfaces, word_groups
+from attnviz.text import (
+    BOS,
+    EOS,
+    PAD,
+    SPACE,
+    UNK,
+    Tokenizer,
+    join_pieces,
+    normalise,
+    piece_name,
+    typed_surfaces,
+    word_groups,
+)
 from tests.conftest import SENTENCES
 from tests.strategies import texts
 
@@ -177,3 +189,9 @@ def test_surfaces_equal_typed_text(tokenizer: Tokenizer, text: str) -> None:
 )
 def test_surfaces_of_another_text_are_its_pieces(pieces: tuple[str, ...], text: str) -> None:
     assert "<unk>" in typed_surfaces(pieces, text)
+
+
+def test_labels_have_symbols_for_characters_without_glyph() -> None:
+    assert piece_name("▁a\x1bb\x00") == "a␛b␀"
+    assert join_pieces(["▁a\x7f", "\x85c", "▁d\ufffe"]) == "a␡\ufffdc d\ufffd"
+    assert piece_name("▁नमस्ते\u200d") == "नमस्ते\u200d"  # a joiner has no glyph, but changes that of its neighbour

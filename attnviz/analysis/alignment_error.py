@@ -108,6 +108,17 @@ class LinkScore:
 
 
 @dataclass(frozen=True)
+class WordError:
+    """A source and a target word that were linked wrongly, or whose sure gold link is missing, over all sentences."""
+
+    source: str
+    target: str
+    linked: bool
+    """True: linked without a gold link; False: not linked in spite of a sure gold link."""
+    count: int
+
+
+@dataclass(frozen=True)
 class AlignmentError(LinkScore):
     """Scores of all sentences together, with those of each."""
 
@@ -115,6 +126,8 @@ class AlignmentError(LinkScore):
     """Bootstrap interval of the AER: percentiles over samples of the sentences, drawn with replacement."""
     confidence: float = CONFIDENCE
     sentences: tuple[LinkScore, ...] = field(default=(), repr=False)
+    word_errors: tuple[WordError, ...] | None = field(default=None, repr=False)
+    """The wrong word pairs, the most frequent first, without links out of range; None where the words are unknown."""
 
 
 def _share(count: int, whole: int) -> float | None:

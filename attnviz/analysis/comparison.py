@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid
+from attnviz.arguments import check_each
 from attnviz.former_names import FormerAttribute
+from attnviz.languages import gettext
 from attnviz.text import normalise, word_spans
 from attnviz.trace import Attention, Record
 
@@ -109,8 +111,9 @@ def compare(
     links of other programs (`Attention`), which have no probabilities. Pieces compare poorly where the tokenizers
     differ. Words are merged as in `grid`, and shared as in `shared_axis`. A `face` other than "before" needs the
     `posteriors` of both, (Ty, Tx), as `analysis.posterior` returns them, except for a model without attention. Raise
-    AttnvizError where one is missing, ValueError for an unknown `by` or `face`.
+    AttnvizError where one is missing or another argument is no translation, ValueError for an unknown `by` or `face`.
     """
+    check_each(gettext("translations"), (trace, other), (Record, Attention))
     faces: list[Face] = [face if record.attends else "before" for record in (trace, other)]
     first_grid, other_grid = (
         grid(record, by, face=own_face, posterior=posterior)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from attnviz.analysis.alignment_error import ErrorRate, Link, error_rate, mutual_links
 from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
+from attnviz.text import abbreviated
 from attnviz.trace import Aligned, Attention, Words
 
 MOST_LINKS = 600
@@ -116,31 +117,31 @@ def parse_gold_links(text: str, words: Words) -> GoldLinks:
 
 
 def validated(gold: GoldLinks, words: Words) -> GoldLinks:
-    """Return `gold`; raise AttnvizError where a link is out of range of the words, or there are too many."""
+    """Return `gold`; raise AttnvizError where links are out of range of the words, or there are too many."""
     all_links = gold.sure | gold.possible
     if len(all_links) > MOST_LINKS:
         raise AttnvizError(
             gettext("There are {count} links; at most {most} can be shown.", count=len(all_links), most=MOST_LINKS)
         )
-    source, target = linkable_words(words)
-    for j, i in sorted(all_links, key=lambda link: link[::-1]):
-        link = f"{j}{'-' if (j, i) in gold.sure else '?'}{i}"
-        if j >= len(source):
-            raise AttnvizError(
-                gettext(
-                    "The link {link} is out of range: the source words are numbered from 0 to {last}.",
-                    link=link,
-                    last=len(source) - 1,
-                )
+    source, target = map(len, linkable_words(words))
+    faulty = [
+        f"{j}{'-' if (j, i) in gold.sure else '?'}{i}"
+        for j, i in sorted(all_links, key=lambda link: link[::-1])
+        if j >= source or i >= target
+    ]
+    if faulty:
+        raise AttnvizError(
+            ngettext(
+                "The link {links} is out of range: the source words are numbered from 0 to {source}, and the target "
+                "words from 0 to {target}.",
+                "The links {links} are out of range: the source words are numbered from 0 to {source}, and the target "
+                "words from 0 to {target}.",
+                len(faulty),
+                links=abbreviated(faulty, " "),
+                source=source - 1,
+                target=target - 1,
             )
-        if i >= len(target):
-            raise AttnvizError(
-                gettext(
-                    "The link {link} is out of range: the target words are numbered from 0 to {last}.",
-                    link=link,
-                    last=len(target) - 1,
-                )
-            )
+        )
     return gold
 
 

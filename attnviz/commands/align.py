@@ -126,7 +126,8 @@ def run(options: argparse.Namespace) -> None:
 
 def _numbered_pairs(options: argparse.Namespace) -> tuple[list[tuple[int, str, str]], Sequence[Skipped]]:
     """Return the pairs of the file with the numbers of their lines, and the skipped lines, which are reported."""
-    from attnviz.text_files import STANDARD_INPUT, pairs_in, read_text_lines
+    from attnviz.reading import STANDARD_INPUT, read_text_lines
+    from attnviz.text_files import pairs_in
 
     name = STANDARD_INPUT if options.file == "-" else options.file
     lines = input_lines() if options.file == "-" else read_text_lines(Path(options.file))

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import rate_text, write_rows
+from attnviz.commands.shared import positive, rate_text, report_escapes, write_rows
 from attnviz.files import replace_bytes, replace_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from attnviz.analysis.alignment_error import Link, PairAgreement
     from attnviz.evaluation.two_files import LinkAgreement
-    from attnviz.importing.records import AttentionRecords
-
-import dataclasses
-import tempfile
-from typing import TYPE_CHECKING
-
-from attnviz.commands.shared import positive, report_escapes
-
-if TYPE_CHECKING:
     from attnviz.importing.records import AttentionRecords
     from attnviz.trace import Attention
 
@@ -174,8 +166,6 @@ def run(options: argparse.Namespace) -> None:
     from attnviz.export.files import check_ending, save
 
     if options.compare:
-        from attnviz.commands.attention import compare_files
-
         compare_files(options)
         return
     ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
@@ -223,11 +213,13 @@ def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> int
     from pyarrow import csv, parquet
 
     from attnviz.corpora.attention_table import attention_table, plain_columns
-    from attnviz.evaluation.scoring import score
+    from attnviz.evaluation.scoring import by_record, score
     from attnviz.files import replacing
 
-    scores = score(records, gold).error.sentences if gold else ()
-    table = attention_table(records, scores)
+    scored = score(records, gold) if gold else None
+    table = attention_table(records, by_record(scored.error.sentences, scored.places) if scored else ())
+    for remark in scored.remarks if scored else ():
+        print(remark, file=sys.stderr)
     try:
         with replacing(path) as temporary:
             if path.suffix.lower() == ".csv":
@@ -351,28 +343,35 @@ def compare_files(options: argparse.Namespace) -> None:
     if options.sentence is not None:
         first.pair_numbered(options.sentence)
     names = (Path(options.files[0]).name, Path(options.compare).name)
+    chosen = [
+        index
+        for index, place in enumerate(agreement.places)
+        if options.sentence is None or place == options.sentence - 1
+    ]
+    if not chosen:
+        raise AttnvizError(f"{options.compare} lacks sentence pair {options.sentence} of the file.")
     if ending in _PICTURES:
-        _draw(first, other, names, options.sentence or 1, options.output, ending)
+        place, index = next((place, index) for index in chosen if (place := agreement.places[index]) is not None)
+        _draw((first[place], other[index]), names, options.output, ending)
         return
-    numbers = range(len(agreement.pairs)) if options.sentence is None else range(options.sentence - 1, options.sentence)
     if ending:
-        _write(options.output, agreement, numbers)
+        _write(options.output, agreement, chosen)
         return
-    _print_agreement(agreement, numbers, names)
+    _print_agreement(agreement, chosen, names)
 
 
-def _print_agreement(agreement: LinkAgreement, numbers: range, names: tuple[str, str]) -> None:
+def _print_agreement(agreement: LinkAgreement, chosen: Sequence[int], names: tuple[str, str]) -> None:
     from attnviz.evaluation.tables import markdown_table
 
-    rows = [_row(str(index + 1), agreement.pairs[index]) for index in numbers[:_PRINTED]]
-    if len(numbers) > 1:
+    rows = [_row(str(agreement.numbers[index]), agreement.pairs[index]) for index in chosen[:_PRINTED]]
+    if len(chosen) > 1:
         sums = [
             sum(len(getattr(pair, name)) for pair in agreement.pairs) for name in ("shared", "only_first", "only_other")
         ]
         rows.append(["all", *map(str, sums), rate_text(agreement.aer)])
     print(markdown_table(["pair", "both", f"only {names[0]}", f"only {names[1]}", "AER"], rows, 1))
-    if len(numbers) > _PRINTED:
-        print(f"… and {len(numbers) - _PRINTED} more pairs; -o FILE writes all of them.", file=sys.stderr)
+    if len(chosen) > _PRINTED:
+        print(f"… and {len(chosen) - _PRINTED} more pairs; -o FILE writes all of them.", file=sys.stderr)
     print(f"\nAlignment error rate (AER) between the files: {rate_text(agreement.aer)}.")
 
 
@@ -392,9 +391,9 @@ def _shortened(links: frozenset[Link]) -> str:
     return f"{text[:_LONGEST].rpartition(' ')[0]} … ({len(links)})"
 
 
-def _write(path: Path, agreement: LinkAgreement, numbers: range) -> None:
+def _write(path: Path, agreement: LinkAgreement, chosen: Sequence[int]) -> None:
     """Write the links that both or only one of them has for every pair, and in JSON the error rate of all pairs."""
-    rows = [_fields(index + 1, agreement.pairs[index]) for index in numbers]
+    rows = [_fields(agreement.numbers[index], agreement.pairs[index]) for index in chosen]
     if path.suffix.lower() == ".json":
         replace_text(path, json.dumps({"aer": agreement.aer, "pairs": rows}, indent=1) + "\n")
     else:
@@ -411,16 +410,13 @@ def _fields(number: int, pair: PairAgreement) -> dict[str, Any]:
     }
 
 
-def _draw(
-    first: AttentionRecords, other: AttentionRecords, names: tuple[str, str], number: int, path: Path, ending: str
-) -> None:
+def _draw(records: tuple[Attention, Attention], names: tuple[str, str], path: Path, ending: str) -> None:
     """Write both heatmaps of a pair and their difference as a picture."""
     from attnviz.analysis.comparison import compare
     from attnviz.export.files import IMAGES
     from attnviz.export.images import image, translation_sheet
     from attnviz.figures.comparison import comparison
 
-    records = first[number - 1], other[number - 1]
     figure = comparison(compare(*records), names)
     heading = f"{names[0]} and {names[1]} side by side"
     replace_bytes(path, image(translation_sheet(figure, records[0], heading), IMAGES[ending]))

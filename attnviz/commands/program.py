@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -52,6 +53,10 @@ COMMANDS = {
     "app": app,
 }
 """Modules of the subcommands; each has a SUMMARY, `add_options(command)` and `run(options)`."""
+_LONGEST_NAME = 200
+"""Characters of a file's name that are printed."""
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/")
+"""The beginning of an address, whose two slashes `Path` makes one; a drive of Windows has one letter."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -65,32 +70,99 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command in `arguments`, by default those of the process, and return the exit code.
 
-    It is 0 for success; 2 for bad input, with one sentence on standard error; 130 where the user interrupts.
+    It is 0 for success; 2 for bad input, or a file that cannot be read or written, with one sentence on standard error;
+    130 where the user interrupts.
     """
     # OpenMP reads this when torch loads it. Waiting threads must not spin, or other processes get no processor time.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    options = _parser(arguments).parse_args(arguments)
     try:
-        register_scorers(options)
-        with warnings.catch_warnings():
-            warnings.showwarning = _print_warning
-            options.run(options)
-        sys.stdout.flush()
+        _check_arguments(arguments)
+        try:
+            options = _parser(arguments).parse_args(arguments)
+            _check_paths(options)
+            register_scorers(options)
+            with warnings.catch_warnings():
+                warnings.showwarning = _print_warning
+                options.run(options)
+        finally:
+            sys.stdout.flush()
     except AttnvizError as error:
         print(f"attnviz: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        # The reader closed the pipe, as in `| head`. Keep Python from failing again when it flushes standard output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader closed the pipe, as in `| head`
+        _discard_output()
+    except OSError as error:
+        place = f"The file {str(error.filename)[:_LONGEST_NAME]}" if error.filename else "A file"
+        if not _flushes_output():
+            place = "Standard output"
+            _discard_output()
+        print(f"attnviz: {place} cannot be read or written: {error.strerror or error}.", file=sys.stderr)
+        return 2
     except KeyboardInterrupt as interrupt:
         if str(interrupt):
             print(f"attnviz: {interrupt}", file=sys.stderr)
         return 130
     return 0
+
+
+def _open_closed_streams() -> None:
+    """Open the standard streams that the caller closed, as in `<&-`.
+
+    Standard input is then empty, errors are discarded, and writing to standard output fails. Otherwise the next file
+    that is opened would take their place, and get what is printed.
+    """
+    for number, name, flags, mode in (
+        (0, "stdin", os.O_RDONLY, "r"),
+        (1, "stdout", os.O_RDONLY, "w"),
+        (2, "stderr", os.O_WRONLY, "w"),
+    ):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, flags)
+            os.dup2(opened, number)
+            if opened != number:
+                os.close(opened)
+            setattr(sys, name, os.fdopen(number, mode))
+
+
+def _flushes_output() -> bool:
+    """Return whether what was printed so far can be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return False
+    return True
+
+
+def _discard_output() -> None:
+    """Discard what is left to print, so that Python does not fail again when it flushes standard output."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _check_arguments(arguments: Sequence[str]) -> None:
+    """Raise AttnvizError where an argument can be no path, which only a program can give."""
+    for argument in arguments:
+        try:
+            if b"\0" in os.fsencode(argument):
+                raise ValueError
+        except ValueError as error:
+            raise AttnvizError(
+                f"The argument {argument[:_LONGEST_NAME]!a} contains a character that no argument may have."
+            ) from error
+
+
+def _check_paths(options: argparse.Namespace) -> None:
+    """Raise AttnvizError where a path is an address such as s3://bucket/file, for which a folder s3: would be made."""
+    for name, value in vars(options).items():
+        if (isinstance(value, Path) or name == "output") and _ADDRESS.match(str(value)):
+            raise AttnvizError(
+                f"{value} is an address, and a path on this machine is needed here. Give such a path, and copy the "
+                "file yourself."
+            )
 
 
 def _print_warning(message: Warning | str, *_: object, **__: object) -> None:

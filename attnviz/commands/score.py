@@ -5,20 +5,26 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
+from attnviz.analysis.symmetrisation import METHODS
 from attnviz.commands.attention import add_file_options, open_records, print_format
 from attnviz.commands.shared import positive, rate_text, write_rows
 from attnviz.files import replace_text
 
 if TYPE_CHECKING:
-    from attnviz.analysis.alignment_error import AlignmentError, LinkScore
+    from attnviz.analysis.alignment_error import LinkScore, WordError
+    from attnviz.evaluation.scoring import ScoredLinks
     from attnviz.importing.records import AttentionRecords
 
 SUMMARY = "score links or attention of any program against gold links: AER, precision, recall, F1"
 _COLUMNS = ("pair", "links", "sure", "AER", "precision", "recall", "F1")
+_LINKS = (".pharaoh", ".txt")
+"""File suffixes of outputs with links."""
 _PRINTED = 20
 """Number of pairs that are printed; a file has all."""
 
@@ -54,6 +60,24 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="with --heads: rank heads by the error rate (the default), by links that are the largest of both words, "
         "or by erasure, the fall of a word's probability without a source word, which the model in a folder computes",
     )
+    add(
+        "--reverse",
+        metavar="FILE",
+        help="links or attention of the other direction, from target to source, to be symmetrised with LINKS; its "
+        "links may name source and target in either order",
+    )
+    add(
+        "--symmetrise",
+        "--symmetrize",
+        choices=[*METHODS],
+        help="with --reverse: how both directions become one alignment (default: grow-diag-final-and)",
+    )
+    add(
+        "--errors",
+        type=positive,
+        metavar="N",
+        help="also print the N most frequent word pairs that are linked without a gold link, or that lack a sure link",
+    )
     add("--samples", type=positive, default=1000, help="number of resampled corpora for the bootstrap interval")
     add(
         "-o",
@@ -61,42 +85,93 @@ def add_options(command: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="file for the scores of every pair, .csv or .json; with --heads, of every head, .csv, or the "
-        "alignment_heads, .json",
+        "alignment_heads, .json; with --reverse, also for the symmetrised links, .pharaoh or .txt",
     )
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the scores of each pair and of all pairs; raise AttnvizError where files cannot be read or compared."""
-    from attnviz.evaluation.scoring import score
-    from attnviz.evaluation.tables import markdown_table
+    from attnviz.evaluation.scoring import score, symmetrise
     from attnviz.importing.attention_reader import read_attention
 
-    if options.output is not None and options.output.suffix not in (".csv", ".json"):
-        raise AttnvizError(f"The name of the file {options.output} must end in .csv or .json.")
-    if options.by and not options.heads:
-        raise AttnvizError("--by ranks heads. Add --heads.")
-    links = open_records(options.files, options, attributions=options.by == "erased")
+    _check(options)
+    links: Any = open_records(options.files, options, attributions=options.by == "erased")
     gold = read_attention(options.gold, format=options.gold_format, encoding=options.encoding)
     print_format(links, " ".join(options.files))
     print_format(gold, str(options.gold))
     if options.heads:
         _rank_heads(links, gold, options)
         return
+    if options.reverse:
+        own_sentences = argparse.Namespace(**{**vars(options), "source_file": None, "target_file": None})
+        reverse = open_records([options.reverse], own_sentences)
+        print_format(reverse, options.reverse)
+        links = symmetrise(links, reverse, options.symmetrise or "grow-diag-final-and")
     scored = score(links, gold, samples=options.samples)
     for remark in scored.remarks:
         print(remark, file=sys.stderr)
+    _print_scores(scored)
+    if options.errors:
+        _print_errors(scored.error.word_errors, options.errors)
+    if options.output is None:
+        return
+    if options.output.suffix in _LINKS:
+        convention = scored.convention
+        replace_text(options.output, links.pharaoh(swapped=convention.swapped, base=convention.links_base))
+    else:
+        _write(options.output, scored, options.errors)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Raise AttnvizError for options that do not fit together."""
+    endings = (".csv", ".json", *(_LINKS if options.reverse else ()))
+    if options.output is not None and options.output.suffix not in endings:
+        raise AttnvizError(
+            f"The name of the file {options.output} must end in {', '.join(endings[:-1])} or {endings[-1]}."
+        )
+    if options.by and not options.heads:
+        raise AttnvizError("--by ranks heads. Add --heads.")
+    if options.symmetrise and not options.reverse:
+        raise AttnvizError("--symmetrise needs the links of the other direction. Add --reverse FILE.")
+    if options.heads and (options.reverse or options.errors):
+        raise AttnvizError("--heads ranks heads. Leave out --reverse and --errors.")
+
+
+def _print_scores(scored: ScoredLinks) -> None:
+    """Print the scores of the first pairs, and of all pairs together."""
+    from attnviz.evaluation.tables import markdown_table
+
     error = scored.error
-    rows = [_row(str(number), sentence) for number, sentence in enumerate(error.sentences[:_PRINTED], 1)]
-    print(markdown_table(list(_COLUMNS), [*rows, _row("all", error)], 1))
-    if len(error.sentences) > _PRINTED:
-        print(f"… and {len(error.sentences) - _PRINTED} more pairs; -o FILE writes all of them.", file=sys.stderr)
+    rows = [_row(str(number), one) for number, one in zip(scored.numbers, error.sentences, strict=True)]
+    print(markdown_table(list(_COLUMNS), [*rows[:_PRINTED], _row("all", error)], 1))
+    if len(rows) > _PRINTED:
+        print(f"… and {len(rows) - _PRINTED} more pairs; -o FILE writes all of them.", file=sys.stderr)
     low, high = error.interval
     print(
         f"\nAlignment error rate (AER): {error.aer:.3f}; {error.confidence:.0%} bootstrap interval: {low:.3f} to "
         f"{high:.3f}."
     )
-    if options.output is not None:
-        _write(options.output, error)
+
+
+def _print_errors(errors: Sequence[WordError] | None, most: int) -> None:
+    """Print the most frequent wrong word pairs, or how to name them."""
+    from attnviz.evaluation.tables import markdown_table
+
+    if errors is None:
+        print(
+            "Wrong word pairs cannot be named, because the words are unknown. Add --source-file and --target-file.",
+            file=sys.stderr,
+        )
+        return
+    if not errors:
+        print("\nThere are no wrong word pairs.")
+        return
+    print(f"\nWrong word pairs: the {min(most, len(errors))} most frequent of {len(errors)}.\n")
+    rows = [
+        [one.source, one.target, "no gold link" if one.linked else "missing link", str(one.count)]
+        for one in errors[:most]
+    ]
+    print(markdown_table(["source", "target", "error", "count"], rows, 3))
 
 
 def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: argparse.Namespace) -> None:
@@ -132,11 +207,14 @@ def _fields(score: LinkScore) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, error: AlignmentError) -> None:
-    """Write the scores of every pair, and in JSON also those of all pairs."""
-    rows = [{"pair": number} | _fields(one) for number, one in enumerate(error.sentences, 1)]
+def _write(path: Path, scored: ScoredLinks, most: int | None) -> None:
+    """Write the scores of every pair; in JSON also those of all pairs, and the `most` frequent wrong word pairs."""
+    error = scored.error
+    rows = [{"pair": number} | _fields(one) for number, one in zip(scored.numbers, error.sentences, strict=True)]
     if path.suffix == ".json":
         whole = _fields(error) | {"interval": error.interval, "confidence": error.confidence, "pairs": rows}
+        if most and error.word_errors is not None:
+            whole["errors"] = [asdict(one) for one in error.word_errors[:most]]
         replace_text(path, json.dumps(whole, indent=1) + "\n")
     else:
         write_rows(path, rows, ["pair", *_fields(error)])

@@ -139,10 +139,11 @@ def progress(unit: str, total: int | None = None, hidden: bool = False) -> tqdm[
 
 def input_lines() -> Iterator[str]:
     """Yield the lines of standard input; raise AttnvizError where it is not UTF-8."""
-    from attnviz.text_files import STANDARD_INPUT, strict_lines
+    from attnviz.reading import STANDARD_INPUT, reading_errors, strict_lines
 
-    # Replacements of sys.stdin, such as a notebook's, may have no byte buffer.
-    return strict_lines(sys.stdin.buffer, STANDARD_INPUT) if hasattr(sys.stdin, "buffer") else iter(sys.stdin)
+    with reading_errors(STANDARD_INPUT):
+        # Replacements of sys.stdin, such as a notebook's, may have no byte buffer.
+        yield from strict_lines(sys.stdin.buffer) if hasattr(sys.stdin, "buffer") else sys.stdin
 
 
 def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

@@ -27,18 +27,18 @@ from attnviz.trace import Attention
 
 def attention_table(
     records: Sequence[Attention],
-    scores: Sequence[LinkScore] = (),
+    scores: Sequence[LinkScore | None] = (),
     advance: Callable[[int], object] = lambda _: None,
-    agreements: Sequence[PairAgreement] = (),
+    agreements: Sequence[PairAgreement | None] = (),
 ) -> Any:
     """Return the table of `records` (pyarrow.Table with the columns of a corpus, null where nothing can be measured).
 
     The column `record` has the attention itself, so that the page *Corpus* can open a pair of a stored table, and
     `file` the file of the pair if there are several. `scores` are those of each record's links against gold links
     (`alignment_error(...).sentences`), `agreements` compare them with those of another file
-    (`link_agreement(...).pairs`). Entropy and shares are of rows with attention; a row of zeros is counted as
-    unlinked. Pairs of a file that are blank lines or damaged are skipped. `advance` gets the number of pairs after
-    each.
+    (`link_agreement(...).pairs`); None for a pair that the other file lacks. Entropy and shares are of rows with
+    attention; a row of zeros is counted as unlinked. Pairs of a file that are blank lines or damaged are skipped.
+    `advance` gets the number of pairs after each.
     """
     rows, digest, blank = list[dict[str, Any]](), hashlib.sha256(), list[tuple[int, str]]()
     file = records if isinstance(records, AttentionRecords) else None
@@ -52,10 +52,10 @@ def attention_table(
             "record": record.to_json(),
             "file": Path(file.place(index)[0]).name or None if file else None,
         }
-        if index < len(scores):  # a file may lack the last pairs
-            row["aer_before"] = scores[index].aer
-        if index < len(agreements):
-            pair = agreements[index]
+        # the other file may lack a pair
+        if index < len(scores) and (score := scores[index]):
+            row["aer_before"] = score.aer
+        if index < len(agreements) and (pair := agreements[index]):
             row |= {"aer_between": pair.aer, "only_one": len(pair.only_first) + len(pair.only_other)}
         rows.append(row)
         digest.update(record.fingerprint.encode())

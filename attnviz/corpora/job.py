@@ -6,13 +6,14 @@ known from the parts, which are the same whoever computes them.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import itertools
 import json
 import multiprocessing
 import os
-import shutil
+import re
 import signal
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -20,7 +21,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cached_property
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +33,17 @@ from attnviz.corpora.columns import SCHEMA, Settings
 from attnviz.corpora.lines import Line, check_lines, check_name, count_lines, read_lines, unescaped_line
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
-from attnviz.files import replace_text, replacing
+from attnviz.files import remove_abandoned, replace_text, replacing
 from attnviz.model_folder import weights_digest
 from attnviz.text_files import Skipped
 
 Window = list[Line | Skipped]
 WINDOW = 1000
 """Lines of a part: sorted by length within it, and a row group of the table."""
+_RUN = "run.txt"
+"""File in the folder of the parts with the fingerprint of their run."""
+_PART = re.compile(r"[0-9]{6,}\.parquet")
+"""Names of parts."""
 
 
 @dataclass(frozen=True)
@@ -100,27 +105,40 @@ class Job:
         table = table_metadata(self.output) if self.output.exists() else None
         if table is None or table.fingerprint != self.fingerprint:
             return None
-        shutil.rmtree(self.parts, ignore_errors=True)
+        self._remove_parts()
         return table
 
     def begin(self) -> None:
         """Create the folder of the parts, or keep that of an unfinished run; delete parts of another run.
 
-        Raise AttnvizError where it cannot be written.
+        Raise AttnvizError where it cannot be written, or has parts that no run wrote.
         """
-        fingerprint_file = self.parts / "run.txt"
+        fingerprint_file = self.parts / _RUN
         try:
             if fingerprint_file.is_file() and fingerprint_file.read_text() == self.fingerprint:
                 return
-            shutil.rmtree(self.parts, ignore_errors=True)
-            self.parts.mkdir(parents=True)
+            self._remove_parts()
+            self.parts.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise AttnvizError(f"The folder {self.parts} cannot be written: {error.strerror or error}.") from error
+        if foreign := parts_in(self.parts):
+            raise AttnvizError(f"No run of corpus wrote the file {foreign[0]}. Move it, or choose another output.")
         replace_text(fingerprint_file, self.fingerprint)
+
+    def _remove_parts(self) -> None:
+        """Remove what a run wrote to the folder of the parts, and the folder unless there is something else in it."""
+        if not (self.parts / _RUN).is_file():
+            return
+        remove_abandoned(self.parts)
+        for part in parts_in(self.parts):
+            part.unlink()
+        (self.parts / _RUN).unlink()  # last: without it, the parts would be taken for somebody else's
+        with contextlib.suppress(OSError):
+            self.parts.rmdir()
 
     def existing_parts(self) -> frozenset[Path]:
         """Return the existing parts."""
-        return frozenset(self.parts.glob("*.parquet"))
+        return frozenset(parts_in(self.parts))
 
     def missing_windows(self, existing: Collection[Path]) -> Iterator[tuple[Path, Window]]:
         """Yield path of the part and window, in order, for parts that are not in `existing`.
@@ -142,7 +160,7 @@ class Job:
         """Merge the parts into the table, and delete them; raise AttnvizError where it cannot be written."""
         metadata = TableMetadata(self.fingerprint, self.model, dataclasses.asdict(self.settings), self.total, 0, 0, [])
         merged = merge_parts(self.parts, self.output, metadata)
-        shutil.rmtree(self.parts)
+        self._remove_parts()
         return merged
 
 
@@ -228,6 +246,11 @@ def write_part(analyser: Analyser, part: Path, window: list[Line | Skipped]) -> 
     return len(window), len(skipped)
 
 
+def parts_in(folder: Path) -> list[Path]:
+    """Return the parts in a folder, in order; files of other names are not those of a run."""
+    return sorted(path for path in folder.glob("*.parquet") if _PART.fullmatch(path.name))
+
+
 def skipped_lines_of(part: Path) -> list[tuple[int, str]]:
     """Return number and reason of the skipped lines of a part."""
     return [(number, reason) for number, reason in json.loads(parquet.read_schema(part).metadata[_KEY])]
@@ -240,7 +263,7 @@ def line_count_of(part: Path) -> int:
 
 def merge_parts(parts: Path, output: Path, metadata: TableMetadata) -> TableMetadata:
     """Merge the parts, in order, into one table with `metadata`, to which the skipped lines are added."""
-    files = sorted(parts.glob("*.parquet"))
+    files = parts_in(parts)
     count, named = 0, list[tuple[int, str]]()
     for part in files:
         skipped = skipped_lines_of(part)
@@ -283,10 +306,12 @@ def _compute_in_pool(
     """Let processes compute the windows; read no more than they can process."""
     context = multiprocessing.get_context("spawn")
     running: set[Future[tuple[int, int]]] = set()
-    pool = ProcessPoolExecutor(workers, context, _initialise_worker)
+    stop, ours = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(workers, context, _initialise_worker, (stop,))
     try:
         for part, window in windows:
-            running.add(pool.submit(_compute_window, analyser_arguments, part, window))
+            with _deferring_interrupts():  # a worker may start here
+                running.add(pool.submit(_compute_window, analyser_arguments, part, window))
             if len(running) > workers:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
@@ -299,23 +324,47 @@ def _compute_in_pool(
             "again with fewer --workers: it continues where the run stopped."
         ) from error
     finally:
+        ours.close()  # ends the workers, also within a window
         pool.shutdown(cancel_futures=True)
+        stop.close()
 
 
-def _initialise_worker() -> None:
-    """Initialise a worker: one thread, no handling of interrupts, exit with the parent process."""
+@contextlib.contextmanager
+def _deferring_interrupts() -> Iterator[None]:
+    """Defer an interrupt until the block ends, and keep it from processes that start in the block.
+
+    Ctrl-C reaches all processes of a terminal. A new one inherits the blocked signal, so it cannot be interrupted while
+    it imports its modules.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # its start unblocks the signal
+    interrupts = list[int]()
+    # Another thread may get the signal, and Python then interrupts this one.
+    handler = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        signal.signal(signal.SIGINT, handler)
+        if interrupts:
+            signal.raise_signal(signal.SIGINT)
+
+
+def _initialise_worker(stop: connection.Connection) -> None:
+    """Initialise a worker: one thread, no interrupts, exit when the other end of `stop` closes or the parent ends."""
     import torch
 
     torch.set_num_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_at_end, args=(stop,), daemon=True).start()
 
 
-def _exit_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
+def _exit_at_end(stop: connection.Connection) -> None:
+    connection.wait([stop])
+    os._exit(1)
 
 
 def _compute_window(analyser_arguments: tuple[Any, ...], part: Path, window: list[Any]) -> tuple[int, int]:

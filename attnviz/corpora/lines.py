@@ -7,22 +7,33 @@ returns the path of the table to write for each file.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import io
 import itertools
-import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import parquet
 
 from attnviz.analysis.gold import parse_sure_and_possible
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, parse_gold
 from attnviz.languages import gettext, ngettext
-from attnviz.text import LONGEST_TEXT, is_too_long
+from attnviz.reading import (
+    LIMITS,
+    STREAMED,
+    Limits,
+    blocks,
+    cut_texts,
+    opened,
+    opened_parquet,
+    pause,
+    read_text_lines,
+    reading_errors,
+)
+from attnviz.text import LONGEST_TEXT, abbreviated, is_too_long
 from attnviz.text_files import (
     Skipped,
     check_share,
@@ -30,19 +41,17 @@ from attnviz.text_files import (
     header,
     is_csv_sample,
     is_header,
-    open_compressed,
     other_separator_text,
-    read_text_lines,
-    reading_errors,
 )
 from attnviz.trace.tokens import unescaped_text
 
 ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """File extensions; the first three may be followed by `.gz` or `.xz`."""
-_LONGEST_LINE = 4 * (2 * LONGEST_TEXT + 1000)
-"""Bytes read of a line: enough to see that it is too long."""
+_LIMITS = dataclasses.replace(STREAMED, cell=4 * (2 * LONGEST_TEXT + 1000))
+"""Of a line or cell, enough bytes are read to see that it is too long."""
 _COLUMN_NAMES = (("source", "en", "english"), ("target", "fr", "french", "reference", "translation"))
 """Names of the columns of a Parquet file."""
+_TEXT_COLUMNS = {name for names in _COLUMN_NAMES for name in names}
 _ROWS_AT_ONCE = 1000
 _SAMPLE_LINES = 100
 """Number of first lines that show whether a text file is CSV."""
@@ -73,7 +82,7 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
     if gold is None:
         yield from _lines(path)
         return
-    links = itertools.chain(read_text_lines(gold, _LONGEST_LINE), itertools.repeat(None))
+    links = itertools.chain(read_text_lines(gold, _LIMITS), itertools.repeat(None))
     for line, gold_line in zip(_lines(path), links, strict=False):
         if gold_line is None:
             raise AttnvizError(
@@ -124,9 +133,9 @@ def check_lines(path: Path, limit: int | None = None) -> None:
         check_share(path, lines, skipped, (), skip_malformed=False)
     except AttnvizError:
         samples: list[str] = []
-        if _without_compression(path).suffix in (".tsv", ".txt"):
+        if without_compression(path).suffix in (".tsv", ".txt"):
             numbers = {line.number for line in skipped}
-            texts = enumerate(itertools.islice(read_text_lines(path, _LONGEST_LINE), limit), 1)
+            texts = enumerate(itertools.islice(read_text_lines(path, _LIMITS), limit), 1)
             samples = [text for number, text in texts if number in numbers]
         check_share(path, lines, skipped, samples, skip_malformed=False)
 
@@ -148,13 +157,13 @@ def extensions_text() -> str:
 
 def readable(path: Path) -> bool:
     """Return whether a file has a readable extension."""
-    kind = _without_compression(path).suffix
+    kind = without_compression(path).suffix
     return kind in ENDINGS and (kind != ".parquet" or path.suffix == kind)
 
 
 def name_without_extensions(path: Path) -> str:
     """Return the name of a file without extensions of format and compression."""
-    return _without_compression(path).stem
+    return without_compression(path).stem
 
 
 def count_lines(path: Path, limit: int | None = None) -> int:
@@ -162,26 +171,28 @@ def count_lines(path: Path, limit: int | None = None) -> int:
 
     With a `limit`, counting stops once it is reached.
     """
-    if _without_compression(path).suffix == ".parquet":
-        with _reading(path):
-            return int(parquet.ParquetFile(path).metadata.num_rows)
-    with reading_errors(path), open_compressed(path) as file:
-        count, last = 0, b"\n"
-        while (limit is None or count < limit) and (block := file.read(1 << 20)):
+    if path.suffix == ".parquet":
+        with _opened_table(path) as (file, _):
+            return int(file.metadata.num_rows)
+    count, last = 0, b"\n"
+    with opened(path) as file:
+        for block in blocks(file):
             count, last = count + block.count(b"\n"), block[-1:]
+            if limit is not None and count >= limit:
+                break
     return count + (last != b"\n")
 
 
-def _without_compression(path: Path) -> Path:
+def without_compression(path: Path) -> Path:
     """Return a path without the extension of compression."""
     return path.with_suffix("") if path.suffix in (".gz", ".xz") else path
 
 
 def _lines(path: Path) -> Iterator[Line | Skipped]:
-    kind = _without_compression(path).suffix
+    kind = without_compression(path).suffix
     if kind == ".parquet":
         return _parquet_rows(path)
-    return (_jsonl_lines if kind == ".jsonl" else _text_lines)(read_text_lines(path, _LONGEST_LINE))
+    return (_jsonl_lines if kind == ".jsonl" else _text_lines)(read_text_lines(path, _LIMITS))
 
 
 def _text_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
@@ -207,26 +218,27 @@ def _text_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
 def _jsonl_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
     for number, line in enumerate(lines, 1):
         try:
-            gold = parse_gold(json.loads(line))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            gold = parse_gold(line)
+        except ValueError as error:
             yield Skipped(number, gettext("not a sentence pair with links ({error})", error=error))
             continue
-        if not _links_in_range(gold):
-            yield Skipped(number, gettext("a link names a word that does not exist (words are counted from 0)"))
+        if reason := _out_of_range(gold):
+            yield Skipped(number, reason)
             continue
         checked = _line_or_skipped(number, detokenise(gold.source), detokenise(gold.target))
         yield Line(number, checked.source, checked.target, gold) if isinstance(checked, Line) else checked
 
 
 def _parquet_rows(path: Path) -> Iterator[Line | Skipped]:
-    with _reading(path):
-        file = parquet.ParquetFile(path)
+    with _opened_table(path) as (file, repeating):
         names = [next((name for name in known if name in file.schema_arrow.names), None) for known in _COLUMN_NAMES]
         if names[0] is None:
-            raise AttnvizError(gettext("The file {path} has no column “source”.", path=path))
+            raise AttnvizError(gettext("The file has no column “source”."))
         numbers = itertools.count(1)
-        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[name for name in names if name is not None]):
+        at_once = min(_ROWS_AT_ONCE, max(1, LIMITS.bytes // repeating)) if repeating else _ROWS_AT_ONCE
+        for batch in file.iter_batches(at_once, columns=[name for name in names if name is not None]):
             for values in zip(*map(_cells, batch.columns), strict=True):
+                pause()
                 number = next(numbers)
                 if all(isinstance(value, str) for value in values):
                     yield _line_or_skipped(number, *values)
@@ -234,13 +246,11 @@ def _parquet_rows(path: Path) -> Iterator[Line | Skipped]:
                     yield Skipped(number, gettext("a cell contains no text"))
 
 
-def _cells(column: Any) -> list[Any]:
-    """Return the values of a column; invalid UTF-8 becomes U+FFFD, which makes a line invalid."""
-    if not pa.types.is_string(column.type):
-        cells: list[Any] = column.to_pylist()
-        return cells
-    texts = column.cast(pa.binary()).to_pylist()
-    return [text if text is None else text.decode("utf-8", "replace") for text in texts]
+def _cells(column: Any) -> list[str | None]:
+    """Return the texts of a column; invalid UTF-8 becomes U+FFFD, which makes a line invalid."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    is_text = any(check(kind) for check in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary))
+    return cut_texts(column, _LIMITS.cell) if is_text else [None] * len(column)
 
 
 def _line_or_skipped(number: int, source: str, target: str | None = None) -> Line | Skipped:
@@ -278,22 +288,49 @@ def _with_gold(line: Line | Skipped, gold_line: str) -> Line | Skipped:
     except AttnvizError as error:
         return Skipped(line.number, str(error))
     gold = GoldAlignment(str(line.number), source, target, sure, possible - sure)
-    if not _links_in_range(gold):
-        return Skipped(line.number, gettext("a link names a word that does not exist (words are separated by spaces)"))
+    if reason := _out_of_range(gold):
+        return Skipped(line.number, reason)
     return Line(line.number, line.source, line.target, gold)
 
 
-def _links_in_range(gold: GoldAlignment) -> bool:
-    return all(0 <= j < len(gold.source) and 0 <= i < len(gold.target) for j, i in gold.sure | gold.possible)
+def _out_of_range(gold: GoldAlignment) -> str:
+    """Return why a line is skipped whose links name words that do not exist; empty where all links are in range."""
+    faulty = [
+        f"{j}-{i}"
+        for j, i in sorted(gold.sure | gold.possible)
+        if not (0 <= j < len(gold.source) and 0 <= i < len(gold.target))
+    ]
+    if not faulty:
+        return ""
+    return ngettext(
+        "the link {links} is out of range: the pair has {source} source words and {target} target words, counted from "
+        "0 and separated by spaces",
+        "the links {links} are out of range: the pair has {source} source words and {target} target words, counted "
+        "from 0 and separated by spaces",
+        len(faulty),
+        links=abbreviated(faulty, " "),
+        source=len(gold.source),
+        target=len(gold.target),
+    )
 
 
 @contextlib.contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        with reading_errors(path):
-            yield
-    except (UnicodeDecodeError, pa.ArrowException) as error:
-        raise AttnvizError(gettext("The file {path} cannot be read: {reason}.", path=path, reason=error)) from error
+def _opened_table(path: Path) -> Iterator[tuple[Any, int]]:
+    """Open a Parquet file as `opened_parquet` does; raise AttnvizError, naming it, where it cannot be read."""
+    with reading_errors(path):
+        try:
+            with opened_parquet(path, _TEXT_COLUMNS, _LIMITS) as found:
+                yield found
+        except pa.ArrowException as error:
+            raise ValueError(str(error)) from error
+
+
+def check_table(content: bytes, limits: Limits) -> None:
+    """Raise AttnvizError where the texts of a Parquet file exceed the limits."""
+    # Another error is raised, with the name of the file, when its rows are read.
+    suppressed = contextlib.suppress(pa.ArrowException, OSError, ValueError)
+    with suppressed, opened_parquet(io.BytesIO(content), _TEXT_COLUMNS, limits):
+        pass
 
 
 _SIGNS = "*?["
@@ -345,7 +382,8 @@ def _files_of(name: str, accepted: Callable[[Path], bool]) -> list[str]:
         if any(sign in name for sign in _SIGNS) and not (is_local and Path(name).exists()):
             files = sorted(system.glob(path))
         elif system.isdir(path):
-            files = sorted(file for file in system.ls(path, detail=False) if accepted(Path(file)))
+            found = sorted(file for file in system.ls(path, detail=False) if accepted(Path(file)))
+            files = [file for file in found if not is_local or Path(file).is_file()]  # a pipe would never end
         else:
             return [name]
         if not files:
@@ -361,7 +399,7 @@ def _system(name: str) -> tuple[Any, str]:
     return found
 
 
-@contextmanager
+@contextlib.contextmanager
 def _opening(name: str) -> Iterator[None]:
     """Turn the errors of a file system into sentences."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from attnviz.analysis.posterior import posterior
 from attnviz.detector import Detector
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.forced import Advance, force_pairs
+from attnviz.reading import JSON_ERRORS, open_content
 from attnviz.text import SPACE, normalise
 from attnviz.trace.parts import Heads, Words
 from attnviz.translator import Translator
@@ -42,16 +43,10 @@ def read_gold(path: Path) -> list[GoldAlignment]:
     Raise AttnvizError, naming file and line, where it cannot be read, or where the base of the links is ambiguous.
     """
     pairs = []
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise AttnvizError(f"The file {path} cannot be read: {error}.") from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, line in open_content(path).filled:
         try:
-            pairs.append(parse_gold(json.loads(line)))
-        except (ValueError, KeyError, TypeError) as error:
+            pairs.append(parse_gold(line))
+        except ValueError as error:
             raise AttnvizError(f"Line {number} of {path} is not a gold alignment ({error}).") from error
     if not pairs:
         raise AttnvizError(f"The file {path} holds no gold alignment.")
@@ -62,13 +57,17 @@ def read_gold(path: Path) -> list[GoldAlignment]:
     ]
 
 
-def parse_gold(fields: Mapping[str, Any]) -> GoldAlignment:
-    """Return the pair in a record `{"id", "en", "fr", "S", "P"}`, with its links counted as they are.
+def parse_gold(line: str) -> GoldAlignment:
+    """Return the pair in a line of JSON, `{"id", "en", "fr", "S", "P"}`, with its links counted as they are.
 
-    Raise KeyError, TypeError or ValueError for anything else.
+    Raise ValueError for anything else.
     """
-    sure, possible = (frozenset((int(j), int(i)) for j, i in fields[kind]) for kind in ("S", "P"))
-    return GoldAlignment(str(fields["id"]), tuple(fields["en"]), tuple(fields["fr"]), sure, possible - sure)
+    try:
+        fields = json.loads(line)
+        sure, possible = (frozenset((int(j), int(i)) for j, i in fields[kind]) for kind in ("S", "P"))
+        return GoldAlignment(str(fields["id"]), tuple(fields["en"]), tuple(fields["fr"]), sure, possible - sure)
+    except (*JSON_ERRORS, LookupError, TypeError, ArithmeticError) as error:
+        raise ValueError(str(error)) from error
 
 
 def _counted_from_0(links: frozenset[Link], base: int) -> frozenset[Link]:

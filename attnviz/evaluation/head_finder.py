@@ -18,11 +18,11 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.alignment_error import mutual_links
 from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.scoring import GoldScorer, linkable_size
+from attnviz.evaluation.scoring import GoldScorer
 from attnviz.files import replace_text
 from attnviz.importing.attention_reader import read_attention
 from attnviz.languages import gettext
-from attnviz.text_files import reading_errors
+from attnviz.reading import reading_errors
 from attnviz.trace import Aligned
 
 Criterion = Literal["aer", "mutual", "erased"]
@@ -60,11 +60,8 @@ class FoundHeads:
         Raise AttnvizError where the file exists and is no JSON object, or cannot be read or written.
         """
         path = Path(path)
-        try:
-            with reading_errors(path):
-                fields = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        except ValueError as error:
-            raise AttnvizError(gettext("The file {path} is not a JSON object.", path=path)) from error
+        with reading_errors(path):
+            fields = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         if not isinstance(fields, dict):
             raise AttnvizError(gettext("The file {path} is not a JSON object.", path=path))
         # transformers 5 ignores further fields of a generation config that it made from a model's config.
@@ -212,9 +209,10 @@ def _mean(record: Aligned, heads: Sequence[Head]) -> NDArray[np.float64]:
 
 
 def _between_words(record: Aligned, matrix: NDArray[Any]) -> NDArray[np.float64]:
-    """Return a matrix between pieces as one between words, (target words, source words), without `</s>`."""
-    rows, columns = linkable_size(record)
-    return record.words().merged(matrix)[:rows, :columns].astype(np.float64)
+    """Return a matrix between pieces as one between words, (target words, source words), without special tokens."""
+    words = record.words()
+    source, target = words.places
+    return words.merged(matrix)[np.ix_(target, source)].astype(np.float64)
 
 
 def head_rows(found: FoundHeads, most: int) -> Iterable[list[str]]:

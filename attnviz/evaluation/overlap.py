@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from attnviz.reading import read_text_lines
 from attnviz.text import normalise
-from attnviz.text_files import Pair, read_text_lines
+from attnviz.text_files import Pair
 
 LETTERS = 12
 """Number of letters and digits below which a sentence counts as short, since "Thank you." occurs everywhere."""

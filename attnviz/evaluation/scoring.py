@@ -1,29 +1,39 @@
-"""Score links or attention against gold links (AER): match pairs and words, infer base (0 or 1) and direction."""
+"""Score links or attention against gold links (AER): infer base (0 or 1) and direction; symmetrise two directions."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import CONFIDENCE, SAMPLES, AlignmentError, Link, score_links
-from attnviz.analysis.gold import GoldLinks, parse_sure_and_possible
+from attnviz.analysis.alignment_error import CONFIDENCE, SAMPLES, AlignmentError, Link, WordError, score_links
+from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.measures import links as largest_links
+from attnviz.analysis.symmetrisation import METHODS, Method
 from attnviz.errors import AttnvizError
-from attnviz.importing.attention_reader import read_attention
-from attnviz.importing.link_text import CountingError, Links
-from attnviz.importing.records import AttentionRecords
+from attnviz.evaluation.file_links import (
+    FileLinks,
+    Sides,
+    SymmetrisedLinks,
+    in_words_of,
+    linkable,
+    matched,
+    side_of,
+    with_words_of,
+    word_side,
+)
+from attnviz.importing.link_text import Links, listed_links
 from attnviz.languages import gettext, ngettext
-from attnviz.trace import Aligned, Attention
-from attnviz.trace.tokens import to_pieces
+from attnviz.trace import Aligned
 
 _CLEARLY = 0.1
 """Smallest drop in AER at which another base or direction of the links than the usual one is chosen."""
+_Item = TypeVar("_Item")
 
 
 class LinkConvention(NamedTuple):
@@ -39,8 +49,16 @@ class ChosenConvention(NamedTuple):
     """The chosen `LinkConvention`, its AER, and that of the usual one."""
 
     convention: LinkConvention
+    side: FileLinks
+    """The links in this direction, mapped to the words of the gold file."""
     aer: float
-    usual_aer: float
+    usual_aer: float | None
+    """None where the words of both files show that the links have the target word first."""
+
+    @property
+    def links(self) -> list[frozenset[Link]]:
+        """The links of each pair, (source word, target word) from 0."""
+        return [pair.all for pair in self.side.from_zero(self.convention.links_base)]
 
 
 @dataclass(frozen=True)
@@ -51,7 +69,18 @@ class ScoredLinks:
     remarks: tuple[str, ...]
     """In sentences."""
     gold: tuple[GoldLinks, ...]
-    """The gold links of each pair, between the words of the gold file, from 0."""
+    """The gold links of each scored pair, between the words of the gold file, from 0."""
+    convention: LinkConvention
+    numbers: tuple[int, ...]
+    """Number of each scored pair, from 1."""
+    places: tuple[int | None, ...]
+    """Index in the file of links of each scored pair; None for a pair that this file lacks."""
+
+
+def by_record(items: Sequence[_Item], places: Sequence[int | None]) -> list[_Item | None]:
+    """Return the items of matched pairs by the index in their file; None for a pair that the other file lacks."""
+    found = {place: item for place, item in zip(places, items, strict=True) if place is not None}
+    return [found.get(place) for place in range(max(found, default=-1) + 1)]
 
 
 class GoldScorer:
@@ -62,45 +91,24 @@ class GoldScorer:
 
         Raise AttnvizError as `alignment_error` does.
         """
-        self._records, self._reference = records, _side(gold)
-        if not any(pair.all for pair in self._reference.pairs):
-            raise AttnvizError(gettext("The gold file has no links."))
-        predicted = self._predicted(usual)
-        self._convention = choose_convention(predicted, self._reference).convention
+        self._records, self._file = records, side_of(gold)
+        predicted, reference = self._matched(usual)
+        chosen = choose_convention(predicted, reference)
+        self._convention, self._gold = chosen.convention, gold_links(chosen, reference)
 
     def score(self, matrices: Sequence[NDArray[np.float64]]) -> AlignmentError:
         """Return the scores of the largest weight of each row of the matrices, without a bootstrap interval.
 
         Those are (Ty, Tx) between words, one for each record.
         """
-        predicted = self._predicted(matrices)
-        return score_links(
-            moved_links(predicted, self._convention), _gold(self._reference, self._convention), samples=0
-        )
+        predicted, reference = self._matched(matrices)
+        turned = predicted.turned() if self._convention.swapped else predicted
+        found = in_words_of(reference, turned).from_zero(self._convention.links_base)
+        return score_links([pair.all for pair in found], self._gold, samples=0)
 
-    def _predicted(self, matrices: Sequence[NDArray[np.float64]]) -> FileLinks:
+    def _matched(self, matrices: Sequence[NDArray[np.float64]]) -> tuple[FileLinks, FileLinks]:
         pairs = [Links(frozenset(largest_links(matrix)) if matrix.size else frozenset()) for matrix in matrices]
-        words = [tuple(map(_without_end, (one.source, one.target))) for one in (rec.words() for rec in self._records)]
-        predicted = FileLinks(pairs, (0,), words, grows=False)  # type: ignore[arg-type]
-        predicted, self._reference = _same_length(predicted, self._reference, [])
-        return _in_gold_words(predicted, self._reference)
-
-
-class FileLinks(NamedTuple):
-    """The links of every pair of one file."""
-
-    pairs: list[Links]
-    bases: tuple[int, ...]
-    """Possible numbers of the first token, 0 or 1; links from a matrix count from 0."""
-    words: list[tuple[list[str] | None, list[str] | None]]
-    """The words of each pair, as far as they are known."""
-    grows: bool
-    """Whether pairs at the end may be missing because they have no links."""
-    counted: int | None = None
-    """Number of the first token in the file, 0 or 1, where its own tokens determine it.
-
-    None where it is the one with the lower error.
-    """
+        return matched(word_side(pairs, [linkable(record) for record in self._records]), self._file, [])
 
 
 def alignment_error(
@@ -108,12 +116,13 @@ def alignment_error(
 ) -> AlignmentError:
     """Return AER, precision, recall and F1 of links against gold links, for all sentences and for each.
 
-    Each of `links` and `gold` is a file, what `read_attention` returns, or a list with an item for each sentence: a
-    record, pairs (source word, target word) from 0, or Pharaoh text, `0-0` sure and `1?2` possible. A matrix links each
-    target word to the source word of its largest weight, without `</s>`; pieces are mapped to words. Whether files
-    count from 0 or 1, and have the target word first, is inferred from all their links.
+    Each of `links` and `gold` is a file, what `read_attention` or `symmetrise` returns, or a list with an item for
+    each sentence: a record, pairs (source word, target word) from 0, or Pharaoh text, `0-0` sure and `1?2` possible. A
+    matrix links each target word to the source word of its largest weight, without `</s>`; pieces are mapped to words.
+    Whether files count from 0 or 1, and have the target word first, is inferred from all their links. Pairs are matched
+    by their numbers where a file has numbers. Links to words that do not exist count as wrong.
     The interval of the AER is a bootstrap over sentences (`samples` corpora, percentiles of `confidence`).
-    Raise AttnvizError where they are not of the same sentences, or there are no links.
+    Raise AttnvizError where they are not of the same sentences, there are no links, or a gold link is out of range.
     """
     return score(links, gold, samples=samples, confidence=confidence, seed=seed).error
 
@@ -121,272 +130,179 @@ def alignment_error(
 def score(
     links: Any, gold: Any, *, samples: int = SAMPLES, confidence: float = CONFIDENCE, seed: int = 1
 ) -> ScoredLinks:
-    """Return `alignment_error` with remarks on the base and direction of the links."""
+    """Return `alignment_error` with remarks: pairs left out, base and direction of the links, links out of range."""
     remarks = list[str]()
-    predicted, reference = matched_sides(links, gold, remarks)
-    if not any(pair.all for pair in reference.pairs):
-        raise AttnvizError(gettext("The gold file has no links."))
+    predicted, reference = matched(side_of(links), side_of(gold), remarks)
     best = choose_convention(predicted, reference)
+    gold_pairs = gold_links(best, reference)
     if best.convention.swapped:
-        remarks.append(
-            gettext(
-                "Your links seem to name the target word first, so source and target were swapped. The alignment "
-                "error rate (AER) is now {aer:.3f}; before the swap it was {other:.3f}.",
-                aer=best.aer,
-                other=best.usual_aer,
-            )
-        )
+        remarks.append(_swap_remark(best))
     remarks.append(
         gettext(
             "Your links count words from {links}; the gold links count words from {gold}.",
-            links=best.convention.links_base if predicted.counted is None else predicted.counted,
-            gold=best.convention.gold_base if reference.counted is None else reference.counted,
+            links=best.convention.links_base,
+            gold=best.convention.gold_base,
         )
     )
-    gold_links = _gold(reference, best.convention)
-    error = score_links(
-        moved_links(predicted, best.convention), gold_links, samples=samples, confidence=confidence, seed=seed
-    )
-    return ScoredLinks(error, tuple(remarks), tuple(gold_links))
-
-
-def matched_sides(links: Any, gold: Any, remarks: list[str]) -> tuple[FileLinks, FileLinks]:
-    """Return the links of both files, pair by pair, between the words of the second; append to `remarks`.
-
-    Raise AttnvizError where the files have different numbers of pairs, or their words differ.
-    """
-    reference = _side(gold)
-    predicted, reference = _same_length(_side(links), reference, remarks)
-    return _in_gold_words(predicted, reference), reference
-
-
-def _side(links: Any) -> FileLinks:
-    """Return the links of a file, of records, or of a list."""
-    if isinstance(links, (str, os.PathLike)):
-        links = read_attention(links)
-    if isinstance(links, AttentionRecords):
-        return _records_side(links)
-    pairs, words = list[Links](), list[tuple[list[str] | None, list[str] | None]]()
-    for item in links:
-        if isinstance(item, Aligned):
-            pairs.append(_record_links(item))
-            shown = item.words()
-            words.append((_without_end(shown.source), _without_end(shown.target)))
-        else:
-            pairs.append(_item_links(item))
-            words.append((None, None))
-    return FileLinks(pairs, (0,), words, grows=False)
-
-
-def _item_links(item: Any) -> Links:
-    """Return the links of one sentence in a list."""
-    if isinstance(item, str):
-        sure, possible = parse_sure_and_possible(item) if item.strip() else (frozenset[Link](), frozenset[Link]())
-        return Links(sure | possible, possible - sure)
-    if hasattr(item, "sure") and hasattr(item, "possible"):
-        return Links(frozenset(item.sure) | frozenset(item.possible), frozenset(item.possible) - frozenset(item.sure))
-    try:
-        return Links(frozenset((int(j), int(i)) for j, i in item))
-    except (TypeError, ValueError) as error:
-        raise AttnvizError(
-            gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
-        ) from error
-
-
-def _record_links(record: Aligned) -> Links:
-    """Return the links of a record between its words: those it was made of, or the largest weight of each row."""
-    if isinstance(record, Attention) and (record.sure or record.possible) and not record.links:
-        return Links(frozenset(record.sure) | frozenset(record.possible), frozenset(record.possible))
-    words = record.words()
-    target, source = linkable_size(record)
-    if isinstance(record, Attention) and words.links:
-        inside = frozenset((j, i) for j, i in words.links if j < source and i < target)
-        return Links(inside, frozenset(record.possible) & inside)
-    between = np.asarray(words.alignment, dtype=np.float64)[:target, :source]
-    return Links(frozenset(largest_links(between)) if between.size else frozenset())
-
-
-def linkable_size(record: Aligned) -> tuple[int, int]:
-    """Return the numbers of target and source words of a record, without `</s>` at the end."""
-    words = record.words()
-    return len(_without_end(words.target)), len(_without_end(words.source))
-
-
-def _without_end(words: Sequence[str]) -> list[str]:
-    return list(words[:-1] if words and words[-1] == "</s>" else words)
-
-
-def _records_side(records: AttentionRecords) -> FileLinks:
-    """Return the links of a file, between words where its tokens are known, else between tokens."""
-    file_pairs = list(records.pairs)
-    grows = records.format == "naacl"
-    if not any(pair.links is not None for pair in file_pairs):
-        loaded = list(records)
-        words = [record.words() for record in loaded]
-        return FileLinks(
-            [_record_links(record) for record in loaded],
-            (0,),
-            [(_without_end(one.source), _without_end(one.target)) for one in words],
-            grows,
-        )
-    pairs, sides = list[Links](), list[tuple[list[str] | None, list[str] | None]]()
-    known, counted = True, None
-    for index, pair in enumerate(file_pairs):
-        tokens = records.tokens(index)
-        known &= None not in tokens
-        sides.append((tokens[0], tokens[1]))
-        pairs.append(pair.links or Links(frozenset()))
-    bases = (records.pairs.base,) if records.pairs.base is not None else _bases(records, pairs)
-    if known and len(bases) == 1:
-        pairs = [_between_words(links, bases[0], side) for links, side in zip(pairs, sides, strict=True)]
-        sides = [(joined_words(source), joined_words(target)) for source, target in sides]
-        bases, counted = (0,), bases[0]
-    return FileLinks(pairs, bases, sides, grows, counted)
-
-
-def _bases(records: AttentionRecords, pairs: Sequence[Links]) -> tuple[int, ...]:
-    """Return the possible bases, 0 or 1, of the links of a file, judging by its own links and tokens."""
-    if any(0 in link for links in pairs for link in links.all):
-        return (0,)
-    try:
-        counting = records.link_counting
-    except CountingError:
-        return (0, 1)  # the tokens may be those of the other direction
-    return (counting.base,) if counting.remark == "counted-from-1" else (0, 1)
-
-
-def joined_words(tokens: Sequence[str] | None) -> list[str] | None:
-    """Return the words that tokens form by their subword marks."""
-    if tokens is None:
-        return None
-    pieces = to_pieces(tokens)
-    words = [""] * (pieces.words[-1] + 1 if pieces.words else 0)
-    for piece, word in zip(pieces.pieces, pieces.words, strict=True):
-        words[word] += piece.lstrip("\u2581")
-    return words
-
-
-def _between_words(links: Links, base: int, tokens: tuple[Sequence[str] | None, Sequence[str] | None]) -> Links:
-    """Return links between the words that tokens form by their subword marks, from 0, without those of `</s>`."""
-    word_indices = [to_pieces(side or ()).words if side else () for side in tokens]
-
-    def word(link: Link) -> Link | None:
-        j, i = link[0] - base, link[1] - base
-        return (
-            (word_indices[0][j], word_indices[1][i]) if j < len(word_indices[0]) and i < len(word_indices[1]) else None
-        )
-
-    moved = [
-        frozenset(word_link for link in group if (word_link := word(link))) for group in (links.all, links.possible)
-    ]
-    return Links(moved[0], moved[1] - frozenset(word(link) for link in links.all - links.possible))
-
-
-def _same_length(predicted: FileLinks, reference: FileLinks, remarks: list[str]) -> tuple[FileLinks, FileLinks]:
-    """Return both sides with the same number of pairs."""
-    extra = len(predicted.pairs) - len(reference.pairs)
-    if extra < 0 and predicted.grows:
-        predicted = predicted._replace(
-            pairs=[*predicted.pairs, *[Links(frozenset())] * -extra], words=[*predicted.words, *[(None, None)] * -extra]
-        )
-    elif extra > 0 and reference.grows:
-        count = len(reference.pairs)
-        predicted = predicted._replace(pairs=predicted.pairs[:count], words=predicted.words[:count])
+    if faulty := best.side.out_of_range(best.convention.links_base, reference):
         remarks.append(
             ngettext(
-                "The last sentence pair is left out: only one of the two files contains this pair.",
-                "The last {count} sentence pairs are left out: only one of the two files contains these pairs.",
-                extra,
+                "{count} of your links names a word that does not exist, and counts as wrong: {links}.",
+                "{count} of your links name words that do not exist, and count as wrong: {links}.",
+                len(faulty),
+                links=listed_links(faulty),
             )
         )
-    elif extra:
-        raise different_pairs(len(predicted.pairs), len(reference.pairs))
-    return predicted, reference
+    error = score_links(best.links, gold_pairs, samples=samples, confidence=confidence, seed=seed)
+    words = with_words_of(reference, best.side).words
+    error = replace(error, word_errors=_word_errors(best.links, gold_pairs, words))
+    numbers = tuple(reference.numbers or range(1, len(gold_pairs) + 1))
+    return ScoredLinks(error, tuple(remarks), tuple(gold_pairs), best.convention, numbers, tuple(predicted.places))
 
 
-def different_pairs(links: int, gold: int) -> AttnvizError:
-    """Return the error for two files with different numbers of sentence pairs."""
-    return AttnvizError(
-        gettext(
-            "One file has links for {links} sentence pairs, but the other file has links for {gold}. Compared files "
-            "must hold the same sentence pairs, in the same order.",
-            links=links,
-            gold=gold,
-        )
+def _swap_remark(best: ChosenConvention) -> str:
+    if best.usual_aer is None:
+        return gettext("By their words, your links name the target word first, so source and target were swapped.")
+    return gettext(
+        "Your links seem to name the target word first, so source and target were swapped. The alignment "
+        "error rate (AER) is now {aer:.3f}; before the swap it was {other:.3f}.",
+        aer=best.aer,
+        other=best.usual_aer,
     )
 
 
-def different_words(number: int, own: Sequence[str], others: Sequence[str]) -> AttnvizError:
-    """Return the error for a pair, counted from 1, whose words are not the same in both files."""
-    return AttnvizError(
-        gettext(
-            "The words of pair {number} differ: one file has “{own}”, the other file has “{gold}”.",
-            number=number,
-            own=" ".join(own)[:60],
-            gold=" ".join(others)[:60],
+def _word_errors(
+    found: Sequence[frozenset[Link]], gold: Sequence[GoldLinks], words: Sequence[Sides]
+) -> tuple[WordError, ...] | None:
+    """Return the wrong word pairs, the most frequent first; None where the words of a pair with one are unknown."""
+    counts = Counter[tuple[str, str, bool]]()
+    for links, pair, (source, target) in zip(found, gold, words, strict=True):
+        wrong = [(link, True) for link in links - pair.sure - pair.possible]
+        wrong += [(link, False) for link in pair.sure - links]
+        if wrong and (source is None or target is None):
+            return None
+        for (j, i), linked in wrong:
+            if source and target and 0 <= j < len(source) and 0 <= i < len(target):
+                counts[source[j], target[i], linked] += 1
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(WordError(*error, count) for error, count in ordered)
+
+
+def symmetrise(a: Any, b: Any, method: Method = "grow-diag-final-and") -> SymmetrisedLinks:
+    """Return one alignment made of those of both directions (Och & Ney 2003; Koehn et al. 2005).
+
+    `a` and `b` are as `links` in `alignment_error`: `a` those of a model from source to target, `b` those of a model
+    from target to source, with links in either order: the words of both decide, else the lower AER between them, and
+    `remarks` say what was done. `method` is "intersection", "union" or "grow-diag-final-and", whose results are those
+    of `atools` of fast_align. `alignment_error` scores the result between the words of `a`.
+    Raise AttnvizError where the files hold different pairs, neither has links, or there is no such method.
+    """
+    if method not in METHODS:
+        raise AttnvizError(
+            gettext("There is no method {name}. Choose from {names}.", name=method, names=", ".join(METHODS))
         )
+    remarks = list[str]()
+    reverse, first = matched(side_of(b), side_of(a), remarks)
+    best = choose_convention(reverse, first, same_tokens=True)
+    base = best.convention.gold_base
+    pairs = [
+        Links(METHODS[method](one.all, other)) for one, other in zip(first.from_zero(base), best.links, strict=True)
+    ]
+    remarks.append(_direction_remark(best))
+    if base or best.convention.links_base:
+        remarks.append(
+            gettext(
+                "The first file counts words from {first}; the second file counts words from {other}.",
+                first=base,
+                other=best.convention.links_base,
+            )
+        )
+    bases = (0, 1) if first.bases == (0, 1) and base == 0 else (0,)
+    maps = [(None, None)] * len(pairs)
+    file = FileLinks(pairs, bases, first.words, maps, first.numbers, first.places)
+    return SymmetrisedLinks(file, tuple(remarks))
+
+
+def _direction_remark(best: ChosenConvention) -> str:
+    """Return a sentence about the order of the words in the links of the reverse direction."""
+    if best.convention.swapped:
+        return gettext(
+            "The reverse links seem to name the target word first, so they were swapped. The error rate between both "
+            "directions is {aer:.3f}.",
+            aer=best.aer,
+        )
+    return gettext(
+        "The reverse links seem to name the source word first, as the other links do. The error rate between both "
+        "directions is {aer:.3f}.",
+        aer=best.aer,
     )
 
 
-def _in_gold_words(predicted: FileLinks, reference: FileLinks) -> FileLinks:
-    """Return links between the words of the gold file; where words are split differently, map them by characters."""
-    pairs = list(predicted.pairs)
-    for index, (own, others) in enumerate(zip(predicted.words, reference.words, strict=True)):
-        maps = [_owners(mine, theirs, index + 1) for mine, theirs in zip(own, others, strict=True)]
-        if maps == [None, None]:
-            continue
-        source, target = maps
-
-        def moved(links: Iterable[Link], source: Any = source, target: Any = target) -> Iterator[Link]:
-            return ((source[j] if source else j, target[i] if target else i) for j, i in links)
-
-        try:
-            pairs[index] = Links(frozenset(moved(pairs[index].all)), frozenset(moved(pairs[index].possible)))
-        except IndexError as error:
-            raise AttnvizError(
-                gettext("Pair {number}: a link names a word that is not in the sentence.", number=index + 1)
-            ) from error
-    return predicted._replace(pairs=pairs)
-
-
-def _owners(mine: list[str] | None, theirs: list[str] | None, number: int) -> list[int] | None:
-    """Return the index in `theirs` of the word that holds most of each of `mine`; None where no map is needed."""
-    if mine is None or theirs is None or len(mine) == len(theirs):
-        return None
-    if "".join(mine) != "".join(theirs):
-        raise different_words(number, mine, theirs)
-    from attnviz.evaluation.alignment import memberships  # torch loads with it
-
-    return [int(word) for word in memberships(mine, theirs).argmax(axis=0)]
-
-
-def choose_convention(
-    predicted: FileLinks, reference: FileLinks, directions: Sequence[bool] = (False, True)
-) -> ChosenConvention:
+def choose_convention(predicted: FileLinks, reference: FileLinks, *, same_tokens: bool = False) -> ChosenConvention:
     """Return the base and direction with the lowest AER; the usual ones, unless others are clearly better.
 
-    `directions` are the possible values of `LinkConvention.swapped`. At least one side must have links.
+    Where both files have words, these decide on the direction. With `same_tokens`, links without words count the tokens
+    of the reference. Raise AttnvizError where the words differ, or neither side has links.
     """
+    sides = {False: predicted, True: predicted.turned()}
+    shared = {swapped: _shared_words(side, reference) for swapped, side in sides.items()}
+    fitting = dict[bool, FileLinks]()
+    for swapped, side in sides.items():
+        if shared[swapped] < shared[not swapped]:
+            continue
+        try:
+            fitting[swapped] = in_words_of(reference, with_words_of(side, reference) if same_tokens else side)
+        except AttnvizError:
+            if not fitting:
+                raise
     rates = dict[LinkConvention, float]()
-    for gold_base, links_base, swapped in product(reference.bases, predicted.bases, directions):
+    for gold_base, links_base, swapped in product(reference.bases, predicted.bases, fitting):
+        gold = _gold(reference, gold_base)
+        if (
+            gold_base
+            and len(reference.bases) > 1
+            and any(min(link) < 0 for pair in gold for link in pair.sure | pair.possible)
+        ):
+            continue
         convention = LinkConvention(links_base, gold_base, swapped)
-        gold = _gold(reference, convention)
-        if all(j >= 0 and i >= 0 for pair in (*gold,) for j, i in pair.sure | pair.possible):
-            rates[convention] = score_links(moved_links(predicted, convention), gold, samples=0).aer or 0.0
+        found = (pair.all for pair in fitting[swapped].from_zero(links_base))
+        try:
+            rates[convention] = score_links(found, gold, samples=0).aer or 0.0
+        except ValueError as error:
+            raise AttnvizError(gettext("Neither file has links.")) from error
     usual = next(iter(rates))
     best = min(rates, key=lambda convention: (rates[convention], convention != usual))
     if rates[best] > rates[usual] - _CLEARLY:
         best = usual
-    return ChosenConvention(best, rates[best], rates[usual])
+    return ChosenConvention(best, fitting[best.swapped], rates[best], None if usual.swapped else rates[usual])
 
 
-def moved_links(predicted: FileLinks, convention: LinkConvention) -> list[frozenset[Link]]:
-    """Return the links of each pair as (source word, target word) from 0."""
-    sides = (pair.swapped() if convention.swapped else pair for pair in predicted.pairs)
-    return [pair.moved(-convention.links_base, -convention.links_base).all for pair in sides]
+def _shared_words(side: FileLinks, reference: FileLinks) -> int:
+    """Return how many words both files have on the same side of the same pair."""
+    return sum(
+        len({*map(str.casefold, mine)} & {*map(str.casefold, theirs)})
+        for words in zip(side.words, reference.words, strict=True)
+        for mine, theirs in zip(*words, strict=True)
+        if mine and theirs
+    )
 
 
-def _gold(reference: FileLinks, convention: LinkConvention) -> list[GoldLinks]:
+def gold_links(best: ChosenConvention, reference: FileLinks) -> list[GoldLinks]:
+    """Return the gold links of each pair from 0; raise AttnvizError where there is none, or one is out of range."""
+    if not any(pair.all for pair in reference.pairs):
+        raise AttnvizError(gettext("The gold file has no links."))
+    if faulty := reference.out_of_range(best.convention.gold_base, best.side):
+        raise AttnvizError(
+            ngettext(
+                "{count} gold link names a word that does not exist: {links}. Give the gold file of these sentences.",
+                "{count} gold links name words that do not exist: {links}. Give the gold file of these sentences.",
+                len(faulty),
+                links=listed_links(faulty),
+            )
+        )
+    return _gold(reference, best.convention.gold_base)
+
+
+def _gold(reference: FileLinks, base: int) -> list[GoldLinks]:
     """Return the gold links of each pair from 0."""
-    moved = [pair.moved(-convention.gold_base, -convention.gold_base) for pair in reference.pairs]
-    return [GoldLinks(pair.all - pair.possible, pair.possible) for pair in moved]
+    return [GoldLinks(pair.all - pair.possible, pair.possible) for pair in reference.from_zero(base)]

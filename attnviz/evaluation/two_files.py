@@ -11,19 +11,23 @@ from typing import Any
 from attnviz.analysis.alignment_error import PairAgreement, error_between
 from attnviz.analysis.gold import GoldLinks, linkable_words, validated
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.scoring import (
+from attnviz.evaluation.file_links import (
     FileLinks,
-    choose_convention,
+    common_numbers,
     different_pairs,
     different_words,
+    in_words_of,
     joined_words,
-    matched_sides,
-    moved_links,
+    matched,
+    pair_numbers,
+    side_of,
 )
-from attnviz.importing.link_text import CountingError
+from attnviz.evaluation.scoring import choose_convention
+from attnviz.importing.link_text import CountingError, listed_links
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned
+from attnviz.trace.tokens import are_special
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,10 @@ class LinkAgreement:
     pairs: tuple[PairAgreement, ...]
     remarks: tuple[str, ...]
     """In sentences: how both files were read, and which words differ."""
+    numbers: tuple[int, ...]
+    """Number of each pair, from 1."""
+    places: tuple[int | None, ...]
+    """Index in the first file of each pair; None for a pair that this file lacks."""
 
     @property
     def aer(self) -> float | None:
@@ -41,45 +49,49 @@ class LinkAgreement:
 
 
 def link_agreement(first: Any, other: Any) -> LinkAgreement:
-    """Compare the links of two programs for the same sentence pairs, which are matched by position.
+    """Compare the links of two programs for the same sentence pairs, matched by their numbers if a file has these.
 
     `first` and `other` are as in `alignment_error`: files, what `read_attention` returns, or lists. A matrix links each
     target word to the source word of its largest weight. Words that are only split differently are mapped by their
     characters. Raise AttnvizError where the files hold different pairs, or neither has links.
     """
     remarks = list[str]()
-    sides = matched_sides(first, other, remarks)
-    if not any(pair.all for side in sides for pair in side.pairs):
-        raise AttnvizError(gettext("Neither file has links."))
-    remarks += _remarks_on_words(*sides)
-    words_known = all(None not in pair for side in sides for pair in side.words)
-    convention = choose_convention(*sides, directions=(False,) if words_known else (False, True)).convention
-    if convention.swapped:
+    own, theirs = matched(side_of(first), side_of(other), remarks)
+    best = choose_convention(own, theirs)
+    base, other_base, swapped = best.convention
+    remarks += _remarks_on_words(best.side, theirs)
+    if swapped:
         remarks.append(
             gettext("One file seems to name the target word first, so its source and target words were swapped.")
         )
-    bases = [
-        base if side.counted is None else side.counted
-        for side, base in zip(sides, (convention.links_base, convention.gold_base), strict=True)
-    ]
-    if bases != [0, 0]:
+    if base or other_base:
         remarks.append(
             gettext(
                 "The first file counts words from {first}; the second file counts words from {other}.",
-                first=bases[0],
-                other=bases[1],
+                first=base,
+                other=other_base,
             )
         )
-    first_links = moved_links(sides[0], convention)
-    other_links = moved_links(sides[1], convention._replace(links_base=convention.gold_base, swapped=False))
-    pairs = tuple(PairAgreement(one, two) for one, two in zip(first_links, other_links, strict=True))
-    return LinkAgreement(pairs, tuple(remarks))
+    if faulty := best.side.out_of_range(base, theirs) + theirs.out_of_range(other_base, best.side):
+        remarks.append(
+            ngettext(
+                "{count} link names a word that does not exist, and counts like the others: {links}.",
+                "{count} links name words that do not exist, and count like the others: {links}.",
+                len(faulty),
+                links=listed_links(faulty),
+            )
+        )
+    other_links = (pair.all for pair in theirs.from_zero(other_base))
+    pairs = tuple(PairAgreement(one, two) for one, two in zip(best.links, other_links, strict=True))
+    numbers = tuple(theirs.numbers or range(1, len(pairs) + 1))
+    return LinkAgreement(pairs, tuple(remarks), numbers, tuple(own.places))
 
 
 def _remarks_on_words(first: FileLinks, other: FileLinks) -> list[str]:
     """Return a sentence about words that differ; raise AttnvizError where no word is the same at the same place."""
     differing = dict[int, tuple[str, str]]()
-    for number, pairs in enumerate(zip(first.words, other.words, strict=True), 1):
+    numbers = other.numbers or range(1, len(other.pairs) + 1)
+    for number, *pairs in zip(numbers, first.words, other.words, strict=True):
         for own, theirs in zip(*pairs, strict=True):
             if not own or not theirs or len(own) != len(theirs) or own == theirs:
                 continue
@@ -107,10 +119,16 @@ def _remarks_on_words(first: FileLinks, other: FileLinks) -> list[str]:
 def with_tokens_of(records: AttentionRecords, other: AttentionRecords, *, by_words: bool = False) -> AttentionRecords:
     """Return `records` with the tokens of `other` on each side where their file has none.
 
-    With `by_words`, take the words that these tokens form, if the links fit them.
+    Special tokens are left out, if the links fit the others. With `by_words`, take the words that the tokens form, if
+    the links fit them.
     """
-    if by_words:
-        made = _with_sides_of(records, other, joined_words)
+
+    def ordinary(tokens: list[str] | None) -> list[str] | None:
+        marks = are_special(tokens or (), other.options.special)
+        return tokens and [token for token, mark in zip(tokens, marks, strict=True) if not mark]
+
+    for change in (*([joined_words] if by_words else []), ordinary):
+        made = _with_sides_of(records, other, change)
         with suppress(CountingError):
             if made.link_counting:
                 return made
@@ -130,12 +148,24 @@ def _with_sides_of(
     return dataclasses.replace(records, **given) if given else records  # type: ignore[arg-type]
 
 
-def check_pair_counts(records: AttentionRecords, count: int) -> None:
-    """Raise AttnvizError where no pair of `records` can be that of a file of `count` pairs."""
-    if records.pairs.first is not None or len(records) in (1, count):
+def check_pair_counts(records: AttentionRecords, file: AttentionRecords) -> None:
+    """Raise AttnvizError where no pair of `records` can be one of the `file`."""
+    count = len(file)
+    if given := _given_numbers(records, file):
+        common_numbers(given[0], count, given[1], len(records))
+        return
+    if len(records) in (1, count):
         return
     if count > 1 or records.tokens(0) == (None, None):
         raise different_pairs(count, len(records))
+
+
+def _given_numbers(
+    records: AttentionRecords, file: AttentionRecords
+) -> tuple[Sequence[int] | None, Sequence[int] | None] | None:
+    """Return the numbers of the pairs of `file` and `records` if these match them; None where places or words do."""
+    own, theirs = pair_numbers(file), pair_numbers(records)
+    return (own, theirs) if len(file) > 1 and (theirs or (own and len(records) > 1)) else None
 
 
 def has_no_place(records: AttentionRecords) -> bool:
@@ -143,16 +173,19 @@ def has_no_place(records: AttentionRecords) -> bool:
     return len(records) == 1 and records.pairs.first is None and records.tokens(0) == (None, None)
 
 
-def pair_place(records: AttentionRecords, number: int, count: int, shown: Aligned) -> int | None:
-    """Return the 0-based index of the pair of `records` that is pair `number` of a file of `count` pairs.
+def pair_place(records: AttentionRecords, number: int, file: AttentionRecords | None, shown: Aligned) -> int | None:
+    """Return the 0-based index of the pair of `records` that is the pair `shown`, at place `number` of a `file`.
 
-    It is found by its number where the file has numbers, by position in a file of as many pairs, else by the words of
-    the pair `shown`. None where there is none.
+    It is found by its number where a file has numbers, by position in a file of as many pairs, else by its words. None
+    where there is none, or `records` has other pairs than the file.
     """
-    if len(records) == count:
+    if file and (given := _given_numbers(records, file)):
+        with suppress(AttnvizError):
+            own, theirs, _ = common_numbers(given[0], len(file), given[1], len(records))
+            return [*theirs].index(own[number - 1]) if own[number - 1] in theirs else None
+        return None
+    if len(records) == (len(file) if file else 1):
         return number - 1
-    if (first := records.pairs.first) is not None and count > 1:
-        return number - first if 0 <= number - first < len(records) else None
     if has_no_place(records):
         return 0
     return pair_with_words_of(records, shown)
@@ -166,7 +199,7 @@ def pair_with_words_of(records: AttentionRecords, shown: Aligned) -> int | None:
     letters = [_letters(side) for side in linkable_words(shown.words())]
     for index in range(len(records)):
         sides = [joined_words(tokens) for tokens in records.tokens(index)]
-        known = [_letters(words or ()).removesuffix("</s>") for words in sides]
+        known = [_letters(words or ()) for words in sides]
         if any(known) and all(one in ("", own) for one, own in zip(known, letters, strict=True)):
             return index
     return None
@@ -202,14 +235,16 @@ def missing_sides(
     return [side if own is None else None for own, side in zip(records.tokens(place), sides, strict=True)]
 
 
-def gold_of_pair(records: AttentionRecords, number: int, count: int, shown: Aligned) -> GoldLinks | None:
-    """Return the gold links between the words of `shown`, pair `number` of a file of `count` pairs.
+def gold_of_pair(
+    records: AttentionRecords, number: int, file: AttentionRecords | None, shown: Aligned
+) -> GoldLinks | None:
+    """Return the gold links between the words of `shown`, which is at place `number`, from 1, of a `file`.
 
     Links that people marked count before others. Where the file has no words, it counts words, or pieces if the links
     fit only these. None where `records` lacks the pair; raise AttnvizError where its words differ, or a link names a
     word that does not exist.
     """
-    place = pair_place(records, number, count, shown)
+    place = pair_place(records, number, file, shown)
     if place is None:
         return None
     words, pieces = linkable_words(shown.words()), (shown.source_pieces, shown.target_pieces)
@@ -219,5 +254,5 @@ def gold_of_pair(records: AttentionRecords, number: int, count: int, shown: Alig
         record = records.attention(place, *missing_sides(records, place, pieces))
     check_same_pair(record, shown)
     marked = dataclasses.replace(record, links=()) if record.sure or record.possible else record
-    (pair,) = matched_sides([marked], [shown], [])[0].pairs
+    (pair,) = in_words_of(side_of([shown]), side_of([marked])).from_zero(0)
     return validated(GoldLinks(pair.all - pair.possible, pair.possible), shown.words())

@@ -16,7 +16,6 @@ from typing import Any, Literal, TypeVar
 
 import plotly.graph_objects as go
 
-from attnviz import lazy_pandas
 from attnviz.architectures import step_texts
 from attnviz.errors import AttnvizError, MissingFontWarning
 from attnviz.figures.build import escape, figure_json, for_print, width
@@ -223,13 +222,12 @@ def _titled(
         "pad": {"l": _SIDE, "t": _TOP},
     }
     margin = print_figure.layout.margin
-    with lazy_pandas.import_lock:
-        return print_figure.update_layout(
-            title=title,
-            height=print_figure.layout.height + _TITLE_HEIGHT + _EDGE,
-            width=print_figure.layout.width + extra_width,
-            margin={"t": margin.t + _TITLE_HEIGHT, "r": margin.r + extra_width + _EDGE, "b": margin.b + _EDGE},
-        )
+    return print_figure.update_layout(
+        title=title,
+        height=print_figure.layout.height + _TITLE_HEIGHT + _EDGE,
+        width=print_figure.layout.width + extra_width,
+        margin={"t": margin.t + _TITLE_HEIGHT, "r": margin.r + extra_width + _EDGE, "b": margin.b + _EDGE},
+    )
 
 
 def shortened_to_fit(text: str, space: float, size: int) -> str:

@@ -8,9 +8,9 @@ from unicodedata import combining, east_asian_width
 
 import plotly.graph_objects as go
 
-from attnviz import lazy_pandas
 from attnviz.languages import decimal_mark, thousands_mark
 from attnviz.palette import FONT, Palette
+from attnviz.text import with_symbols
 from attnviz.wording.labels import LONGEST, shorten
 
 Spec = dict[str, Any]
@@ -27,14 +27,12 @@ def build(traces: list[Spec], layout: Spec) -> go.Figure:
     Validation takes ten times as long as drawing, and a step draws four figures at each key press; the tests validate
     every figure instead. Plotly's default template, 7 kB of defaults for other chart types, is left out too.
     """
-    with lazy_pandas.import_lock:
-        return go.Figure({"data": traces, "layout": {"template": {}} | layout}, _validate=False)
+    return go.Figure({"data": traces, "layout": {"template": {}} | layout}, _validate=False)
 
 
 def figure_json(figure: go.Figure) -> str:
     """Return a figure as JSON for the browser."""
-    with lazy_pandas.import_lock:
-        return str(figure.to_json())
+    return str(figure.to_json())
 
 
 def base_layout(ink: Palette) -> Spec:
@@ -98,8 +96,7 @@ def for_print(figure: go.Figure, paper: str = "#ffffff", width: int | None = Non
     """
     meta, wanted = figure.layout.meta, width or PRINT_WIDTH
     bounded = max(meta["narrowest"], min(wanted, meta.get("widest", wanted)))
-    with lazy_pandas.import_lock:
-        return go.Figure(figure).update_layout(paper_bgcolor=paper, width=bounded)
+    return go.Figure(figure).update_layout(paper_bgcolor=paper, width=bounded)
 
 
 class LineStyle(NamedTuple):
@@ -130,10 +127,10 @@ def escape(text: str) -> str:
     """Return `text` escaped so that Plotly draws these characters.
 
     In labels and hover texts Plotly interprets some HTML (`<b>`, `<br>`, `<a href>`), character entities, and `$...$`
-    as LaTeX where MathJax is loaded.
+    as LaTeX where MathJax is loaded. Characters that SVG cannot hold become symbols.
     """
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return text.replace("$", "&#36;").replace("\n", " ")
+    text = with_symbols(text.replace("\n", " "))
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
 
 
 def axis_labels(names: Iterable[str], longest: int = LONGEST) -> list[str]:

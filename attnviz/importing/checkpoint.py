@@ -241,8 +241,8 @@ def _named_arrays(path: Path, content: object) -> dict[str, Array]:
     if unread := [name for name, value in named.items() if name not in tensors or not _is_plain(value)]:
         raise AttnvizError(
             gettext(
-                "{path} contains {name}, which is no tensor of real numbers. attnviz does not read packed, quantized "
-                "or sparse weights.",
+                "{path} contains {name}, which is no tensor of real numbers. attnviz does not read packed, quantized, "
+                "sparse or expanded weights, nor weights without values (device “meta”).",
                 path=path,
                 name=unread[0][:80],
             )
@@ -288,10 +288,13 @@ def _is_tensor(value: object) -> bool:
 
 
 def _is_plain(tensor: Any) -> bool:
-    """Return whether a tensor holds real numbers, neither sparse nor quantized."""
+    """Return whether a tensor holds real numbers, neither sparse nor quantized, each of which is in the file."""
     import torch
 
-    return tensor.layout == torch.strided and not tensor.is_quantized and not tensor.is_complex()
+    if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.is_meta:
+        return False
+    # An expanded tensor of one number may claim any shape.
+    return bool(tensor.nbytes <= tensor.untyped_storage().nbytes())
 
 
 def _unwrapped(arrays: dict[str, Array]) -> dict[str, Array]:

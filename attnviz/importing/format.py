@@ -38,6 +38,10 @@ class Format:
     """Return what similar content of no known format lacks, and how to get it; None for content that is not similar."""
     aliases: tuple[str, ...] = ()
     """Other names accepted by `format=`."""
+    example: str = ""
+    """How such a file looks, as Markdown."""
+    written_by: str = ""
+    """The commands that write it, as Markdown."""
 
 
 def is_number(text: str) -> bool:
@@ -63,4 +67,7 @@ def matrix_of(rows: Sequence[Sequence[str]]) -> NDArray[np.float64]:
                 most=MOST_TOKENS + 1,
             )
         )
+    for row in rows:
+        if not are_weights(row):
+            raise AttnvizError(gettext("“{text}” is not a row of weights.", text=" ".join(row)[:60]))
     return np.array(rows, dtype=np.float64)

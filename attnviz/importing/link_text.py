@@ -27,6 +27,8 @@ _BRACKETS = str.maketrans("[]", "()")
 _PLAIN = re.compile(r"(?:[0-9]{1,6}-[0-9]{1,6}(?:\s+|$))*")
 """Links without possible marks and probabilities: a fast path for most files."""
 _PLACE = re.compile(r"[0-9]+")
+_LISTED = 10
+"""Number of faulty links that a message lists."""
 
 
 @dataclass(frozen=True)
@@ -202,30 +204,51 @@ def _reaches_end(pair: Counted) -> bool:
     return pair.source is None or pair.target is None or (pair.source, pair.target) in pair.links.all
 
 
+def listed_links(faulty: Sequence[tuple[int, Link]]) -> str:
+    """Return links, each with the number of its pair, as text: the first ten, and how many there are."""
+    pairs = dict[int, list[str]]()
+    for number, (j, i) in faulty[:_LISTED]:
+        pairs.setdefault(number, []).append(f"{j}-{i}")
+    texts = (gettext("pair {number}: {links}", number=number, links=" ".join(links)) for number, links in pairs.items())
+    return "; ".join(texts) + (f" … ({len(faulty)})" if len(faulty) > _LISTED else "")
+
+
 def _misfit_error(pairs: Sequence[Counted], base: int) -> CountingError:
-    """Return the error that names the first pair with a link, counted from `base`, to a token that does not exist."""
+    """Return the error for links, counted from `base`, to tokens that do not exist: the first in words, then all."""
+    faulty, message = list[tuple[int, Link]](), ""
     for pair in pairs:
-        for side, count in enumerate((pair.source, pair.target)):
-            if count is None:
-                continue
-            last = max(link[side] for link in pair.links.all)
-            if last - base < count:
-                continue
-            values = {"number": pair.number, "link": last, "count": count, "base": base}
-            if side == 0:
-                return CountingError(
-                    gettext(
-                        "In pair {number}, a link refers to source token {link}, but the number of source tokens is "
-                        "only {count} (the first is token {base}). Give the tokens of the text that the links were "
-                        "made for.",
-                        **values,
-                    )
-                )
-            return CountingError(
-                gettext(
-                    "In pair {number}, a link refers to target token {link}, but the number of target tokens is only "
-                    "{count} (the first is token {base}). Give the tokens of the text that the links were made for.",
-                    **values,
-                )
-            )
-    return CountingError(gettext("A link names token 0, but in this format, token numbers start at {base}.", base=base))
+        for link in sorted(pair.links.all):
+            misfits = [
+                side
+                for side, count in enumerate((pair.source, pair.target))
+                if link[side] < base or (count is not None and link[side] - base >= count)
+            ]
+            if misfits:
+                message = message or _misfit_text(pair, link, misfits[0], base)
+                faulty.append((pair.number, link))
+    if len(faulty) > 1:
+        every = gettext("All links out of range: {links}.", links=listed_links(faulty))
+        message = f"{message} {every}"
+    return CountingError(message)
+
+
+def _misfit_text(pair: Counted, link: Link, side: int, base: int) -> str:
+    """Return a sentence about a link to a token that does not exist on a side, 0 for the source."""
+    values = {"number": pair.number, "link": link[side], "count": (pair.source, pair.target)[side], "base": base}
+    if link[side] < base:
+        return gettext(
+            "In pair {number}, a link names token {link}, but in this format, token numbers start at {base}.",
+            **values,
+        )
+    if side == 0:
+        return gettext(
+            "In pair {number}, a link refers to source token {link}, but the number of source tokens is "
+            "only {count} (the first is token {base}). Give the tokens of the text that the links were "
+            "made for.",
+            **values,
+        )
+    return gettext(
+        "In pair {number}, a link refers to target token {link}, but the number of target tokens is only "
+        "{count} (the first is token {base}). Give the tokens of the text that the links were made for.",
+        **values,
+    )

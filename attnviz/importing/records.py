@@ -18,8 +18,6 @@ from attnviz.languages import gettext
 from attnviz.trace import Attention
 from attnviz.trace.attention_builder import Tokens, split_tokens
 
-_FROM_THE_FIRST = ("giza",)
-"""Formats that number all pairs from the first; a log of other formats may be of a part."""
 _MOST_NAMED = 10
 Side = Sequence[Tokens]
 """Tokens of one side, one entry for each pair."""
@@ -114,11 +112,11 @@ class AttentionRecords(Sequence[Attention]):
             )
         source = source or self._given_tokens(self.source, index, pair)
         target = target or self._given_tokens(self.target, index, pair)
-        options = self.options
-        if normalise is not None:
-            options = dataclasses.replace(options, normalise=normalise)
-        if unescape is not None:
-            options = dataclasses.replace(options, unescape=unescape)
+        options = dataclasses.replace(
+            self.options,
+            normalise=self.options.normalise if normalise is None else normalise,
+            unescape=self.options.unescape if unescape is None else unescape,
+        )
         counting = Counting(0, ends=False)
         if pair.links is not None:
             counting = self._link_counting_with(index, source, target) if typed else self.link_counting
@@ -214,9 +212,9 @@ def format_sentence(records: AttentionRecords) -> str:
         reason=records.reason,
         count=len(records),
     )
-    lines = [pair.line for pair in records.pairs]
+    lines = [pair.line for pair in records.pairs] if records.format == "giza" else []  # a log may be of a part
     lost = sorted({*range(max((line for line in lines if line is not None), default=-1) + 1)} - {*lines})
-    if lost and None not in lines and records.format in _FROM_THE_FIRST:
+    if lost and None not in lines:
         numbers = ", ".join(str(line + 1) for line in lost[:_MOST_NAMED]) + (" …" if len(lost) > _MOST_NAMED else "")
         sentence += " " + gettext("The file lacks the pairs with these numbers: {numbers}.", numbers=numbers)
     return f"{sentence} {gettext('Files: {count}.', count=len(records.files))}" if records.files else sentence

@@ -20,7 +20,7 @@ from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.attention_builder import Tokens, matrix_size_texts, split_tokens
 from attnviz.trace.open_format import from_fields
-from attnviz.trace.tokens import ENDS, to_pieces, unescaped
+from attnviz.trace.tokens import ENDS, unescaped
 
 Orientation = Literal["target", "source", "either"]
 """Side that a matrix row stands for; "either" where the file does not say and sizes or sums decide."""
@@ -96,12 +96,10 @@ class SentencePair:
         }
         fields = {**self.fields, **replaced}
         if fields.get("kind") in ("encoder", "decoder"):  # self-attention needs the tokens once
-            fields = {"source": fields.get("target"), "target": fields.get("source")} | fields
-            fields = {name: value for name, value in fields.items() if value is not None}
+            known = fields.get("source", fields.get("target"))
+            fields = ({} if known is None else {"source": known, "target": known}) | fields
         if missing := [side for side in ("source", "target") if side not in fields]:
             raise AttnvizError(self._missing_message(missing))
-        for side in ("source", "target"):
-            _check_tokens(fields[side])
         if replaced:
             fields.pop("words", None)  # they index the replaced tokens
         remarks = list(self.remarks)
@@ -173,30 +171,28 @@ class SentencePair:
 
     def _missing_message(self, sides: Sequence[str]) -> str:
         """Return the message that says which tokens must be given besides the file."""
-        matrix = self.fields.get("matrix") if self.links is None else None
-        shape = matrix.shape if isinstance(matrix, np.ndarray) else _shape_of(matrix)
         if len(sides) == 2:
             message = gettext("The file has no tokens. Give the source and target tokens, separated by spaces.")
         elif sides[0] == "source":
             message = gettext("The file has no source tokens. Give the source tokens, separated by spaces.")
         else:
             message = gettext("The file has no target tokens. Give the target tokens, separated by spaces.")
-        if len(shape) != 2:
-            return f"{message} {_several_matrices_text(shape)}" if len(shape) > 2 else message
-        size = gettext(
-            "The matrix has {rows} for the target tokens and {columns} for the source tokens.",
-            **matrix_size_texts(shape[0], shape[1]),
-        )
-        return f"{message} {size}"
-
-
-def _several_matrices_text(shape: tuple[int, ...]) -> str:
-    """Return the sentences that say how an array of several matrices is divided among sentences."""
-    return gettext(
-        "The array has shape {shape}; its last two dimensions are target and source tokens. If the array also has a "
-        "dimension for sentences, give the tokens of all sentences, one sentence per line.",
-        shape=" × ".join(map(str, shape)),
-    )
+        try:
+            shape = np.shape(self.fields.get("matrix", ())) if self.links is None else ()
+        except ValueError:  # rows of different lengths
+            shape = ()
+        if len(shape) > 2:
+            message += " " + gettext(
+                "The array has shape {shape}; its last two dimensions are target and source tokens. If the array also "
+                "has a dimension for sentences, give the tokens of all sentences, one sentence per line.",
+                shape=" × ".join(map(str, shape)),
+            )
+        if len(shape) == 2:
+            message += " " + gettext(
+                "The matrix has {rows} for the target tokens and {columns} for the source tokens.",
+                **matrix_size_texts(*shape),
+            )
+        return message
 
 
 def _stored_choice(fields: Mapping[str, Any]) -> HeadChoice:
@@ -210,20 +206,6 @@ def _mean(array: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean matrix (Ty, Tx) of all heads of an array (…, Ty, Tx)."""
     mean: NDArray[np.float64] = array.mean(axis=tuple(range(array.ndim - 2)))
     return mean
-
-
-def _check_tokens(tokens: object) -> None:
-    """Raise AttnvizError unless `tokens` is a string or a sequence of strings."""
-    is_valid = isinstance(tokens, str) or (isinstance(tokens, Sequence) and all(isinstance(one, str) for one in tokens))
-    if not is_valid:
-        raise AttnvizError(gettext("Tokens must be a list of strings, or one string with spaces between the tokens."))
-
-
-def _shape_of(matrix: object) -> tuple[int, ...]:
-    """Return the numbers of rows and columns of a list of lists; () for anything else."""
-    if isinstance(matrix, list) and matrix and all(isinstance(row, list) for row in matrix):
-        return (len(matrix), len(matrix[0]))
-    return ()
 
 
 def _add_up_to_one(sums: NDArray[np.float64]) -> bool:
@@ -348,8 +330,3 @@ def joined(parts: Sequence[Sentences]) -> Sentences:
             gettext("Some of the files count tokens from 0, and other files from 1. Read the files one by one.")
         )
     return Sentences(items, read, parts[0].title, parts[0].ends, parts[0].base)
-
-
-def words_of(tokens: Sequence[str]) -> tuple[int, ...]:
-    """Return the 0-based word of each token, by the tokens' word-boundary markers."""
-    return to_pieces(tokens).words

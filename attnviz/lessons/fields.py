@@ -6,15 +6,18 @@ import difflib
 import math
 import re
 from collections.abc import Collection
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import yaml
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
+from attnviz.reading import Limits, content_of, pause
+from attnviz.text import with_symbols
 
-MOST_BYTES = 256_000
-"""Size of the largest file: a lesson for an hour has about 20,000 bytes, and PyYAML reads 100,000 a second."""
+LIMITS = Limits(bytes=256_000, values=20_000)
+"""A lesson for an hour has about 20,000 bytes and 1,000 nodes, and PyYAML reads 100,000 bytes a second."""
+_DEEPEST = 20
 
 
 def fail(line: int, message: str) -> NoReturn:
@@ -27,24 +30,35 @@ def line_of(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
+class _Loader(yaml.SafeLoader):
+    """Composes at most so many nodes, at most so deep, of which only texts may be repeated by aliases."""
+
+    nodes = depth = characters = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Return the next node; raise AttnvizError where the file exceeds its limits or repeats fields or lists."""
+        pause()
+        event = self.peek_event()
+        self.nodes += 1
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            fail(event.start_mark.line + 1, gettext("the fields are nested too deeply for a lesson file."))
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        if isinstance(node, yaml.ScalarNode):
+            self.characters += len(node.value)
+        elif isinstance(event, yaml.AliasEvent):
+            message = gettext("{name} repeats fields or a list. Write them out.", name=quoted(f"*{event.anchor}"))
+            fail(event.start_mark.line + 1, message)
+        LIMITS.check(values=self.nodes, bytes=self.characters)
+        return node
+
+
 def root_of(content: bytes) -> yaml.Node:
     """Return the root of the YAML document in the bytes of a file; raise AttnvizError where there is none."""
-    if len(content) > MOST_BYTES:
-        raise AttnvizError(
-            gettext(
-                "The file has {size} kB, but a lesson file may have at most {most} kB. Divide the lesson into two "
-                "files.",
-                size=math.ceil(len(content) / 1000),
-                most=MOST_BYTES // 1000,
-            )
-        )
+    text = content_of(content, limits=LIMITS).text
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        fail(line, gettext("the file is not UTF-8 text. Save the file as UTF-8 text."))
-    try:
-        root = yaml.compose(text, yaml.SafeLoader)
+        root = yaml.compose(text, _Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         fail(
@@ -60,8 +74,6 @@ def root_of(content: bytes) -> yaml.Node:
             text.count("\n", 0, error.position) + 1,
             gettext("the file has a character that YAML does not allow. Delete this character."),
         )
-    except (RecursionError, ValueError) as error:
-        raise AttnvizError(gettext("This is not a lesson file: its fields are nested too deeply.")) from error
     if root is None:
         raise AttnvizError(gettext("The file is empty. Write the lesson into the file."))
     return root
@@ -204,7 +216,8 @@ def text_of(node: yaml.Node, name: str) -> str:
         fail(
             line_of(node), gettext("{name} must be a text; found {found}.", name=quoted(name), found=description(node))
         )
-    return re.sub(r"[ \t\r\n]+", " ", node.value).strip(" ")  # no-break spaces stay
+    text = re.sub(r"[ \t\r\n]+", " ", node.value).strip(" ")  # no-break spaces stay
+    return with_symbols(text)  # YAML's escapes may name half a character (a lone surrogate)
 
 
 def checked_choice(node: yaml.Node, name: str, values: Collection[str]) -> str:

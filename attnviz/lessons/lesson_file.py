@@ -13,8 +13,8 @@ from attnviz.errors import AttnvizError
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.installed_models import default_model, installed_model, installed_models
 from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.lessons.fields import Fields, description, fail, line_of, quoted, root_of, text_of
-from attnviz.text_files import reading_errors
+from attnviz.lessons.fields import LIMITS, Fields, description, fail, line_of, quoted, root_of, text_of
+from attnviz.reading import open_content
 
 Level = Literal["idea", "numbers"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -210,10 +210,9 @@ def folder_of_model(sentence: LessonSentence, default: Path | None = None) -> Pa
 
 def read_lesson(path: Path) -> Lesson:
     """Return the lesson in a file; raise AttnvizError where it cannot be read, or its fields are not a lesson's."""
-    with reading_errors(path):
-        content = path.read_bytes()
+    data = open_content(path, limits=LIMITS).data
     try:
-        return parse_lesson(content)
+        return parse_lesson(data)
     except AttnvizError as error:
         raise AttnvizError(gettext("{path}: {error}", path=path, error=error)) from error
 

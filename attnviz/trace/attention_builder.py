@@ -87,8 +87,15 @@ def attention(
 
 
 def split_tokens(text: Tokens) -> list[str]:
-    """Return the tokens of a text with spaces or tabs between them; return a list as it is."""
-    return [token for token in _BETWEEN.split(text) if token] if isinstance(text, str) else list(text)
+    """Return the tokens of a text with spaces or tabs between them, or those of a list.
+
+    Raise AttnvizError where they are no strings.
+    """
+    if isinstance(text, str):
+        return [token for token in _BETWEEN.split(text) if token]
+    if not isinstance(text, Sequence) or not all(isinstance(token, str) for token in text):
+        raise AttnvizError(gettext("Tokens must be a list of strings, or one string with spaces between the tokens."))
+    return list(text)
 
 
 def _check_special(special: object) -> None:
@@ -101,9 +108,7 @@ def _check_special(special: object) -> None:
         raise AttnvizError(gettext('“special” must be a list of tokens that are no words, such as ["<s>"].'))
 
 
-def _split(tokens: object) -> list[str]:
-    if not isinstance(tokens, (str, Sequence)):
-        raise AttnvizError(gettext("Tokens must be a list of strings, or one string with spaces between the tokens."))
+def _split(tokens: Tokens) -> list[str]:
     tokens_found = split_tokens(tokens)
     if not tokens_found:
         raise AttnvizError(gettext("Source and target must each have at least one token."))

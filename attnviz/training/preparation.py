@@ -94,7 +94,7 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
 def _refuse_foreign_files(output: Path) -> None:
     """Raise AttnvizError where a folder without a run holds files that no run wrote, which training could overwrite."""
     first = {TOKENIZER, CORPUS, DATA}  # left by a run that was killed early
-    names = (path.name.removesuffix(".tmp") for path in output.iterdir())
+    names = (path.name for path in output.iterdir())
     foreign = sorted(name for name in names if name not in first and not name.startswith("."))
     if foreign:
         more = f" and {len(foreign) - 1:,} more" if len(foreign) > 1 else ""

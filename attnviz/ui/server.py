@@ -20,11 +20,12 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz import AttnvizError
@@ -32,6 +33,7 @@ from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.memory import return_memory
 from attnviz.ui.components import loader
 from attnviz.ui.request_filter import GUARD, frame_ancestors
+from attnviz.ui.session_expiry import SessionExpiry
 
 FOR_EVER = "public, max-age=31536000, immutable"
 """Cache-Control header of content whose name changes whenever it changes."""
@@ -239,10 +241,19 @@ def _policy() -> str:
     )
 
 
-class _PageHeaders:
-    """Middleware that adds preload links and security headers to HTML pages.
+def _address_of_app(scope: Scope) -> str:
+    """Return the address of the app relative to that of a request, with its query; empty if it is the app's own."""
+    below = scope["path"].removeprefix("/" + st.get_option("server.baseUrlPath").strip("/")).strip("/")
+    query = f"?{text}" if (text := scope["query_string"].decode("latin-1")) else ""
+    return f"./{'../' * below.count('/')}{query}" if below else ""
 
-    Without preload links, Streamlit's own script runs for a second before it requests anything.
+
+class _PageHeaders:
+    """Middleware that adds preload links and security headers to HTML pages, and has one address of Streamlit's page.
+
+    Without preload links, Streamlit's own script runs for a second before it requests anything. Streamlit 1.67 answers
+    every unknown path with its page, which below a folder finds neither its scripts nor the server: a browser that
+    opens such a path is redirected to the app, and a script that is missing is not found.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -253,6 +264,10 @@ class _PageHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=message["headers"])
                 if headers.get("content-type", "").startswith("text/html"):
+                    if isinstance(scope.get("endpoint"), StaticFiles) and (app := _address_of_app(scope)):
+                        is_opened = "text/html" in Headers(scope=scope).get("accept", "")
+                        message["status"] = 307 if is_opened else 404
+                        headers["Location"] = app
                     if "Content-Security-Policy" not in headers:
                         headers.append("Link", _preload_header())
                         headers["Content-Security-Policy"] = _policy()
@@ -289,17 +304,39 @@ ROUTES = [
 ]
 """Routes beside Streamlit's own."""
 
-MIDDLEWARE = [GUARD, Middleware(_Redirection), Middleware(_PageHeaders)]
+MIDDLEWARE = [GUARD, Middleware(SessionExpiry), Middleware(_Redirection), Middleware(_PageHeaders)]
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Warm up in a background thread once the server answers, then collect garbage periodically."""
+    """Import pandas before the first request, warm up once the server answers, then collect garbage periodically.
+
+    Plotly, Streamlit and pyarrow use pandas as soon as it is in `sys.modules`, although another thread may still be
+    importing it (plotly.py issue 2433). So it is imported while there is only one thread.
+    """
+    import pandas  # noqa: F401
+
+    _allow_many_files()
     thread = threading.Thread(target=warm_up, name="getting ready", daemon=True)
     asyncio.get_running_loop().call_later(0.3, thread.start)
     collection = asyncio.create_task(collect_garbage())
     yield
     collection.cancel()
+
+
+MOST_FILES = 1 << 16
+"""Number of files that the server may have open, where the system allows it."""
+
+
+def _allow_many_files() -> None:
+    """Raise the limit of open files: each visitor takes several, and the usual 1,024 are used up by 250."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+        if soft != resource.RLIM_INFINITY and soft < most:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 async def collect_garbage(seconds: float = 20) -> None:

@@ -218,6 +218,12 @@ def test_comparison_without_attention_has_only_log_probabilities(which: int) -> 
     assert np.isfinite(found.other_log_probabilities).all()
 
 
+def test_only_translations_are_compared() -> None:
+    for pair in ((1, 2), (synthetic.trace(), "text")):
+        with pytest.raises(AttnvizError):
+            analysis.compare(*pair)
+
+
 def test_analysis_package_exports_compare() -> None:
     assert analysis.compare is compare
     assert analysis.Comparison is Comparison

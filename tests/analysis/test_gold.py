@@ -132,6 +132,7 @@ def test_invalid_or_too_many_links_are_refused(snapshot: SnapshotAssertion) -> N
     words = words_of(np.eye(4))
     assert parse_gold_links("0-0 2?1 2-1", words) == GoldLinks(frozenset({(0, 0), (2, 1)}), frozenset())
     assert error_message("0-0 3-0", words) == snapshot(name="source out of range")
+    assert error_message("0-0 3-0 1-7 9-9", words) == snapshot(name="several out of range")
     assert error_message("1?7", words) == snapshot(name="target out of range")
     assert error_message("0-0 1:1", words) == snapshot(name="no link")
     many = " ".join(f"{k // 25}-{k % 25}" for k in range(MOST_LINKS + 1))

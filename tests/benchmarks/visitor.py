@@ -11,6 +11,7 @@ import re
 import secrets
 import time
 import urllib.request
+from collections import defaultdict
 from http.cookies import SimpleCookie
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -43,8 +44,9 @@ class Visitor:
         """Number of the requests that were sent."""
         self._handled = 0
         """Number of the last request that the server has acknowledged."""
-        self._session = ""
-        self._page = self._fragment = ""
+        self.session = ""
+        """Id of the session, once the page is open."""
+        self._page = self._fragment = self._query = ""
         self._shown: dict[str, Any] = {}
         self._places: dict[str, str] = {}
         """Of each component that fetches what it draws from, where that is."""
@@ -66,8 +68,9 @@ class Visitor:
         """Close the connection."""
         await self._socket.close()
 
-    async def open(self) -> float:
-        """Open the page; return the seconds that took."""
+    async def open(self, query: str = "") -> float:
+        """Open the page, with the `query` of an address; return the seconds that took."""
+        self._query = query
         return await self._run("open the page")
 
     async def translate(self, sentence: str, mark: str) -> float:
@@ -103,16 +106,20 @@ class Visitor:
             raise Mistake(f"the page is at step {self._shown['step']}, not {wanted}")
         return took + await self._fetch("verification")
 
-    async def read(self) -> float:
-        """Fetch the data of all figures one after the other, as an idle browser does; return the seconds that took."""
-        return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in self._places])
+    async def read(self, *, everything: bool = False) -> float:
+        """Fetch the data of all figures one after the other, as an idle browser does; return the seconds that took.
+
+        With `everything`, fetch also what only this session has: tables, files to save, and some figures.
+        """
+        places = [name for name, place in self._places.items() if everything or "session-payload" not in place]
+        return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in places])
 
     async def upload(self, name: str, content: bytes) -> float:
         """Give the page a file to open; return the seconds until it had taken or refused it."""
         message = BackMsg()
         message.file_urls_request.request_id = "1"
         message.file_urls_request.file_names.append(name)
-        message.file_urls_request.session_id = self._session
+        message.file_urls_request.session_id = self.session
         started = time.perf_counter()
         await self._socket.send(message.SerializeToString())
         async with asyncio.timeout(PATIENCE):
@@ -169,7 +176,7 @@ class Visitor:
         if name not in self._places:
             return 0.0
         place, started = urlsplit(self._address), time.perf_counter()
-        path = self._places[name].format(step=self._shown["step"], word="", selection="", size="")
+        path = self._places[name].format_map(defaultdict(str, step=self._shown.get("step", 0)))
         headers += f"Host: {place.netloc}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n"
         reader, writer = await asyncio.open_connection(place.hostname, place.port)
         try:
@@ -190,7 +197,7 @@ class Visitor:
         """Have the page run, or a part of it; return the seconds until it has. Raise Mistake where it fails."""
         message = BackMsg()
         asked = message.rerun_script
-        asked.page_script_hash, asked.fragment_id = self._page, fragment
+        asked.page_script_hash, asked.fragment_id, asked.query_string = self._page, fragment, self._query
         asked.widget_states.widgets.extend([*self._states.values(), *triggers])
         asked.cached_message_hashes.extend(self._hashes)
         asked.context_info.url, asked.context_info.locale = f"{self._address}/", "en-US"
@@ -216,7 +223,7 @@ class Visitor:
         if message.HasField("navigation"):
             self._page = message.navigation.page_script_hash
         elif message.HasField("new_session"):
-            self._session = message.new_session.initialize.session_id or self._session
+            self.session = message.new_session.initialize.session_id or self.session
         elif message.HasField("delta") and message.delta.HasField("new_element"):
             self._element(message, what)
         return message.HasField("script_finished") and (message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN)
@@ -232,7 +239,9 @@ class Visitor:
         self._widgets[key] = identity
         if not element.HasField("bidi_component"):
             return
-        if place := re.search(r'"at": ?"(attnviz-(?:shared-payload|record)[^"]*)"', element.bidi_component.json):
+        if place := re.search(
+            r'"at": ?"(attnviz-(?:shared-payload|session-payload|record)[^"]*)"', element.bidi_component.json
+        ):
             self._places[key] = place[1]
         if key == "acknowledgement":
             self._handled = _sent(element.bidi_component.json)["handledByTab"].get(self._tab, 0)

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +75,80 @@ def test_translate_sentence_argument(model_folder: Path, translator: Translator)
     done = _process("translate", SENTENCES[0], "--model", str(model_folder), "--device", "cpu")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == translator.translate(SENTENCES[0], beam=5).translation + "\n"
+
+
+@pytest.mark.parametrize("redirection", [">&-", "> /dev/full"])
+def test_output_that_cannot_be_written_is_named(redirection: str) -> None:
+    for command in ("models", "--version"):
+        done = _shell(f"{command} {redirection}")
+        assert done.returncode == 2
+        assert done.stderr.startswith("attnviz: Standard output ")
+        assert _one_sentence(done.stderr)
+
+
+def test_closed_input_is_empty_and_closed_errors_are_discarded(model_folder: Path) -> None:
+    done = _shell(f"translate --device cpu --model '{model_folder}' <&-")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert _one_sentence(done.stderr)
+    done = _shell("translate --model nowhere 'A dog.' 2>&-")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
+
+
+def _shell(command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a shell, with standard streams as the shell redirects them."""
+    return subprocess.run(
+        ["bash", "-c", f"'{sys.executable}' -m attnviz {command}"],
+        cwd=REPOSITORY,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        encoding="utf-8",
+    )
+
+
+LONG = "x" * 5000
+PATHS = {
+    "model": ("translate", "--model", "{path}", "A dog."),
+    "lines": ("align", "{path}"),
+    "figure": ("figure", "A dog.", "-o", "{path}.csv"),
+    "attention": ("attention", "{path}"),
+    "lesson": ("lesson", "{path}", "-o", "x.html"),
+    "lesson page": ("lesson", "attention", "-o", "{path}.html"),
+    "corpus": ("corpus", "{path}.tsv", "-o", "x.parquet"),
+    "table": ("corpus", str(REPOSITORY / "tests" / "earlier" / "validation.tsv"), "-o", "{path}.parquet"),
+    "checkpoint": ("import", "{path}", "-o", "x"),
+    "models": ("models", "en-fr", "--to", "{path}"),
+    "runs": ("app", "--runs", "{path}"),
+    "run": ("snapshots", "{path}", "-o", "x.json"),
+    "gold": ("score", "{path}", "--gold", "{path}"),
+    "data": ("train", "--data", "{path}", "--validation", "{path}", "--output", "{path}"),
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("path", [LONG, "a\0b", "\ud800"], ids=["long", "NUL", "surrogate"])
+def test_impossible_path_is_refused_in_one_sentence(
+    name: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([argument.format(path=path) for argument in PATHS[name]]) == 2
+    errors = re.sub(r"\r[^\r\n]*\n?", "", capfd.readouterr().err).splitlines()
+    assert errors[-1].startswith("attnviz: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "command", [("corpus", "x.tsv"), ("import", "x"), ("train", "--data", "x", "--validation", "x")]
+)
+def test_address_is_not_taken_for_a_folder(
+    command: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*command, "--output", "s3://bucket/x.parquet"]) == 2
+    assert "address" in capfd.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_translate_lines_of_standard_input(run, translator: Translator) -> None:

@@ -136,9 +136,9 @@ def test_command_reports_the_error_of_an_actor(
     damaged.write_bytes(whole[:4] + bytes(40) + whole[44:])
     assert main(arguments) == 2
     lines = capsys.readouterr().err.splitlines()
-    program, message, cause = lines[-1].split(": ", 2)
+    program, file, message, cause = lines[-1].split(": ", 3)
     assert program == "attnviz"
-    assert plain(message, tmp_path) == snapshot(name="damaged")
+    assert plain(f"{file}: {message}", tmp_path) == snapshot(name="damaged")
     assert cause
     assert not any("Traceback" in line for line in lines)
     damaged.unlink()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,9 +15,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.corpora.lines import Line, Skipped, count_lines, read_lines
+from attnviz.corpora.lines import Line, Skipped, count_lines, read_lines, source_files
 from attnviz.errors import AttnvizError
-from attnviz.text_files import KINDS_OF_FILES
+from attnviz.reading import KINDS_OF_FILES
 from tests.snapshots import plain
 
 PAIRS = [("Two dogs play.", "Deux chiens jouent."), ("It's here!", "C'est là !")]
@@ -133,3 +134,12 @@ def test_any_bytes_are_read_skipped_or_refused(tmp_path_factory: pytest.TempPath
         return
     assert [line.number for line in read] == list(range(1, count_lines(path) + 1))
     assert all(line.source.strip() and "\t" not in line.source for line in read if isinstance(line, Line))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_pipes_in_a_folder_are_no_files_of_a_corpus(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.tsv")
+    with pytest.raises(AttnvizError):
+        source_files([str(tmp_path)])
+    (tmp_path / "b.tsv").write_text("a\tb\n", encoding="utf-8")
+    assert source_files([str(tmp_path)]) == [str(tmp_path / "b.tsv")]

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 from pyarrow import parquet
@@ -138,6 +139,47 @@ def test_parts_of_another_run_are_discarded(pairs_file: Path, model_folder: Path
     assert analyse(pairs_file, output, model_folder, Settings(beam=1), device="cpu", limit=4).rows == 4
 
 
+def test_files_of_others_among_the_parts_stay(
+    pairs_file: Path, model_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    output, parts = tmp_path / "out.parquet", tmp_path / "out.parquet.parts"
+    parts.mkdir()
+    for name in ("notes.txt", "mine.parquet"):
+        (parts / name).write_text("mine")
+    assert analyse(pairs_file, output, model_folder, Settings(beam=1), device="cpu", limit=4).rows == 4
+    analyse(pairs_file, output, model_folder, Settings(beam=1), device="cpu", limit=4)
+    assert sorted(path.name for path in parts.iterdir()) == ["mine.parquet", "notes.txt"]
+    output.unlink()
+    (parts / "000000.parquet").write_text("mine")
+    with pytest.raises(AttnvizError) as error:
+        analyse(pairs_file, output, model_folder, Settings(beam=1), device="cpu", limit=4)
+    assert plain(error.value, tmp_path) == snapshot
+    assert (parts / "000000.parquet").read_text() == "mine"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in /proc")
+def test_interrupt_while_workers_start_ends_the_command(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
+    script, errors = tmp_path / "small_windows.py", tmp_path / "errors.txt"
+    script.write_text(_SMALL_WINDOWS)
+    with errors.open("wb") as file:
+        process = _start_command(script, pairs_file, tmp_path / "out.parquet", model_folder, file)
+        while process.poll() is None and not _has_worker(process.pid):
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(120) in (130, -signal.SIGINT)
+    assert "Traceback" not in errors.read_text()
+
+
+def _has_worker(parent: int) -> bool:
+    """Return whether a process has started a worker, which has begun to import torch."""
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            is_child = status.read_text().rpartition(")")[2].split()[1] == str(parent)
+            if is_child and "libtorch" in (status.parent / "maps").read_text():
+                return True
+    return False
+
+
 def test_gold_links_are_refused_with_translate(
     pairs_file: Path, model_folder: Path, snapshot: SnapshotAssertion
 ) -> None:
@@ -204,7 +246,9 @@ def test_command_reports_the_number_of_lines_without_french(
     assert re.findall(r"\d+", output_text) == ["3", "3", "0", *([str(alone)] if alone else [])]
 
 
-def _start_command(script: Path, pairs: Path, output: Path, model: Path) -> subprocess.Popen[bytes]:
+def _start_command(
+    script: Path, pairs: Path, output: Path, model: Path, errors: IO[bytes] | int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [
             sys.executable,
@@ -225,7 +269,8 @@ def _start_command(script: Path, pairs: Path, output: Path, model: Path) -> subp
         cwd=REPOSITORY,
         env={**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1", "STARTED_BY": str(script)},
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=errors,
+        start_new_session=True,
     )
 
 

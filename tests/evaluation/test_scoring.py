@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -11,10 +13,15 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 import attnviz
-from attnviz import AttnvizError, alignment_error, attention, read_attention
+from attnviz import AttnvizError, alignment_error, attention, link_agreement, read_attention
+from attnviz.analysis.alignment_error import WordError
 from attnviz.analysis.gold import GoldLinks
 from attnviz.commands.program import main
-from attnviz.evaluation.scoring import score
+from attnviz.evaluation.scoring import by_record, score
+from attnviz.evaluation.two_files import check_pair_counts, gold_of_pair, pair_place
+from attnviz.importing.link_text import Links, parse_links
+from attnviz.importing.records import AttentionRecords
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from tests.snapshots import plain
 
 LINKS = ("0-0 1-2 2-3 3-1", "0-1 1-2 2-3 3-3", "0-2 1-0 2-1")
@@ -123,3 +130,170 @@ def test_score_prints_and_writes_scores(
     assert (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()[1].startswith("1,4,3,0.0,1.0,1.0,1.0")
     assert main(["score", str(links), "--gold", str(gold), "-o", str(tmp_path / "a.xyz")]) == 2
     assert attnviz.alignment_error is alignment_error
+
+
+SOURCE, TARGET = ["the old cat", "the red dog", "a b"], ["le vieux chat", "le chien rouge", "c d"]
+BEYOND = ("0-0 1-1 2-2", "0-0 1-1 9-9 8-8 2-3", "0-0 1-1")
+WITHIN = ("0-0 1-1 2-2", "0-0 1-2 2-1", "0-0 1-1")
+
+
+def test_links_out_of_range_count_as_wrong_with_and_without_sentences(
+    tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    links, gold = _write(tmp_path / "links", [*BEYOND]), _write(tmp_path / "gold", [*WITHIN])
+    plain_score = score(links, gold)
+    with_sentences = score(read_attention(links, SOURCE, TARGET), gold)
+    assert plain_score.error.aer == pytest.approx(1 / 3)
+    assert plain_score.error == dataclasses.replace(with_sentences.error, word_errors=None)
+    assert with_sentences.remarks[-1] == snapshot(name="scored")
+    agreement = link_agreement(read_attention(links, SOURCE, TARGET), gold)
+    assert agreement.pairs[1].only_first == {(1, 1), (2, 3), (8, 8), (9, 9)}
+    assert agreement.remarks[-1] == snapshot(name="compared")
+    for first, other in ((read_attention(gold, SOURCE, TARGET), links), (gold, read_attention(links, SOURCE, TARGET))):
+        with pytest.raises(AttnvizError) as error:
+            score(first, other)
+        assert str(error.value) == snapshot(name="gold")
+    many = _write(tmp_path / "many", [" ".join(f"{n}-{n}" for n in range(20)), "0-0 5-5", "0-0"])
+    assert score(read_attention(many, SOURCE, TARGET), gold).remarks[-1] == snapshot(name="many")
+    with pytest.raises(AttnvizError) as error:
+        read_attention(many, SOURCE, TARGET)[0]
+    assert str(error.value) == snapshot(name="read")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_table_with_gold_names_links_out_of_range(
+    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    links, gold = _write(tmp_path / "links", [*BEYOND]), _write(tmp_path / "gold", [*WITHIN])
+    sentences = [
+        "--source-file",
+        str(_write(tmp_path / "source", SOURCE)),
+        "--target-file",
+        str(_write(tmp_path / "target", TARGET)),
+    ]
+    for first, second in ((links, gold), (gold, links)):
+        table = str(tmp_path / f"table{ending}")
+        assert main(["attention", str(first), "--table", table, "--gold", str(second), *sentences]) == 2
+        assert "pair 2: 2-3 8-8 9-9" in capsys.readouterr().err
+
+
+def test_pieces_out_of_range_stay_out_of_range(tmp_path: Path) -> None:
+    links = _write(tmp_path / "links", ["0-0 1-1 2-2 4-4"])
+    marked = read_attention(links, ["bi@@ cycle red"], ["vé@@ lo rouge"])
+    scored = score(marked, [[(0, 0), (1, 1)]])
+    assert (scored.error.links, scored.error.possible_hits) == (3, 2)
+    assert "4-4" in scored.remarks[-1]
+
+
+def test_sentences_show_that_links_name_the_target_first(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    links = _write(tmp_path / "links", ["0-0 1-2 2-3", "0-0 1-1"])
+    scored = score(
+        read_attention(links, ["the house is red", "a b"], ["la maison rouge", "c d"]), ["0-0 2-1 3-2", "0-0 1-1"]
+    )
+    assert scored.error.aer == 0
+    assert scored.remarks == snapshot
+
+
+def test_reverse_file_with_its_own_words_is_swapped_by_them(snapshot: SnapshotAssertion) -> None:
+    gold = attention("the big house", "la maison", [[1, 0, 0], [0, 0, 1]], sure=[(0, 0), (2, 1)])
+    reverse = attention("la maison", "the big house", [[1, 0], [0, 0], [0, 1]])
+    scored = score([reverse], [gold])
+    assert scored.error.aer == 0
+    assert scored.remarks == snapshot
+
+
+def _numbered(links: dict[int, str], first: int | None = None) -> AttentionRecords:
+    """Return a file of links whose pairs have these numbers, from 1."""
+
+    def read(number: int) -> SentencePair:
+        return SentencePair(links=parse_links(links[number]), line=number - (first or 1))
+
+    pairs = Sentences([*links], read, base=0, first=first)
+    return AttentionRecords("hand-made", "", "", pairs)
+
+
+def test_pairs_are_matched_by_their_numbers(snapshot: SnapshotAssertion) -> None:
+    gold = ["0-0 1-1", "0-0", "0-0 1-2 2-1", "0-0 1-1"]
+    lost = _numbered({1: "0-0 1-1", 3: "0-0 1-2 2-1", 4: "0-0 1-1"})
+    scored = score(lost, gold)
+    assert [one.aer for one in scored.error.sentences] == [0, 1, 0, 0]
+    assert (scored.numbers, scored.places) == ((1, 2, 3, 4), (0, None, 1, 2))
+    assert by_record(scored.error.sentences, scored.places) == [scored.error.sentences[n] for n in (0, 2, 3)]
+    assert scored.remarks == snapshot(name="lost")
+    turned = score(gold, lost)
+    assert (turned.error.aer, turned.numbers, turned.places) == (0, (1, 3, 4), (0, 2, 3))
+    assert turned.remarks == snapshot(name="without gold")
+    assert [pair.aer for pair in link_agreement(lost, gold).pairs] == [0, 1, 0, 0]
+    with pytest.raises(AttnvizError) as error:
+        score(lost, [gold[0], *gold[2:]])
+    assert str(error.value) == snapshot(name="too few lines")
+
+
+def test_numbers_that_begin_later_are_matched_in_order_and_said(snapshot: SnapshotAssertion) -> None:
+    scored = score(_numbered({5: "0-0 1-1", 6: "0-1 1-0", 7: "2-0"}, first=5), ["0-0 1-1", "0-1 1-0", "2-0"])
+    assert (scored.error.aer, scored.numbers) == (0, (5, 6, 7))
+    assert scored.remarks == snapshot
+    both = score(_numbered({5: "0-0 1-1", 6: "0-1"}, first=5), _numbered({6: "0-1", 7: "2-0"}))
+    assert both.places == (1, None)
+    with pytest.raises(AttnvizError):
+        score(_numbered({5: "0-0"}), _numbered({6: "0-0"}))
+
+
+def test_damaged_pairs_count_as_lost(snapshot: SnapshotAssertion) -> None:
+    read = [
+        SentencePair({"source": "a b", "target": "c d", "matrix": [[1, 0], [0, 1]]}),
+        SentencePair({}, Links(frozenset()), problem="The row is cut short."),
+        SentencePair({"source": "e", "target": "f", "matrix": [[1]]}),
+    ]
+    damaged = AttentionRecords("hand-made", "", "", Sentences([0, 1, 2], lambda place: read[place]))
+    gold = ["0-0 1-1", "0-0", "0-0"]
+    scored = score(damaged, gold)
+    assert [one.aer for one in scored.error.sentences] == [0, 1, 0]
+    assert scored.remarks == snapshot
+    assert len(score(gold, damaged).error.sentences) == 2
+
+
+def test_page_finds_the_gold_links_of_numbered_pairs() -> None:
+    tokens = {"source": "a b c", "target": "d e f"}
+    links = {1: "0-0", 3: "1-1", 4: "2-2"}
+    numbered = AttentionRecords(
+        "hand-made",
+        "",
+        "",
+        Sentences([*links], lambda one: SentencePair(tokens, parse_links(links[one]), line=one - 1)),
+    )
+    lines = ["0-0", "0-1", "1-1", "2-2"]
+    gold = AttentionRecords("", "", "", Sentences(lines, lambda one: SentencePair(links=parse_links(one))))
+    for place, number in enumerate(links, 1):
+        found = gold_of_pair(gold, place, numbered, numbered[place - 1])
+        assert found is not None
+        assert found.sure == {tuple(map(int, links[number].split("-")))}
+    check_pair_counts(gold, numbered)
+    cut = dataclasses.replace(gold, pairs=dataclasses.replace(gold.pairs, items=lines[1:]))
+    with pytest.raises(AttnvizError):
+        check_pair_counts(cut, numbered)
+    whole = dataclasses.replace(numbered, pairs=dataclasses.replace(gold.pairs, items=lines))
+    assert pair_place(numbered, 3, whole, numbered[1]) == 1
+    assert pair_place(numbered, 2, whole, numbered[1]) is None
+
+
+def test_table_with_gold_has_the_scores_of_numbered_pairs(tmp_path: Path) -> None:
+    links = _write(tmp_path / "links.log", ["A-2\t0-0", "S-2\ta b", "H-2\t-1\tc d", "A-0\t0-0", "S-0\te", "H-0\t-1\tf"])
+    gold = _write(tmp_path / "gold", ["0-0", "0-0", "1-1"])
+    assert main(["attention", str(links), "--table", str(tmp_path / "table.csv"), "--gold", str(gold)]) == 0
+    with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["source"], float(row["aer_before"])) for row in rows] == [("e", 0), ("a b", 1)]
+
+
+def test_word_errors_are_counted(tmp_path: Path) -> None:
+    links = _write(tmp_path / "links", ["0-0 1-0", "0-0 1-0", "1-1"])
+    read = read_attention(links, ["the cat", "the cat", "the Cat"], ["le chat", "le chat", "le chat"])
+    error = alignment_error(read, ["0-0 1-1", "0-0 1-1", "0-0 1?1"])
+    assert error.word_errors == (
+        WordError("cat", "chat", linked=False, count=2),
+        WordError("cat", "le", linked=True, count=2),
+        WordError("the", "le", linked=False, count=1),
+    )
+    assert alignment_error(links, ["0-0 1-1", "0-0 1-1", "0-0 1?1"]).word_errors is None
+    assert alignment_error(links, ["0-0 1-0", "0-0 1-0", "1-1"]).word_errors == ()

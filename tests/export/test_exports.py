@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import dataclasses
 import html
 import io
 import json
@@ -11,9 +12,11 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
 import kaleido
 import numpy as np
@@ -23,7 +26,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace, Translator, export, figures
+from attnviz import Attention, AttnvizError, Trace, Translator, attention, export, figures
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.logit_attribution import centred_attributions
 from attnviz.analysis.posterior import posterior_words
@@ -31,7 +34,7 @@ from attnviz.analysis.recomputation import load_weights
 from attnviz.browser_programs import PLOTLY
 from attnviz.errors import MissingFontWarning
 from attnviz.export import FigureOptions, images, save
-from attnviz.export.files import heading
+from attnviz.export.files import contents, heading
 from attnviz.export.images import (
     BROWSER_VARIABLE,
     ImageFormat,
@@ -310,6 +313,41 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> str:
         pytest.skip("there is no Chromium on this machine; name one in CHROMIUM")
     monkeypatch.setenv(BROWSER_VARIABLE, path)
     return path
+
+
+CONTROLS = {"\x1b": "␛", "\t": "␉", "\x7f": "␡", "\x9b": "\ufffd", "\ufffe": "\ufffd", "\u2028": "\ufffd"}
+"""Characters that XML cannot hold or a page does not show, and how they are drawn."""
+
+
+@pytest.fixture(scope="module")
+def unprintable() -> Attention:
+    """Return attention between tokens with each of these characters."""
+    words = [f"a{control}b" for control in CONTROLS]
+    return attention(words, words, np.eye(len(words)))
+
+
+def test_control_characters_are_symbols_in_text_files(unprintable: Attention) -> None:
+    for ending in ("csv", "html", "tex"):
+        text = contents(unprintable, ending, FigureOptions()).decode("utf-8-sig")
+        assert not set(CONTROLS) - {"\t"} & set(text)
+    assert all(f"a{symbol}b" in contents(unprintable, "csv", FigureOptions()).decode() for symbol in CONTROLS.values())
+    assert Attention.from_json(unprintable.to_json()).source_pieces == unprintable.source_pieces
+
+
+@pytest.mark.browser
+def test_control_characters_are_symbols_in_images(
+    trace: Trace, unprintable: Attention, tmp_path: Path, browser: str
+) -> None:
+    texts = {"model": "\x00bold", "source_text": "a\x1bb"}
+    for shown in (unprintable, dataclasses.replace(trace, **texts)):
+        for ending, beginning in BEGINNINGS.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MissingFontWarning)
+                content = contents(shown, ending, FigureOptions())
+            assert content.startswith(beginning)
+            if ending == "svg":
+                assert fromstring(content).tag.endswith("svg")  # noqa: S314  drawn by ourselves
+                assert "␛" in content.decode()
 
 
 @pytest.mark.browser

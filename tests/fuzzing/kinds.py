@@ -9,23 +9,26 @@ import random
 import shutil
 from collections.abc import Callable
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
 from attnviz import AttnvizError, Translator, export, figures
 from attnviz.analysis.findings import findings_of
 from attnviz.corpora import analyse_file
+from attnviz.corpora.lines import read_lines
 from attnviz.evaluation.alignment import read_gold
+from attnviz.evaluation.scoring import alignment_error
 from attnviz.importing.attention_reader import read_attention
-from attnviz.model_folder import FILES
+from attnviz.lessons import parse_lesson, shipped_lessons
+from attnviz.model_folder import FILES as MODEL_FILES
 from attnviz.text_files import read_pairs
 from attnviz.trace import WhatIfs
 from tests.fuzzing.bench import SENTENCES, Bench
 from tests.fuzzing.checkpoints import checkpoints, imports
 from tests.fuzzing.links import addresses
-from tests.fuzzing.mutations import ANY, JSON, LINES, replace_value, text
+from tests.fuzzing.mutations import ANY, JSON, LINES, LONG, replace_value, text
 from tests.fuzzing.shelves import snapshots, tables, vectors
+from tests.importing.attention_files import CONTENTS, FILES
 
 
 def strings(bench: Bench, chance: random.Random) -> None:
@@ -51,7 +54,7 @@ def traces(bench: Bench, chance: random.Random) -> None:
 def gold(bench: Bench, chance: random.Random) -> None:
     """Read a damaged file of gold links."""
     line = b'{"id": "1", "en": ["A", "dog"], "fr": ["Un", "chien"], "S": [[0, 0], [1, 1]], "P": [[0, 1]]}\n'
-    read_gold(bench.damaged(line * 3, "gold.jsonl", (*JSON, *LINES), chance))
+    read_gold(bench.damaged(line * 3, "gold.jsonl", (*JSON, *LONG), chance))
 
 
 def pairs(bench: Bench, chance: random.Random) -> None:
@@ -60,36 +63,57 @@ def pairs(bench: Bench, chance: random.Random) -> None:
     name, packed = "pairs.tsv", content
     if chance.random() < 0.3:
         name, packed = "pairs.tsv.xz", lzma.compress(content)
-    read_pairs(bench.damaged(packed, name, LINES, chance))
+    read_pairs(bench.damaged(packed, name, LONG, chance))
 
 
 def attentions(bench: Bench, chance: random.Random) -> None:
-    """Open a damaged file of another program's attention, draw it and read it."""
-    name, content = chance.choice(ATTENTIONS)
-    if name.endswith(".npz"):
-        packed = io.BytesIO()
-        np.savez(packed, source=["A", "dog"], target=["Un", "chien"], matrix=[[0.5, 0.5], [0.2, 0.8]])
-        content = packed.getvalue()
-    opened = read_attention(bench.damaged(content, name, (*JSON, *LINES), chance))
-    number = chance.choice((1, 1, 1, 2, 0))
-    found = opened.pair_numbered(number)
+    """Open a damaged file of another program's attention, of any format, draw a pair and read it."""
+    file = chance.choice(FORMATS)
+    content, given = CONTENTS[file.name], dict(file.given)
+    name = f"damaged-{file.name}"
+    records = read_attention(bench.damaged(content, name, (*JSON, *LONG), chance), **given)
+    number = chance.choice((1, 1, 1, 2, len(records)))
+    found = records.pair_numbered(number)
     own = found.tokens("source") and found.tokens("target")
-    tokens = (None, None) if own else ("A dog", "Un chien")
-    record = opened.attention(number - 1, *tokens, normalise=chance.random() < 0.5)
+    tokens = (None, None) if own or given else ("A dog", "Un chien")
+    record = records.attention(number - 1, *tokens, normalise=chance.random() < 0.5)
     figures.heatmap(record)
     findings_of(record)
 
 
-ATTENTIONS = (
-    (
-        "a.json",
-        b'{"source": ["A", "dog"], "target": ["Un", "chien"], "matrix": [[0.5, 0.5], [0.2, 0.8]], "gold": "0-0"}',
-    ),
-    ("marian.txt", b"Un chien ||| 0.5,0.5 0.2,0.8\n0.5,0.5 0.2,0.8\n"),
-    ("links.txt", b"0-0 1-1\n0-0\n"),
-    ("a.npz", b""),
-)
-"""A small file of each kind."""
+def scores(bench: Bench, chance: random.Random) -> None:
+    """Score a damaged file of links or weights against the whole file, or the other way round."""
+    file = chance.choice(FORMATS)
+    damaged = bench.damaged(CONTENTS[file.name], f"damaged-{file.name}", LONG, chance)
+    sides = [read_attention(damaged, **file.given), [[(0, 0), (1, 1)]] * len(file.pairs)]
+    alignment_error(*(sides if chance.random() < 0.5 else sides[::-1]), samples=10)
+
+
+FORMATS = [file for file in FILES if len(CONTENTS[file.name]) < 50_000]
+
+
+def lessons(bench: Bench, chance: random.Random) -> None:
+    """Read a damaged lesson."""
+    content = chance.choice([*shipped_lessons().values()]).read_bytes()
+    parse_lesson(bench.damaged(content, "lesson.yaml", LONG, chance).read_bytes())
+
+
+def lines(bench: Bench, chance: random.Random) -> None:
+    """Read all lines of a damaged corpus, with gold links beside it or without."""
+    name = chance.choice(("lines.tsv", "lines.txt", "lines.jsonl", "lines.tsv.gz", "lines.tsv.xz", "lines.parquet"))
+    content = "".join(f"{a}\t{b}\n" for a, b in zip(SENTENCES[::2], SENTENCES[1::2], strict=True)).encode()
+    if name.endswith("jsonl"):
+        content = b'{"id": "1", "en": ["A", "dog"], "fr": ["Un", "chien"], "S": [[0, 0], [1, 1]], "P": [[0, 1]]}\n' * 3
+    if name.endswith("parquet"):
+        packed = io.BytesIO()
+        parquet.write_table(pa.table({"source": SENTENCES[::2], "target": SENTENCES[1::2]}), packed)
+        content = packed.getvalue()
+    path = bench.damaged(content, "lines.plain", LONG, chance)
+    if name.endswith("z"):
+        path.write_bytes((gzip if name.endswith("gz") else lzma).compress(path.read_bytes()))
+    path = path.rename(path.with_name(name))
+    links = bench.damaged(b"0-0 1?2\n" * content.count(b"\n"), "lines.links", LONG, chance)
+    list(read_lines(path, links if chance.random() < 0.3 else None))
 
 
 def corpora(bench: Bench, chance: random.Random) -> None:
@@ -109,7 +133,7 @@ def corpora(bench: Bench, chance: random.Random) -> None:
 
 def models(bench: Bench, chance: random.Random) -> None:
     """Load a damaged model folder and translate with it."""
-    name = chance.choice(FILES)
+    name = chance.choice(MODEL_FILES)
     folder = bench.folder / "damaged"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(bench.model, folder)
@@ -123,7 +147,10 @@ KINDS: dict[str, tuple[Callable[[Bench, random.Random], None], int]] = {
     "targets": (targets, 25),
     "traces": (traces, 15),
     "models": (models, 15),
-    "attentions": (attentions, 15),
+    "attentions": (attentions, 60),
+    "scores": (scores, 20),
+    "lessons": (lessons, 10),
+    "lines": (lines, 20),
     "gold": (gold, 5),
     "pairs": (pairs, 5),
     "corpora": (corpora, 5),
@@ -135,6 +162,8 @@ KINDS: dict[str, tuple[Callable[[Bench, random.Random], None], int]] = {
     "snapshots": (snapshots, 5),
 }
 """With how often each is tried among the others."""
+READERS = ("attentions", "scores", "lessons", "lines", "gold", "pairs")
+"""Kinds that read a file of at most some 100 kB, which may take a second at the most."""
 
 
 def refused(function: Callable[[Bench, random.Random], None], bench: Bench, chance: random.Random) -> bool:

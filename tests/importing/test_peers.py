@@ -119,6 +119,8 @@ def _changed(content: Any, name: str, value: object) -> None:
         pytest.param(torch.tensor(True), id="truth-value"),
         pytest.param(torch.eye(2).to_sparse(), id="sparse"),
         pytest.param(torch.ones(2, dtype=torch.complex64), id="complex"),
+        pytest.param(torch.zeros(1).expand(10**6, 10**6), id="expanded"),
+        pytest.param(torch.zeros(2, device="meta"), id="meta"),
     ],
 )
 def test_unknown_entry_of_state_dict_is_never_ignored(name: str, value: torch.Tensor, tmp_path: Path) -> None:

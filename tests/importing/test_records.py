@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,11 @@ from attnviz import AttnvizError, attention, read_attention
 from attnviz.export.attention_files import attention_file_content
 from attnviz.export.files import FigureOptions
 from attnviz.importing.formats import FORMATS
+from attnviz.importing.formats.lines import LAYOUTS, Layout
 from attnviz.importing.link_text import CountingError
 from attnviz.text import SPACE
 from tests.conftest import REPOSITORY
+from tests.documentation.formats import with_table
 from tests.figures import synthetic
 from tests.importing.attention_files import CONTENTS, FILES, SOURCES, TARGETS, File, weights
 from tests.importing.given import npy
@@ -97,9 +98,22 @@ def test_every_format_has_two_example_files() -> None:
 
 
 def test_the_guide_lists_every_format() -> None:
-    table = GUIDE.partition("| `--format` |")[2].partition("\n\n")[0]
-    listed = re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE)
-    assert {*listed} == {one.name for one in FORMATS}
+    assert with_table(GUIDE) == GUIDE, "python -m tests.documentation .docs/pages/data.md"
+    assert all(one.example and one.written_by for one in FORMATS)
+
+
+@pytest.mark.parametrize(
+    "layout", [one for one in LAYOUTS if not one.body and not one.further], ids=lambda one: one.form
+)
+def test_the_example_of_a_layout_is_read(layout: Layout, tmp_path: Path) -> None:
+    line = layout.example.replace("⇥", "\t")
+    assert layout.fields(line) is not None
+    (tmp_path / "file").write_text(f"{line}\n", encoding="utf-8")
+    sentence = "x x" if "," in line else "x x x x"
+    records = read_attention(tmp_path / "file", [sentence], [sentence])
+    assert records.format == layout.name
+    assert layout.example in records.reason
+    assert records[0].alignment.any()
 
 
 def _error_message(call: Callable[[], Any], folder: Path) -> str:

@@ -257,3 +257,42 @@ def test_error_names_the_file(tmp_path: Any, snapshot: SnapshotAssertion) -> Non
         with pytest.raises(AttnvizError) as refused:
             read_lesson(path)
         assert plain(refused.value, tmp_path) == snapshot
+
+
+def repeated(sentences: str, questions: str) -> bytes:
+    lesson = f"attnviz-lesson: 1\ntitle: T\nsentences: {sentences}\n"
+    return lesson.replace("QUESTIONS", questions).encode()
+
+
+SENTENCE = "{sentence: &s I am here., target: *s, questions: QUESTIONS}"
+REPEATING = {
+    "a question": repeated(f"[{SENTENCE}]", "[&q {question: Q}" + ", *q" * 300 + "]"),
+    "a sentence": repeated(f"[&t {SENTENCE}" + ", *t" * 300 + "]", "[{question: Q}]"),
+    "a list": repeated(f"[{SENTENCE}, {{sentence: A, questions: *l}}]", "&l [{question: Q}]"),
+    "merged fields": repeated(f"[&t {SENTENCE}, {{<<: *t}}]", "[{question: Q}]"),
+    "lists of lists": b"a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nattnviz-lesson: [*c, *c]\n",
+    "itself": b"&a [*a]",
+    "nothing": repeated(f"[{SENTENCE}]", "*unknown"),
+    "a long text": repeated(f"[{SENTENCE}]", f"[{{question: &q {'Q' * 50_000}}}" + ", {question: *q}" * 6 + "]"),
+    "no text": repeated(f"[{SENTENCE}]", "[" + "{question: Q}, " * 7_000 + "]"),
+}
+
+
+@pytest.mark.parametrize("name", REPEATING)
+def test_aliases_never_multiply_a_lesson(name: str, snapshot: SnapshotAssertion) -> None:
+    assert len(REPEATING[name]) < 200_000
+    with pytest.raises(AttnvizError) as refused:
+        parse_lesson(REPEATING[name])
+    assert str(refused.value) == snapshot
+
+
+def test_alias_of_a_text_is_read() -> None:
+    (sentence,) = parse_lesson(repeated(f"[{SENTENCE}]", "[{question: Q}]")).sentences
+    assert sentence.target == sentence.sentence == "I am here."
+
+
+def test_half_characters_and_controls_become_symbols() -> None:
+    lesson = parse_lesson(
+        b'attnviz-lesson: 1\ntitle: "\\uD800 \\e"\nsentences: [{sentence: x, questions: [{question: q}]}]'
+    )
+    assert str(lesson.title) == "\ufffd ␛"

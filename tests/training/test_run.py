@@ -203,7 +203,7 @@ def test_folder_with_other_files_is_refused_and_unchanged(
 def test_files_left_by_killed_run_are_accepted(files: tuple[Path, Path], tmp_path: Path) -> None:
     output = tmp_path / "run"
     output.mkdir()
-    for name in ("tokenizer.model", "corpus.npz.tmp", ".nfs0001"):
+    for name in ("tokenizer.model", ".attnviz-0123.tmp", ".nfs0001"):
         (output / name).write_bytes(b"half")
     run(tiny(files, output, updates=5, bleu_sentences=0))
     assert (output / "curve.html").exists()

@@ -69,7 +69,7 @@ def test_two_attention_files_are_compared_and_their_pairs_open_side_by_side(
     give(app, 2, "gold.txt", f"{RIGHT}\n{RIGHT}\n")
     listed = app.dataframe[0].value
     assert list(listed["aer_between"]) == list(listed["aer_before"]), "both files stay"
-    job = jobs.job_of(app.session_state["corpus_table"])
+    job = jobs.job_of("somebody", app.session_state["corpus_table"])
     assert job is not None
     opened: list[object] = []
     _open_row(job, opened.append, lambda *given: opened.extend(given), listed.iloc[1].to_dict())
@@ -92,7 +92,7 @@ def test_unreadable_attention_is_refused_with_the_reason(corpus: Run, snapshot: 
 def test_row_opens_its_pair_with_its_gold_links(corpus: Run) -> None:
     app = give(corpus(), 1, "links.txt", PAIRS)
     give(app, 2, "gold.txt", f"{RIGHT}\n{RIGHT}\n")
-    job = jobs.job_of(app.session_state["corpus_table"])
+    job = jobs.job_of("somebody", app.session_state["corpus_table"])
     assert job is not None
     opened: list[object] = []
     row = app.dataframe[0].value.iloc[1].to_dict()
@@ -107,7 +107,7 @@ def test_row_opens_its_pair_with_its_gold_links(corpus: Run) -> None:
 def test_pair_that_the_gold_file_lacks_is_shown_without_a_score(corpus: Run) -> None:
     app = give(corpus(), 1, "links.txt", PAIRS)
     give(app, 2, "gold.wa", "".join(f"1 {k} {k}\n" for k in range(1, 8)))
-    job = jobs.job_of(app.session_state["corpus_table"])
+    job = jobs.job_of("somebody", app.session_state["corpus_table"])
     assert job is not None
     listed = app.dataframe[0].value
     assert list(listed["aer_before"].notna()) == [True, False]
@@ -133,7 +133,7 @@ def test_pair_of_a_server_table_opens_its_stored_attention(
     (tmp_path / "links.txt").write_text(PAIRS)
     assert main(["corpus", "--attention", str(tmp_path / "links.txt"), "-o", str(tmp_path / "links.parquet")]) == 0
     monkeypatch.setenv(CORPORA_VARIABLE, str(tmp_path))
-    job = jobs.job_of("links")
+    job = jobs.job_of("somebody", "links")
     assert job is not None
     opened: list[object] = []
     row = {"number": 2, "source": WORDS, "target": WORDS}

@@ -26,7 +26,7 @@ from attnviz.figures.corpus import histogram_figure, scatter_figure
 from attnviz.languages import set_language
 from attnviz.translator import Translator
 from attnviz.ui.corpus import corpus_page, jobs
-from attnviz.ui.corpus.jobs import MOST_MEGABYTES, MOST_UNPACKED, begin, job_of
+from attnviz.ui.corpus.jobs import LIMITS, MOST_MEGABYTES, begin, job_of
 from attnviz.ui.corpus.table import (
     COPIED,
     ERRORS,
@@ -71,7 +71,7 @@ def corpus(models_folder: Path) -> Run:
 
 
 def wait_until_job_ends(identity: str) -> None:
-    job = job_of(identity)
+    job = job_of("somebody", identity)
     assert job is not None
     for _ in range(600):
         if job.done or job.problem:
@@ -145,7 +145,7 @@ def test_opened_pair_brings_its_gold_links(corpus: Run, en_fr: Path) -> None:
     app.button(key="corpus_sample").click().run()
     wait_until_job_ends(app.session_state["corpus_table"])
     app.run()
-    job, listed = job_of(app.session_state["corpus_table"]), app.dataframe[0].value
+    job, listed = job_of("somebody", app.session_state["corpus_table"]), app.dataframe[0].value
     assert job is not None
     drawn, without = (listed[listed["aer_before"].notna() == has].iloc[0] for has in (True, False))
     pair = pair_of(job.table, int(drawn["number"]), drawn["source"], drawn["target"])
@@ -194,19 +194,19 @@ def test_invalid_sort_is_dropped_from_the_address_in_lecture_mode(corpus: Run) -
 
 def test_unusable_files_are_reported(models_folder: Path, snapshot: SnapshotAssertion) -> None:
     model = str(models_folder / "en-fr")
-    job = begin("../x.tsv", b"a\tb\tc\n", model)
+    job = begin("somebody", "../x.tsv", b"a\tb\tc\n", model)
     wait_until_job_ends(job.identity)
     problems = {"no pair": job.problem}
     with pytest.raises(AttnvizError) as error:
-        begin("x.tsv", b"x" * ((MOST_MEGABYTES << 20) + 1), model)
+        begin("somebody", "x.tsv", b"x" * ((MOST_MEGABYTES << 20) + 1), model)
     with pytest.raises(AttnvizError):
-        begin("x.tsv.xz", lzma.compress(bytes((MOST_UNPACKED << 20) + 1)), model)
+        begin("somebody", "x.tsv.xz", lzma.compress(bytes(LIMITS.bytes + 1)), model)
     problems["too large"] = str(error.value)
     for name in ("x.\0/docx", "x.png", "tsv", ""):
         with pytest.raises(AttnvizError) as error:
-            begin(name, b"x", model)
+            begin("somebody", name, b"x", model)
         problems[repr(name)] = str(error.value)
-    picture = begin("x.tsv", b"\x89PNG\r\n\x1a\n\0\0", model)
+    picture = begin("somebody", "x.tsv", b"\x89PNG\r\n\x1a\n\0\0", model)
     wait_until_job_ends(picture.identity)
     assert problems | {"no text": picture.problem} == snapshot
 
@@ -220,7 +220,7 @@ def test_failed_file_is_reported_and_the_current_table_stays(
     shown = app.run().dataframe[0].value
     problems = []
     for _ in range(2):
-        useless = begin("empty.tsv", b"", str(models_folder / "en-fr"))
+        useless = begin("somebody", "empty.tsv", b"", str(models_folder / "en-fr"))
         wait_until_job_ends(useless.identity)
         app.session_state["corpus_table"] = useless.identity
         app.run()
@@ -254,7 +254,7 @@ def test_file_that_fails_during_a_run_is_reported_and_the_table_stays(
 
     monkeypatch.setattr(corpus_page, "_table_sources", end_meanwhile)
     jobs._RUN_LOCK.acquire()
-    useless = begin("empty.tsv", b"", str(models_folder / "en-fr"))
+    useless = begin("somebody", "empty.tsv", b"", str(models_folder / "en-fr"))
     app.session_state["corpus_table"] = useless.identity
     app.run()
     assert ended
@@ -285,14 +285,66 @@ def test_successive_uploads_show_their_table_or_problem(corpus: Run) -> None:
 def test_cancelled_job_can_be_restarted(models_folder: Path) -> None:
     model, content = str(models_folder / "en-fr"), b"A dog.\tUn chien.\n" * 900
     with jobs._RUN_LOCK:  # another job is running
-        job = begin("x.tsv", content, model)
-        job.cancel()
-    wait_until_job_ends(job.identity)
-    assert job.problem
-    again = begin("x.tsv", content[:18], model)
+        cancelled = begin("somebody", "x.tsv", content, model)
+        jobs.cancel("somebody", cancelled)
+        again = begin("somebody", "x.tsv", content[:18], model)
+        assert begin("somebody", "x.tsv", content, model) is not cancelled, "it will not end with a table"
     wait_until_job_ends(again.identity)
+    assert cancelled.problem
+    assert not cancelled.table.parent.exists()
     assert again.done
-    assert begin("x.tsv", content[:18], model) is again
+    assert begin("somebody", "x.tsv", content[:18], model) is again
+
+
+def test_a_visitor_cannot_cancel_the_job_of_another(models_folder: Path) -> None:
+    arguments = "x.tsv", b"A dog.\tUn chien.\n", str(models_folder / "en-fr")
+    with jobs._RUN_LOCK:
+        job = begin("first", *arguments)
+        assert begin("second", *arguments) is job, "equal files are measured once"
+        jobs.cancel("first", job)
+        jobs.cancel("a third who does not hold it", job)
+    wait_until_job_ends(job.identity)
+    assert job.done
+
+
+def test_uploads_of_a_visitor_do_not_remove_the_table_of_another(
+    models_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_MAX_TABLES", 20)
+    model, content = str(models_folder / "en-fr"), b"A dog.\tUn chien.\n"
+    with jobs._RUN_LOCK:
+        left = begin("who has left", "left.tsv", content, model)
+        jobs.leave("who has left")
+        others = begin("other", "other.tsv", content, model)
+        for number in range(21):
+            begin("somebody", f"{number}.tsv", content, model)
+    assert left.identity not in jobs._JOBS
+    assert jobs._JOBS[others.identity] is others
+    assert len(jobs._JOBS) == 20
+    wait_until_job_ends(others.identity)
+    assert others.done
+    monkeypatch.setattr(jobs, "_MAX_BYTES", 5 * others.size)
+    begin("somebody", "more.tsv", content, model)
+    assert len(jobs._JOBS) == 5
+    assert others.identity in jobs._JOBS
+
+
+def test_cancel_leads_back_to_the_previous_table(corpus: Run, models_folder: Path) -> None:
+    app = corpus()
+    app.button(key="corpus_sample").click().run()
+    previous = app.session_state["corpus_table"]
+    wait_until_job_ends(previous)
+    app.run()
+    with jobs._RUN_LOCK:
+        app.get("file_uploader")[0].set_value(("own.tsv", b"A dog.\tUn chien.\n", "text/plain")).run()
+        job = jobs._JOBS[app.session_state["corpus_table"]]
+        app.button(key="corpus_cancel").click().run()
+        assert not app.exception
+        assert panel_texts(app, "corpus_problem") == ["Cancelled."]
+        assert app.session_state["corpus_table"] == previous
+        assert len(app.dataframe) == 1
+    wait_until_job_ends(job.identity)
+    assert not job.done
 
 
 @pytest.fixture
@@ -315,7 +367,7 @@ def test_server_tables_are_offered(corpus: Run, tables_folder: Path) -> None:
     (tables_folder / "other.parquet").write_bytes(b"no table")
     app = corpus(table="plain")
     assert len(app.dataframe[0].value) == 2
-    assert job_of("other") is None
+    assert job_of("somebody", "other") is None
 
 
 def test_server_table_without_pairs_is_not_offered(
@@ -511,6 +563,6 @@ def test_job_problems_are_in_the_language_of_the_visitor(
     lang: str, models_folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     set_language(lang)
-    job = begin("x.tsv", b"a\tb\tc\n", str(models_folder / "en-fr"))
+    job = begin("somebody", "x.tsv", b"a\tb\tc\n", str(models_folder / "en-fr"))
     wait_until_job_ends(job.identity)
     assert job.problem == snapshot

@@ -7,12 +7,16 @@ import contextlib
 import gc
 import gzip
 import json
+import resource
 import shutil
+import socket
 import sys
+import urllib.error
 import urllib.request
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import streamlit as st
@@ -29,7 +33,9 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.pages import translate
 from attnviz.ui.shared_payloads import address, register_trace
 from attnviz.ui.view import MAIN, View
-from tests.browser.server import running_page
+from tests.benchmarks.visitor import Visitor
+from tests.browser.server import running_page, running_server
+from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
 
 
@@ -65,7 +71,7 @@ def get(path: str, *headers: tuple[str, str], query: str = "") -> tuple[int, dic
         "path": path,
         "raw_path": path.encode(),
         "query_string": query.encode(),
-        "headers": [(name.encode(), value.encode()) for name, value in headers],
+        "headers": [(name.encode(), value.encode()) for name, value in (("host", "localhost"), *headers)],
     }
     asyncio.run(PAGE(scope, receive, send))
     answer = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
@@ -194,6 +200,57 @@ def test_running_server_sends_preload_links_and_plotly(tmp_path: Path) -> None:
             assert page.headers["link"].startswith(f"<{PLOTLY.file_name}>")
         with urllib.request.urlopen(f"{address}/{PLOTLY.file_name}") as program:
             assert program.read().decode() == PLOTLY.text
+    assert "Traceback" not in log.read_text(encoding="utf-8")
+
+
+def test_idle_connections_do_not_shut_visitors_out(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.ExitStack() as stack:
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (200, limits[1]))
+        address = stack.enter_context(running_page(tmp_path, tmp_path / "page.log"))
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        place = urlsplit(address)
+        for _ in range(300):
+            stack.enter_context(socket.create_connection((place.hostname, place.port)))
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=20) as answer:
+            assert answer.status == 200
+
+
+@pytest.mark.parametrize("folder", ["", "attnviz"])
+def test_unknown_paths_lead_to_the_app(folder: str, tmp_path: Path) -> None:
+    settings = {"STREAMLIT_SERVER_BASE_URL_PATH": folder} if folder else {}
+    with running_server(tmp_path, tmp_path / "page.log", **settings) as (address, _):
+        for path in ("/nonsense?step=3", "/nonsense/?step=3", "/a/b/c?step=3", "/index.html?step=3"):
+            request = urllib.request.Request(address + path, headers={"Accept": "text/html"})
+            with urllib.request.urlopen(request) as page:
+                assert page.url == f"{address}/?step=3"
+        with urllib.request.urlopen(urllib.request.Request(f"{address}/x", headers={"Accept": "text/html"})) as page:
+            assert page.url == f"{address}/"
+        for path in ("/static/js/of-another-version.js", "/a/static/js/of-another-version.js"):
+            with pytest.raises(urllib.error.HTTPError, match="404"), urllib.request.urlopen(address + path):
+                pass
+
+
+@pytest.mark.parametrize("start", [1, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(2, 9))])
+def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path: Path) -> None:
+    """The first visitors of *Corpus* use pandas in the thread of a job, while others draw with Plotly."""
+    pages = ("corpus", "translate", "corpus", "lab", "why", "transformer", "translate")
+
+    async def visit(address: str, page: str) -> None:
+        visitor = await Visitor.arrive(address)
+        try:
+            for _ in range(3):  # raises Mistake where the page shows an exception
+                await visitor.open(f"page={page}")
+        finally:
+            await visitor.leave()
+
+    async def visit_at_once(address: str) -> list[BaseException | None]:
+        return await asyncio.gather(*(visit(address, page) for page in pages), return_exceptions=True)
+
+    log = tmp_path / "page.log"
+    with running_page(SHIPPED_MODEL.parent, log) as address:
+        assert asyncio.run(visit_at_once(address)) == [None] * len(pages), f"start {start}"
     assert "Traceback" not in log.read_text(encoding="utf-8")
 
 

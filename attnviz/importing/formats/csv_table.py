@@ -61,7 +61,7 @@ def _tables(content: Content) -> list[_Table] | None:
     if not text.strip() or len(content.lines[0]) > 200 * MOST_TOKENS:
         return None
     for delimiter, quoted in ((",", True), ("\t", True), ("\t", False), (";", True), (" ", False)):
-        blocks = _blocks(text, delimiter, quoted)
+        blocks = _blocks(text, delimiter, quoted) if delimiter in content.filled[0][1] else None
         tables = [_table(block, delimiter) for block in blocks or []]
         if tables and None not in tables:
             return [table for table in tables if table]

@@ -10,15 +10,18 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.format import NUMBER, Format, are_weights, is_number, matrix_of
 from attnviz.importing.link_text import Ends, Link, Links, are_links, links_of, parse_links
 from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences
 from attnviz.languages import gettext
-from attnviz.reading import Content
+from attnviz.reading import Content, paced
 from attnviz.trace.attention_builder import split_tokens
 
 BAR = "|||"
@@ -42,16 +45,27 @@ _SAMPLE = 1000
 MOST_PAIRS = 1_000_000
 """Largest difference between the numbers of two pairs of a file with one link a line."""
 
-Fields = Mapping[str, str]
-
 
 class Item(NamedTuple):
-    """The line of a pair, from 1, and its fields; None where the line is in no layout."""
+    """A pair of a file: the number of its line, from 1, and its fields; None where the line is in no layout."""
 
     line: int
-    fields: Fields | None
+    fields: Mapping[str, str] | None
     text: str = ""
-    """The line that is in no layout."""
+    """The line."""
+
+    @property
+    def links(self) -> list[str]:
+        """Links of the shared tasks, one a line."""
+        return (self.fields or {}).get("link", "").split("\n")
+
+    @property
+    def number(self) -> int | None:
+        """Number of the pair, where it has one."""
+        fields = self.fields or {}
+        header = _GIZA_HEADER.match(fields.get("header", ""))
+        key = header[1] if header else fields.get("id", fields.get("key", ""))
+        return int(key) if _ID.fullmatch(key) else None
 
 
 @dataclass(frozen=True)
@@ -65,22 +79,24 @@ class Layout:
     form: str
     """Names of the fields of a line, with the separators between them."""
     example: str
+    written_by: str = ""
+    """The commands that write it, as Markdown."""
     base: int | None = None
     """Index of the first token by the format; None where it is inferred from all links."""
     ends: Ends = "consistent"
     """Whether links past the last token may mean `</s>`."""
-    body: str = ""
-    """Names of the lines after a line of `form`, separated by line feeds; the last may stand for several lines."""
+    first: int | None = 0
+    """Number of the first pair; None where it is 1, or 0 where a pair has that number."""
+    body: tuple[str, ...] = ()
+    """Names of the lines after a line of `form`; the last may stand for several lines."""
     further: tuple[str, ...] = ()
-    """Forms of other lines of the same pair, which has one number in all of them."""
+    """Forms of other lines of a log; the lines of a pair have the same number."""
     rows: Orientation = "target"
     aliases: tuple[str, ...] = ()
 
     def fields(self, line: str, form: str = "") -> dict[str, str] | None:
         """Return the fields of a line by their names; None where the line has another layout."""
-        form = form or self.form
-        separator = next((one for one in (BAR, "\t", " ") if one in form), "\n")
-        names = [name.strip() for name in form.split(separator)]
+        separator, names = _parsed(form or self.form)
         parts = line.split(None, len(names) - 1) if separator == " " else line.split(separator)
         parts = [part.strip(" \t") for part in parts]
         if _REST in names:
@@ -100,10 +116,16 @@ class Layout:
         return found
 
 
+@cache
+def _parsed(form: str) -> tuple[str, tuple[str, ...]]:
+    """Return the separator of the fields of a form, and their names."""
+    separator = next((one for one in (BAR, "\t", " ") if one in form), "\n")
+    return separator, tuple(name.strip() for name in form.split(separator))
+
+
 def _is_valid(name: str, text: str) -> bool:
     """Return whether `text` may be the field `name`; names without a rule are any text."""
-    check = _CHECKS.get(name)
-    return check is None or check(text)
+    return name not in _CHECKS or bool(_CHECKS[name](text))
 
 
 def _are_links(text: str) -> bool:
@@ -115,87 +137,153 @@ def _are_groups(text: str) -> bool:
     return "," in text and are_weights(text.replace(",", " ").split())
 
 
-def _are_phrases(text: str) -> bool:
-    return _are_links(text) or all(map(_PHRASE.fullmatch, text.split()))
-
-
-_CHECKS: Mapping[str, Callable[[str], bool]] = {
-    "id": lambda text: _ID.fullmatch(text) is not None,
+_CHECKS: Mapping[str, Callable[[str], object]] = {
+    "id": _ID.fullmatch,
     "key": bool,
     "score": lambda text: is_number(text) or text.lstrip("-") in ("inf", "nan"),
-    "logged": lambda text: _LOGGED_SCORE.fullmatch(text) is not None,
+    "logged": _LOGGED_SCORE.fullmatch,
     "links": _are_links,
     "sure": are_links,
     "possible": _are_links,
     "alignment": lambda text: _are_links(text) or _are_groups(text),
-    "phrases": _are_phrases,
-    "positions": lambda text: _is_valid("alignment", text) or all(map(_ID.fullmatch, text.split())),
-    "segments": lambda text: text.endswith("|") and _SEGMENT.search(text) is not None,
-    "link": lambda text: _LINK_LINE.fullmatch(text) is not None,
-    "sizes": lambda text: _SIZES.fullmatch(text) is not None,
-    "columns": str.isdecimal,
-    "rows": str.isdecimal,
-    "header": lambda text: _GIZA_HEADER.match(text) is not None,
-    "weights": lambda text: are_weights(text.split()),
+    "positions": lambda text: _are_links(text) or _are_groups(text) or all(map(_ID.fullmatch, text.split())),
+    "phrases": lambda text: _are_links(text) or all(map(_PHRASE.fullmatch, text.split())),
+    "segments": lambda text: text.endswith("|") and _SEGMENT.search(text),
+    "link": _LINK_LINE.fullmatch,
+    "sizes": _SIZES.fullmatch,
+    "columns": _ID.fullmatch,
+    "rows": _ID.fullmatch,
+    "header": _GIZA_HEADER.match,
 }
 _LINKED = ("links", "possible", "alignment", "positions", "phrases", "segments", "link", "weights", "giza")
 """Fields with links or weights."""
 
-_FAST_ALIGN, _MARIAN, _MOSES = "fast_align, cdec", "Marian, OpenNMT-py, eole", "Moses"
+_MARIAN = "Marian, OpenNMT-py, eole"
 LAYOUTS = (
-    Layout("fairseq", "fairseq", "A-id\tpositions", "A-0⇥0-0 1-2", 0, further=("S-id\tsource", "H-id\tscore\ttarget")),
     Layout(
-        "giza", "GIZA++", "header", "# Sentence pair (1) …", 1, "never", "target\ngiza", aliases=("giza++", "mgiza")
+        "fairseq",
+        "fairseq",
+        "A-id\tpositions",
+        "A-0⇥0-0 1-2",
+        "`fairseq-generate … --print-alignment soft`, without `--remove-bpe`",
+        base=0,
+        further=("S-id\tsource", "H-id\tscore\ttarget"),
+    ),
+    Layout(
+        "giza",
+        "GIZA++",
+        "header",
+        "# Sentence pair (1) source length 2 …",
+        "GIZA++, MGIZA: `*.A3.final`",
+        base=1,
+        ends="never",
+        first=None,
+        body=("target", "giza"),
+        aliases=("giza++", "mgiza"),
     ),
     Layout(
         "nematus",
         "Nematus, amun",
         "key ||| target ||| score ||| source ||| sizes",
         "0 ||| une voiture ||| 0.2 ||| a car ||| 3 3",
-        body="weights",
+        "`nematus/translate.py --output_alignment`, `amun --return-nematus-alignment`",
+        first=None,
+        body=("weights",),
     ),
     Layout(
         "sockeye",
         "Sockeye",
         "key ||| target ||| score ||| source ||| columns ||| rows",
         "0 ||| une voiture ||| -0.2 ||| a car ||| 3 ||| 3",
-        body="weights",
+        "`sockeye.translate --output-type translation_with_alignments`, `translation_with_alignment_matrix`",
+        first=None,
+        body=("weights",),
         rows="either",
     ),
-    Layout("moses", _MOSES, "segments", "une |0-0| voiture |1-1|", 0, "never"),
+    Layout("moses", "Moses", "segments", "une |0-0| voiture |1-1|", "`moses -report-segmentation`", 0, "never"),
     Layout(
         "moses",
-        _MOSES,
+        "Moses",
         "id ||| segments ||| features ||| score ||| …",
         "0 ||| une |0-0| ||| LM= -1 ||| -3",
-        0,
-        "never",
+        base=0,
+        ends="never",
     ),
     Layout(
         "moses",
-        _MOSES,
+        "Moses",
         "id ||| target ||| features ||| score ||| … ||| phrases",
         "0 ||| une ||| LM= -1 ||| -3 ||| 0=0",
-        0,
-        "never",
+        "`moses -n-best-list … -print-alignment-info-in-n-best`",
+        base=0,
+        ends="never",
     ),
-    Layout("fast_align", _FAST_ALIGN, "source ||| target ||| links", "a car ||| une voiture ||| 0-0 1-1"),
     Layout(
         "fast_align",
-        _FAST_ALIGN,
-        "source ||| target ||| links ||| score",
-        "a car ||| une voiture ||| 0-0 1-1 ||| -12.3",
+        "fast_align, cdec",
+        "source ||| target ||| links",
+        "a car ||| une voiture ||| 0-0 1-1",
         aliases=("cdec",),
     ),
-    Layout("marian", "marian-scorer", "logged ||| alignment", "-1.234567 ||| 0-0 1-1", 0, aliases=("marian-scorer",)),
-    Layout("marian", _MARIAN, "target ||| alignment ||| …", "une voiture ||| 0-0 1-1", 0, aliases=("amun",)),
-    Layout("marian", _MARIAN, "id ||| target ||| alignment ||| …", "0 ||| une voiture ||| 0-0 1-1 ||| F0= -1", 0),
-    Layout("naacl", "NAACL, WPT", "id link", "1 2 3 S", aliases=("wpt",)),
+    Layout(
+        "fast_align",
+        "fast_align, cdec",
+        "source ||| target ||| links ||| score",
+        "a car ||| une voiture ||| 0-0 1-1 ||| -12.3",
+        "`force_align.py`, cdec",
+    ),
+    Layout(
+        "marian",
+        "marian-scorer",
+        "logged ||| alignment",
+        "-1.234567 ||| 0-0 1-1",
+        "`marian-scorer --alignment`",
+        base=0,
+        aliases=("marian-scorer", "amun"),
+    ),
+    Layout(
+        "marian",
+        _MARIAN,
+        "target ||| alignment ||| …",
+        "une voiture ||| 0-0 1-1",
+        "`marian-decoder --alignment soft`, `amun --return-soft-alignment`, `onmt_translate -report_align`",
+        base=0,
+    ),
+    Layout(
+        "marian",
+        _MARIAN,
+        "id ||| target ||| alignment ||| …",
+        "0 ||| une voiture ||| 0.9,0.1 0.2,0.8 ||| F0= -1",
+        "the same with `--n-best`",
+        base=0,
+    ),
+    Layout(
+        "naacl",
+        "NAACL, WPT",
+        "id link",
+        "1 2 3 S",
+        "the gold links of the NAACL 2003 and ACL 2005 workshops; many aligners, with an option `-wpt`",
+        ends="never",
+        first=None,
+        aliases=("wpt",),
+    ),
     Layout("pharaoh", "Pharaoh", "sure\tpossible", "0-0 2-1⇥1-2"),
-    Layout("pharaoh", "Pharaoh", "links", "0-0 1?2 2-1"),
-    Layout("pharaoh", "Pharaoh", "source\ttarget\tlinks", "a car⇥une voiture⇥0-0 1-1"),
-    Layout("sockeye", "Sockeye", "target\tlinks", "une voiture⇥0-0 1-1", 0),
-    Layout("simalign", "SimAlign", "id\tlinks", "0⇥0-0 1-1"),
+    Layout(
+        "pharaoh",
+        "Pharaoh",
+        "links",
+        "0-0 1?2 2-1",
+        "fast_align, eflomal, `awesome-align`, the TALP gold links; Python’s lists of pairs",
+    ),
+    Layout(
+        "pharaoh",
+        "Pharaoh",
+        "source\ttarget\tlinks",
+        "a car⇥une voiture⇥0-0 1-1",
+        "`attnviz align --words`",
+    ),
+    Layout("sockeye", "Sockeye", "target\tlinks", "une voiture⇥0-0 1-1", base=0),
+    Layout("simalign", "SimAlign", "id\tlinks", "0⇥0-0 1-1", "`simalign/scripts/align_files.py`", first=None),
 )
 """The line formats; of two layouts that fit a file equally well, the first is meant."""
 
@@ -205,113 +293,104 @@ def read_lines(content: Content, _: int | None = None, *, name: str | None = Non
 
     The layout is one of the format `name`, where given.
     """
-    fitting = [
-        (layout, items)
-        for layout in LAYOUTS
-        if name in (None, layout.name) and (items := _items(layout, content)) and _has_attention(items)
-    ]
+    fitting = list[tuple[Layout, list[Item]]]()
+    for layout in LAYOUTS:
+        items = _items(layout, content) if name in (None, layout.name) else None
+        if items and any(item.fields and any(map(item.fields.get, _LINKED)) for item in items):
+            fitting.append((layout, items))
     if not fitting:
+        if name is None and content.filled and all(_is_model_row(line.split()) for _, line in content.filled):
+            raise AttnvizError(
+                gettext(
+                    "The file looks like a table of GIZA++’s model, which has no links. The links are in the files "
+                    "whose names end in .A3.final, with a capital A."
+                )
+            )
         return None
-    layout, items = min(fitting, key=lambda one: (_bad(one[1]), _misfits(*one) if len(fitting) > 1 else 0))
-    return _sentences(layout, items)
+    return _sentences(*min(fitting, key=lambda one: (_bad(one[1]), _misfits(*one) if len(fitting) > 1 else 0)))
 
 
 def _items(layout: Layout, content: Content) -> list[Item] | None:
     """Return the pairs of a file in a layout; None where more than a tenth, and more than one, of its lines are not."""
-    if layout.name == "naacl":
-        return _link_lines(layout, content)
-    if layout.further:
-        return _keyed_lines(layout, content)
     if layout.body:
         return _blocks(layout, content)
+    if layout.name == "naacl" or layout.further:
+        return _keyed_lines(layout, content)
     most = max(len(content.filled) // 10, int(len(content.filled) > 2))
     items, bad = list[Item](), 0
     # Blank lines are pairs, unless pairs have numbers.
-    for number, line in content.filled if "id" in layout.form.split() else enumerate(content.lines, 1):
+    for number, line in paced(content.filled if "id" in layout.form.split() else enumerate(content.lines, 1)):
         fields = layout.fields(line) if line.strip() else {}
-        items.append(Item(number, fields, "" if fields is not None else line))
+        items.append(Item(number, fields, line))
         bad += fields is None
         if bad > most:
             return None
     return items
 
 
-def _keyed_lines(layout: Layout, content: Content) -> list[Item] | None:
-    """Return the pairs of a log, whose lines with the same number are those of a pair; other lines are left out."""
-    pairs, others = dict[str, dict[str, str]](), 0
-    numbers = dict[str, int]()
-    for number, line in content.filled:
-        fields = next((one for form in (layout.form, *layout.further) if (one := layout.fields(line, form))), None)
-        others += fields is None
-        if fields is not None:
-            key = fields["id"]
-            numbers[key] = number if "positions" in fields else numbers.get(key, number)
-            repeated = "positions" in fields and "positions" in pairs.get(key, {})
-            pairs[key] = fields | pairs.get(key, {}) | ({"repeated": "1"} if repeated else {})
-    if others and not any(len(fields) > 2 for fields in pairs.values()):
-        return None  # "A-0" may be the only word of a sentence with a tab and its links behind it
-    complete = {key: fields for key, fields in pairs.items() if "positions" in fields or "target" in fields}
-    return [Item(numbers[key], fields) for key, fields in complete.items()]
-
-
 def _blocks(layout: Layout, content: Content) -> list[Item] | None:
     """Return the pairs of a file whose lines are a header and the lines of its pair, such as the rows of a matrix."""
     if not content.filled or layout.fields(content.filled[0][1]) is None:
         return None
-    items, bodies = list[Item](), list[list[str]]()
-    for number, line in enumerate(content.lines, 1):
+    found = list[tuple[Item, list[str]]]()
+    for number, line in paced(enumerate(content.lines, 1)):
         fields = layout.fields(line)
         if fields is not None or (BAR in line and BAR in layout.form):
-            items.append(Item(number, fields, line))
-            bodies.append([])
-        elif bodies:
-            bodies[-1].append(line)
-    names = layout.body.split("\n")
-    if names == ["weights"] and not any(are_weights(line.split()) for body in bodies[:1] for line in body[:1]):
-        return None
-    found = list[Item]()
-    for item, body in zip(items, bodies, strict=True):
-        lines = [line for line in body if line.strip()] if len(names) == 1 else body
-        parts = [*lines[: len(names) - 1], "\n".join(lines[len(names) - 1 :]).strip()]
-        complete = item.fields is not None and len(parts) == len(names)
-        found.append(
-            item._replace(fields={**(item.fields or {}), **dict(zip(names, parts, strict=True))} if complete else None)
-        )
-    return found
+            found.append((Item(number, fields, line), []))
+        elif found:
+            found[-1][1].append(line)
+    names, items = layout.body, list[Item]()
+    for item, lines in found:
+        body = lines if len(names) > 1 else [line for line in lines if line.strip()]
+        parts = [*body[: len(names) - 1], "\n".join(body[len(names) - 1 :]).strip()]
+        is_whole = item.fields is not None and len(parts) == len(names)
+        fields = {**(item.fields or {}), **dict(zip(names, parts, strict=False))}
+        items.append(item._replace(fields=fields if is_whole else None))
+    first = (items[0].fields or {}).get("weights")
+    return items if first is None or are_weights(first.partition("\n")[0].split()) else None
 
 
-def _link_lines(layout: Layout, content: Content) -> list[Item] | None:
-    """Return the pairs of a file with a link a line, from the first to the last number."""
-    pairs = dict[int, list[str]]()
-    lines, last, marked = dict[int, int](), 0, True
-    for number, line in content.filled:
-        in_columns = "\t" in line and (" " in line.strip() or line.endswith("\t"))  # columns with words or links
-        fields = None if in_columns else layout.fields(line.strip())
-        if fields is None or int(fields["id"]) < last:
+def _keyed_lines(layout: Layout, content: Content) -> list[Item] | None:
+    """Return the pairs of a file whose lines with the same number are those of one pair.
+
+    Other lines of a log are left out. A file with a link a line has a pair for each number from the first to the last.
+    """
+    pairs, others, order = dict[int, dict[str, list[str]]](), 0, list[int]()
+    lines = dict[int, int]()
+    for number, line in paced(content.filled):
+        # Columns with words or links have tabs beside spaces.
+        in_columns = not layout.further and "\t" in line and (" " in line.strip() or line.endswith("\t"))
+        is_other = in_columns or (layout.further and line[1:2] != "-")
+        forms = () if is_other else (layout.form, *layout.further)
+        fields = next((one for form in forms if (one := layout.fields(line, form)) is not None), None)
+        if fields is None and not layout.further:
             return None
-        last = int(fields["id"])
-        marked &= fields["link"][-1:].isalpha() or not fields["link"][-1:].isdecimal()
-        pairs.setdefault(last, []).append(fields["link"])
-        lines.setdefault(last, number)
-    if not pairs or (min(pairs) > 1 and not marked):
+        others += fields is None
+        for name, text in (fields or {}).items():
+            pair = int((fields or {})["id"])
+            lines.setdefault(pair, number)
+            pairs.setdefault(pair, {}).setdefault(name, []).append(text)
+            order.append(pair)
+    if layout.further:
+        # Alone, "A-0" may also be the only word of a sentence with a tab and its links behind it.
+        if others and not any("target" in fields or "source" in fields for fields in pairs.values()):
+            return None
+        kept = [pair for pair, fields in pairs.items() if "positions" in fields or "target" in fields]
+        more = {pair: {"repeated": "1"} if len(pairs[pair].get("positions", ())) > 1 else {} for pair in kept}
+        return [Item(lines[one], {name: texts[0] for name, texts in pairs[one].items()} | more[one]) for one in kept]
+    marked = all(link.split()[2:3] for fields in pairs.values() for link in fields["link"])
+    if not order or order != sorted(order) or (order[0] > 1 and not marked):
         return None
-    first = min(pairs)
-    if last - first >= MOST_PAIRS:
+    if order[-1] - order[0] >= MOST_PAIRS:
         raise AttnvizError(
             gettext(
                 "The sentence pairs are numbered up to {last}, which is more than attnviz reads. Split the file.",
-                last=last,
+                last=order[-1],
             )
         )
-    return [
-        Item(lines.get(pair, 0), {"id": str(pair), "link": "\n".join(pairs.get(pair, ()))})
-        for pair in range(first, last + 1)
-    ]
-
-
-def _has_attention(items: Iterable[Item]) -> bool:
-    """Return whether some pair has links or weights."""
-    return any(item.fields and any(item.fields.get(name) for name in _LINKED) for item in items)
+    links = {pair: "\n".join(fields["link"]) for pair, fields in pairs.items()}
+    numbers = range(order[0], order[-1] + 1)
+    return [Item(lines.get(pair, 0), {"id": str(pair), "link": links.get(pair, "")}) for pair in numbers]
 
 
 def _bad(items: Iterable[Item]) -> int:
@@ -320,75 +399,48 @@ def _bad(items: Iterable[Item]) -> int:
 
 def _misfits(layout: Layout, items: list[Item]) -> int:
     """Return how many of the first pairs have a link, counted from 0, of a token that the layout does not give."""
-    read, misfits = partial(_pair, layout, 0, {}), 0
+    misfits = 0
     for item in items[:_SAMPLE]:
-        try:
-            pair = read(item)
-        except AttnvizError:
-            misfits += 1
-            continue
-        for side, name in enumerate(("source", "target")):
-            tokens = pair.fields.get(name)
-            if pair.links and tokens is not None:
-                misfits += any(link[side] >= len(split_tokens(tokens)) for link in pair.links.all)
+        with suppress(AttnvizError):
+            pair = _pair(layout, 0, {}, item)
+            for side, name in enumerate(("source", "target")):
+                count = len(split_tokens(pair.fields[name])) if name in pair.fields and pair.links else 10**6
+                misfits += any(link[side] >= count for link in (pair.links or Links(frozenset())).all)
     return misfits
 
 
 def _sentences(layout: Layout, items: list[Item]) -> Sentences:
     """Return the pairs in the order of their numbers, of several with the same number the first."""
-    remarks, base, title = list[str](), layout.base, layout.title
-    ids = [_number(item) for item in items]
-    known = [one for one in ids if one is not None]
-    lines = dict[int, int]()
-    """0-based place of a pair, by its number, among the sentences of other files."""
-    if len(known) == len(ids) - _bad(items) and known and (layout.name != "giza" or len({*known}) == len(known)):
-        first = min(*known, 1) if layout.name in ("simalign", "giza", "naacl") or "key" in layout.form else 0
-        by_id = {one: item for one, item in zip(reversed(ids), reversed(items), strict=True) if one is not None}
-        bad = [item for item in items if item.fields is None]
-        repeated = len(by_id) < len(known) or any(item.fields and "repeated" in item.fields for item in items)
+    remarks, base, lines = list[str](), layout.base, dict[int, int]()
+    numbers = [number for item in items if (number := item.number) is not None]
+    bad = [item for item in items if item.fields is None]
+    by_number = {number: item for item in reversed(items) if (number := item.number) is not None}
+    repeated = len(by_number) < len(numbers) or any(item.fields and "repeated" in item.fields for item in items)
+    if numbers and len(numbers) + len(bad) == len(items) and not (repeated and layout.name == "giza"):
         if repeated and layout.name == "simalign":
             raise AttnvizError(gettext("Two lines have the same number of a sentence pair. Give one file at a time."))
-        remarks += ["best-only"] * repeated
-        remarks += ["reordered"] * ([*dict.fromkeys(known)] != sorted(by_id))
-        items = [*(by_id[one] for one in sorted(by_id)), *bad]
-        lines = {one: one - first for one in by_id}
-        if "key" in layout.form and sorted(by_id) == [*range(first, first + len(by_id))]:
-            lines = {}
+        order = sorted(by_number)
+        remarks += ["best-only"] * repeated + ["reordered"] * ([*dict.fromkeys(numbers)] != order)
+        items = [*map(by_number.__getitem__, order), *bad]
+        first = order[0] if layout.name == "naacl" else min(order[0], 1) if layout.first is None else layout.first
+        if "key" not in layout.form or order != [*range(first, first + len(order))]:
+            lines = {number: number - first for number in order}
     if layout.name == "naacl":
         # Word 0 means NULL, unless the file counts from 0. A link 0 0 shows that it does: NULL is never linked to NULL.
-        base = 0 if any(link.split()[:2] == ["0", "0"] for item in items for link in _links_lines(item)) else 1
+        base = int(not any(line.split()[:2] == ["0", "0"] for item in items for line in item.links))
         remarks += [] if base else ["counted-from-0"]
-        if any(link.split()[2:3] and link.split()[2].isalpha() for item in items for link in _links_lines(item)):
-            remarks.append("annotated")
-        lines = {one: one - min(known) for one in known}
     swapped = layout.title == _MARIAN and _targets_first(items)
-    soft = any(item.fields and "," in item.fields.get("alignment", "") for item in items)
-    title = "amun" if swapped else "Marian" if soft and layout.title == _MARIAN else title
-    read = partial(_pair, layout, base or 0, lines, swapped=swapped, annotated="annotated" in remarks)
     return Sentences(
         items,
-        read,
-        title,
-        layout.ends if layout.name != "naacl" else "never",
+        partial(_pair, layout, base or 0, lines, swapped=swapped),
+        "amun" if swapped else layout.title,
+        layout.ends,
         base,
-        tuple(remark for remark in remarks if remark != "annotated"),
-        first=max(min(known), 1) if layout.name == "naacl" else None,
+        tuple(remarks),
+        first=max(numbers[0], 1) if layout.name == "naacl" else None,
         format=layout.name,
         reason=gettext("Its lines are like “{example}”.", example=layout.example),
     )
-
-
-def _links_lines(item: Item) -> list[str]:
-    return (item.fields or {}).get("link", "").split("\n")
-
-
-def _number(item: Item) -> int | None:
-    """Return the number of a pair, where it has one."""
-    fields = item.fields or {}
-    if "header" in fields and (header := _GIZA_HEADER.match(fields["header"])):
-        return int(header[1])
-    key = fields.get("id", fields.get("key", ""))
-    return int(key) if _ID.fullmatch(key) else None
 
 
 def _targets_first(items: Iterable[Item]) -> bool:
@@ -408,76 +460,68 @@ def _targets_first(items: Iterable[Item]) -> bool:
     return not unclear
 
 
-def _pair(
-    layout: Layout,
-    base: int,
-    lines: Mapping[int, int],
-    item: Item,
-    *,
-    swapped: bool = False,
-    annotated: bool = False,
-) -> SentencePair:
+def _pair(layout: Layout, base: int, lines: Mapping[int, int], item: Item, *, swapped: bool = False) -> SentencePair:
     """Return the pair of an item; raise AttnvizError, naming the line, where it is damaged."""
     try:
-        if item.fields is None:
-            raise AttnvizError(
-                gettext("“{line}” is not like “{example}”.", line=item.text.strip()[:60], example=layout.example)
-            )
-        pair = _values(layout, item.fields, base, annotated=annotated)
+        pair = _values(layout, base, item)
     except AttnvizError as error:
         raise AttnvizError(gettext("Line {number}: {error}", number=item.line, error=str(error))) from error
-    number = _number(item)
-    remarks = pair.remarks
-    links = pair.links
-    if swapped and links is not None:
-        links, remarks = links.swapped(), (*remarks, "target-first")
-    return SentencePair(pair.fields, links, remarks, None if number is None else lines.get(number), layout.rows)
+    line = None if item.number is None else lines.get(item.number)
+    if swapped and pair.links is not None:
+        return SentencePair(pair.fields, pair.links.swapped(), (*pair.remarks, "target-first"), line)
+    return SentencePair(pair.fields, pair.links, pair.remarks, line, layout.rows)
 
 
-def _values(layout: Layout, fields: Fields, base: int, *, annotated: bool) -> SentencePair:
+def _values(layout: Layout, base: int, item: Item) -> SentencePair:
     """Return the tokens and the links or weights of a pair."""
+    fields = item.fields
+    if fields is None:
+        raise AttnvizError(
+            gettext("“{line}” is not like “{example}”.", line=item.text.strip()[:60], example=layout.example)
+        )
     tokens: dict[str, object] = {side: fields[side] for side in ("source", "target") if side in fields}
+    if not fields:  # a blank line
+        return SentencePair({side: "" for side in ("source", "target") if side in layout.form}, Links(frozenset()))
     if "header" in fields:
         return _giza(fields)
     if "segments" in fields:
         return _segments(fields["segments"])
     if "link" in fields:
-        return _shared_task(_links_lines(Item(0, fields)), base, annotated=annotated)
-    origin = {"origin": layout.title.partition(",")[0]}
-    if "weights" in fields:
-        matrix = matrix_of([row.split() for row in fields["weights"].split("\n")])
-        sizes = [int(size) for size in (fields.get("sizes") or f"{fields['columns']} {fields['rows']}").split()]
-        if not any(
-            all(size <= found <= size + 1 for found, size in zip(matrix.shape, one, strict=True))
-            for one in (sizes, sizes[::-1])
-        ):
-            raise AttnvizError(
-                gettext(
-                    "the matrix has {rows} rows and {columns} columns, but its header gives another size.",
-                    rows=matrix.shape[0],
-                    columns=matrix.shape[1],
-                )
-            )
-        return SentencePair({**tokens, "matrix": matrix, **origin})
+        return _shared_task(item.links, base)
     if "sure" in fields:
         sure, possible = parse_links(fields["sure"]).all, parse_links(fields["possible"]).all
         return SentencePair(tokens, Links(sure | possible, possible - sure, annotated=True))
+    origin = {"origin": layout.title.partition(",")[0]}
+    if "weights" in fields:
+        return SentencePair({**tokens, "matrix": _matrix(fields), **origin})
     text = next((fields[name] for name in ("links", "alignment", "positions", "phrases") if name in fields), None)
-    if text is None and fields:
+    if text is None:
         raise AttnvizError(gettext("the sentence has no alignment: the file is cut short."))
-    text = text or ""
-    if "," in text and _are_groups(text):
+    if _are_links(text):
+        return SentencePair(tokens, parse_links(text))
+    if _are_groups(text):
         return SentencePair({**tokens, "matrix": matrix_of([row.split(",") for row in text.split()]), **origin})
-    if "positions" in fields and text and not _are_links(text):
+    if "positions" in fields:
         return SentencePair(tokens, links_of([(int(j), i) for i, j in enumerate(text.split())]))
-    if not _are_links(text):
-        return SentencePair(tokens, _phrases(text), ("phrases",))
-    return SentencePair(
-        tokens if fields else {side: "" for side in ("source", "target") if side in layout.form}, parse_links(text)
-    )
+    return SentencePair(tokens, _phrases(text), ("phrases",))
 
 
-def _giza(fields: Fields) -> SentencePair:
+def _matrix(fields: Mapping[str, str]) -> NDArray[np.float64]:
+    """Return the rows of weights after a header, which gives the size of the matrix, or one less for `</s>`."""
+    matrix = matrix_of([row.split() for row in fields["weights"].split("\n")])
+    sizes = [int(size) for size in (fields.get("sizes") or f"{fields['columns']} {fields['rows']}").split()]
+    if not any(0 <= matrix.shape[0] - m <= 1 and 0 <= matrix.shape[1] - n <= 1 for m, n in (sizes, sizes[::-1])):
+        raise AttnvizError(
+            gettext(
+                "the matrix has {rows} rows and {columns} columns, but its header gives another size.",
+                rows=matrix.shape[0],
+                columns=matrix.shape[1],
+            )
+        )
+    return matrix
+
+
+def _giza(fields: Mapping[str, str]) -> SentencePair:
     """Return the pair of three lines of GIZA++: header, target, and each source word with the numbers of its words."""
     parts, place, words = split_tokens(fields["giza"]), 0, list[tuple[str, list[int]]]()
     with suppress(ValueError):  # no closing bracket, or no number within
@@ -501,18 +545,19 @@ def _giza(fields: Fields) -> SentencePair:
     return SentencePair({"source": source, "target": target}, links_of(links))
 
 
-def _shared_task(lines: list[str], base: int, *, annotated: bool) -> SentencePair:
+def _shared_task(lines: Iterable[str], base: int) -> SentencePair:
     """Return the links of a pair of the shared tasks of NAACL 2003 and ACL 2005, one a line."""
-    matches = [match for line in lines if (match := _LINK_LINE.fullmatch(line))]
-    found = [((int(match[1]), int(match[2])), (match[3] or "S").upper() == "S", match[4]) for match in matches]
-    kept = [one for one in found if not base or 0 not in one[0]]
-    sure = {link for link, is_sure, _ in kept if is_sure}
-    links = links_of([link for link, _, _ in kept]).all
-    shares = {link: float(share) for link, _, share in kept if share}
-    if len(shares) < len(links) or not all(0 <= one <= 1 for one in shares.values()) or not any(shares.values()):
+    found = [match for line in lines if (match := _LINK_LINE.fullmatch(line))]
+    kept = {
+        (int(match[1]), int(match[2])): match for match in found if not base or 0 not in (int(match[1]), int(match[2]))
+    }
+    sure = {link for link, match in kept.items() if match[3] not in ("P", "p")}
+    shares = {link: float(match[4]) for link, match in kept.items() if match[4]}
+    if len(shares) < len(kept) or not all(0 <= one <= 1 for one in shares.values()) or not any(shares.values()):
         shares = {}
-    remarks = ("null-links",) if len(kept) < len(found) else ()
-    return SentencePair({}, Links(links, links - sure, shares, annotated), remarks)
+    links = links_of([*kept]).all
+    remarks = ("null-links",) if any(0 in (int(match[1]), int(match[2])) for match in found) and base else ()
+    return SentencePair({}, Links(links, links - sure, shares, any(match[3] for match in found)), remarks)
 
 
 def _phrases(text: str) -> Links:
@@ -553,18 +598,13 @@ def _segments(text: str) -> SentencePair:
 
 def line_near_miss(content: Content) -> str | None:
     """Return what lines that resemble a layout lack, and how to get it; None for other lines."""
-    lines = content.filled
+    lines = content.filled[:_SAMPLE]
     if not lines:
         return None
     if any(line.startswith("H-") and "\t" in line for _, line in lines):
         return gettext(
             "The file looks like a fairseq log, but it has no A- lines. Run fairseq-generate with --print-alignment "
             "soft, and without --remove-bpe."
-        )
-    if all(_is_model_row(line.split()) for _, line in lines):
-        return gettext(
-            "The file looks like a table of GIZA++’s model, which has no links. The links are in the files whose names "
-            "end in .A3.final, with a capital A."
         )
     first = [part.strip() for part in lines[0][1].split(BAR)]
     if len(first) in (5, 6) and first[0] and is_number(first[2]):
@@ -582,7 +622,7 @@ def line_near_miss(content: Content) -> str | None:
                 number=number,
                 line=line.strip()[:60],
             )
-    for number, line in lines[:_SAMPLE]:
+    for number, line in lines:
         if any(are_links(part) for bars in line.split(BAR) for part in bars.split("\t")):
             return gettext(
                 "Line {number} has links, but its fields are not in an order that attnviz knows: “{line}”. Write the "
@@ -609,18 +649,22 @@ def _is_model_row(cells: list[str]) -> bool:
     return whole and is_number(cells[4]) and float(cells[4]) <= 1 < max(map(int, cells[2:4]))
 
 
-def _formats() -> tuple[Format, ...]:
-    """Return the formats of the table, each once."""
-    found = dict[str, Format]()
-    for layout in LAYOUTS:
-        aliases = tuple(alias for one in LAYOUTS if one.name == layout.name for alias in one.aliases)
-        found.setdefault(
-            layout.name,
-            Format(layout.name, layout.title, partial(read_lines, name=layout.name), line_near_miss, aliases),
-        )
-    return tuple(found.values())
-
-
-FORMATS = _formats()
 ANY = Format("", "", read_lines, line_near_miss)
 """All formats of the table as one: the layout that fits best is found among all of them."""
+
+
+def _format(name: str) -> Format:
+    """Return a format of the table, which may have several layouts."""
+    layouts = [layout for layout in LAYOUTS if layout.name == name]
+    return Format(
+        name,
+        layouts[0].title,
+        partial(read_lines, name=name),
+        line_near_miss,
+        tuple(alias for layout in layouts for alias in layout.aliases),
+        "; ".join(f"`{layout.example}`" for layout in layouts),
+        "; ".join(layout.written_by for layout in layouts if layout.written_by),
+    )
+
+
+FORMATS = tuple(map(_format, dict.fromkeys(layout.name for layout in LAYOUTS)))

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED
 from attnviz.importing.format import Format
-from attnviz.importing.formats.numpy_arrays import LARGEST, MOST_NUMBERS
 from attnviz.importing.link_text import MOST_LINKS
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
-from attnviz.reading import PARQUET, Content
+from attnviz.reading import JSON_ERRORS, LIMITS, PARQUET, Content, cut_texts, opened_parquet, pause
 from attnviz.trace import MOST_TOKENS, Attention
 
 _RECORD = "record"
@@ -46,9 +45,6 @@ _COLUMNS = (
     "origin",
     "remarks",
 )
-_MOST_ROWS = 100_000
-_MOST_COLUMNS = 1000
-_MOST_GROUPS = 1000
 
 
 def detect(content: Content) -> str | None:
@@ -79,62 +75,32 @@ def _refusing_damage() -> Iterator[None]:
 
     try:
         yield
-    except (*DAMAGED, ArrowException) as error:
+    except (*DAMAGED, *JSON_ERRORS, ArrowException) as error:
         raise AttnvizError(
             gettext("This Parquet file is damaged, or not from attnviz ({error}).", error=str(error)[:80])
         ) from error
 
 
 @contextmanager
-def _opened(content: Content, **options: Any) -> Iterator[Any]:
-    """Yield the file as a pyarrow.parquet.ParquetFile; raise AttnvizError for exceptions that a damaged file causes."""
-    from pyarrow import parquet
-
-    data = io.BytesIO(content.data)
-    with _refusing_damage(), parquet.ParquetFile(data, page_checksum_verification=True, **options) as file:
+def _opened(content: Content) -> Iterator[Any]:
+    """Yield the file as a pyarrow.parquet.ParquetFile; raise AttnvizError where it is damaged or too large."""
+    with _refusing_damage(), opened_parquet(io.BytesIO(content.data), _COLUMNS, content.limits) as (file, repeating):
+        if repeating:
+            raise ValueError("the encoding DELTA_BYTE_ARRAY")
         yield file
 
 
 def read(content: Content) -> Sentences:
     """Return one sentence pair for each row; raise AttnvizError where the file is damaged or too large."""
+    rows = list[tuple[Any, int]]()
     with _opened(content) as file:
-        metadata = file.metadata
-        if metadata.num_columns > _MOST_COLUMNS or metadata.num_row_groups > _MOST_GROUPS:
-            raise ValueError(f"{metadata.num_columns:,} columns, {metadata.num_row_groups:,} row groups")
-        leaves = [file.schema.column(place) for place in range(metadata.num_columns)]
-        chosen = [place for place, leaf in enumerate(leaves) if leaf.path.partition(".")[0] in _COLUMNS]
-        # A dictionary may repeat a long text millions of times: it stays a dictionary until a row is read.
-        texts = [leaves[place].path for place in chosen if leaves[place].physical_type == "BYTE_ARRAY"]
-        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-        chunks = [group.column(place) for group in groups for place in chosen]
-        _check_size(metadata.num_rows, chunks)
         columns = [name for name in file.schema_arrow.names if name in _COLUMNS]
-    with _opened(content, read_dictionary=texts) as file:
         # Arrow cannot join the nested dictionaries of row groups.
-        tables = [file.read_row_group(number, columns, use_threads=False) for number in range(len(groups))]
-        batches = [batch for table in tables for batch in table.to_batches()]
-        rows = [(batch, row) for batch in batches for row in range(batch.num_rows)]
+        for group in range(file.num_row_groups):
+            for batch in file.read_row_group(group, columns, use_threads=False).to_batches():
+                pause()
+                rows += [(batch, row) for row in range(batch.num_rows)]
     return Sentences(rows, _pair)
-
-
-def _check_size(rows: int, chunks: list[Any]) -> None:
-    """Raise AttnvizError where a file has too many rows, numbers or bytes, before any is read."""
-    numbers = sum(chunk.num_values for chunk in chunks)
-    size = sum(chunk.total_uncompressed_size for chunk in chunks)
-    if rows > _MOST_ROWS or numbers > MOST_NUMBERS or size > LARGEST:
-        raise AttnvizError(
-            gettext(
-                "This Parquet file is too large. Rows: {rows}, at most {most_rows}. Numbers and texts: {numbers}, at "
-                "most {most}. Size without compression: {size} MB, at most {largest} MB. Write fewer sentence pairs "
-                "to a file.",
-                rows=f"{rows:,}",
-                numbers=f"{numbers:,}",
-                size=size >> 20,
-                most_rows=f"{_MOST_ROWS:,}",
-                most=f"{MOST_NUMBERS:,}",
-                largest=LARGEST >> 20,
-            )
-        )
 
 
 def _pair(item: tuple[Any, int]) -> SentencePair:
@@ -153,11 +119,8 @@ def _pair(item: tuple[Any, int]) -> SentencePair:
 
 def _json_fields(cell: Any) -> Mapping[str, Any]:
     """Return the fields of a record as JSON; raise ValueError where they are none."""
-    (text,) = _texts(cell, LARGEST)
-    try:
-        fields = json.loads(text)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
+    (text,) = _texts(cell, LIMITS.bytes)
+    fields = json.loads(text)
     if not isinstance(fields, Mapping):
         raise ValueError("the record is no object")
     return fields
@@ -215,15 +178,12 @@ def _inner(cell: Any) -> Any:
     return cell.flatten()
 
 
-def _texts(values: Any, longest: int = 1 << 20) -> list[str]:
+def _texts(values: Any, longest: int = LIMITS.cell) -> list[str]:
     """Return texts; raise ValueError where they are too many, or too long in all."""
-    from pyarrow import compute, types
-
-    if types.is_dictionary(values.type) and len(values):
-        used = values.dictionary.take(compute.unique(values.indices))
-        if compute.max(compute.binary_length(used)).as_py() * len(values) > longest:
-            raise ValueError("the texts are too long")
-    return _limited(values)
+    texts: list[str] = cut_texts(_checked(values), longest + 1, "strict")  # type: ignore[assignment]
+    if sum(map(len, texts)) > longest:
+        raise ValueError("the texts are too long")
+    return texts
 
 
 def _links(cell: Any) -> list[tuple[int, int]]:
@@ -233,10 +193,15 @@ def _links(cell: Any) -> list[tuple[int, int]]:
 
 def _limited(values: Any, most: int = MOST_TOKENS + 1) -> list[Any]:
     """Return the values of an Arrow array as a list; raise ValueError where there are more than `most`."""
+    found: list[Any] = _checked(values, most).to_pylist()
+    return found
+
+
+def _checked(values: Any, most: int = MOST_TOKENS + 1) -> Any:
+    """Return an Arrow array; raise ValueError where it has more than `most` values."""
     if len(values) > most:
         raise ValueError(f"{len(values):,} values in a cell; at most {most:,} are read")
-    found: list[Any] = values.to_pylist()
-    return found
+    return values
 
 
 def near_miss_message(content: Content) -> str | None:

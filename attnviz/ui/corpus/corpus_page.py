@@ -7,6 +7,7 @@ row of the table opens its pair in the step view.
 from __future__ import annotations
 
 import io
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,12 +19,13 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks
+from attnviz.evaluation.scoring import by_record
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 from attnviz.ui.components.loader import component
-from attnviz.ui.corpus import table
+from attnviz.ui.corpus import jobs, table
 from attnviz.ui.corpus.corpus_plot import plot_panel
-from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, File, Files, Job, begin, begin_attention, job_of
+from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, File, Files, Job
 from attnviz.ui.corpus.table import clear_brush, key, show_pairs
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
@@ -65,7 +67,8 @@ class _Uploads:
 OpenPair = Callable[[table.Pair], None]
 """Opens a pair in the step view."""
 OpenAttention = Callable[
-    [str, AttentionRecords, int, tuple[str, AttentionRecords] | None, tuple[str, Sequence[GoldLinks]] | None], None
+    [str, AttentionRecords, int, tuple[str, AttentionRecords] | None, tuple[str, Sequence[GoldLinks | None]] | None],
+    None,
 ]
 """Opens a pair of an attention file by the file's name and the pair's number, from 1.
 
@@ -110,8 +113,14 @@ def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) 
     table.write_address(st.session_state)
 
 
+@st.cache_resource(scope="session", on_release=jobs.leave, show_spinner=False)
+def _visitor() -> str:
+    """Return a random id of this visitor, the same until the session ends."""
+    return secrets.token_hex(8)
+
+
 def _current_job() -> Job | None:
-    return job_of(st.session_state[key(table.TABLE)])
+    return jobs.job_of(_visitor(), st.session_state[key(table.TABLE)])
 
 
 def _store_result(ended: Job) -> Job | None:
@@ -154,6 +163,7 @@ def _table_sources(model: str) -> None:
                     size=MOST_MEGABYTES,
                 )
             )
+            st.caption(_sharing())
 
         with popover(gettext("Attention of another program"), key="corpus_foreign"):
             multiple_uploader(
@@ -171,6 +181,7 @@ def _table_sources(model: str) -> None:
                     lines=MOST_LINES,
                 )
             )
+            st.caption(_sharing())
 
     offered, current = offered_tables(), st.session_state[key(table.TABLE)]
     if offered:
@@ -187,6 +198,10 @@ def _table_sources(model: str) -> None:
         )
 
 
+def _sharing() -> str:
+    return gettext("The link of the table shares your file: whoever has the link can see all its sentence pairs.")
+
+
 def _begin_sample(model: str) -> None:
     _begin(model, SAMPLE.name, SAMPLE.read_bytes(), SAMPLE_LINKS.read_bytes(), preset="wrong")
 
@@ -194,7 +209,7 @@ def _begin_sample(model: str) -> None:
 def _begin(model: str, name: str, content: bytes, gold: bytes | None = None, *, preset: str = "all") -> None:
     """Measure a file and make its table the current one, with the pairs of a predefined filter."""
     try:
-        job = begin(name, content, model, gold)
+        job = jobs.begin(_visitor(), name, content, model, gold)
     except AttnvizError as error:
         _store_error(str(error))
         return
@@ -214,7 +229,8 @@ def _begin_again(change: str, name: str, content: bytes) -> None:
 
 def _begin_uploads(uploads: _Uploads, preset: str = "all") -> None:
     st.session_state[_UPLOAD] = uploads
-    _select_table(begin_attention(uploads.files, uploads.gold, uploads.other).identity, preset)
+    job = jobs.begin_attention(_visitor(), uploads.files, uploads.gold, uploads.other)
+    _select_table(job.identity, preset)
 
 
 def _store_error(message: str) -> None:
@@ -249,7 +265,14 @@ def _progress(job: Job) -> None:
             time_text = "" if seconds_left is None else gettext("{seconds} s left", seconds=round(seconds_left))
             count = ngettext("{count} of {all} pairs", "{count} of {all} pairs", progress.done, all=progress.total)
             st.progress(progress.done / max(progress.total, 1), " · ".join(filter(None, (count, time_text))))
-        request_button(gettext("Cancel"), job.cancel, key="corpus_cancel")
+        request_button(gettext("Cancel"), partial(_cancel, job), key="corpus_cancel")
+
+
+def _cancel(job: Job) -> None:
+    """Cancel a table, and show the previous one."""
+    jobs.cancel(_visitor(), job)
+    st.session_state[key(table.TABLE)] = st.session_state.get(_LAST_TABLE, "")
+    _store_error(gettext("Cancelled."))
 
 
 def _open_row(job: Job, open_pair: OpenPair, open_attention: OpenAttention, row: dict[str, Any]) -> None:
@@ -262,7 +285,8 @@ def _open_row(job: Job, open_pair: OpenPair, open_attention: OpenAttention, row:
         open_pair(table.pair_of(job.table, number, row["source"], row["target"]))
         return
     other = None if job.other is None else (job.other_name, job.other)
-    open_attention(job.name, records, place, other, (job.gold_name, job.scored.gold) if job.scored else None)
+    gold = (job.gold_name, by_record(job.scored.gold, job.scored.places)) if job.scored else None
+    open_attention(job.name, records, place, other, gold)
 
 
 def _score_box(job: Job) -> None:

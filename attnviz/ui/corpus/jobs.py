@@ -1,4 +1,8 @@
-"""Jobs that measure visitors' sentence pairs or attention files, in threads that continue when visitors leave."""
+"""Jobs that measure visitors' sentence pairs or attention files, in threads that continue when visitors leave.
+
+Visitors with equal files share a job. Each holds a few: these are not dropped for those of others, and Cancel ends a
+job only where nobody else holds it.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +25,13 @@ from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.attention_table import attention_table
 from attnviz.corpora.job import table_metadata
-from attnviz.corpora.lines import ENDINGS, extensions_text, readable
-from attnviz.evaluation.scoring import ScoredLinks, score
+from attnviz.corpora.lines import check_table, extensions_text, readable, without_compression
+from attnviz.evaluation.scoring import ScoredLinks, by_record, score
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.importing.attention_reader import read_bytes, records_of_files
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, language, ngettext, set_language
-from attnviz.reading import content_of
-from attnviz.text_files import decompressed
+from attnviz.reading import PARQUET, UPLOADED, Limits, content_of, reading_for
 from attnviz.ui.corpus_tables import offered_tables
 from attnviz.ui.resources import translator_in
 
@@ -36,10 +39,12 @@ MOST_LINES = 1000
 """Largest number of lines in an uploaded file; the command has no limit."""
 MOST_MEGABYTES = 1
 """Largest size of an uploaded file, in megabytes."""
-MOST_UNPACKED = 16
-"""Largest size of a decompressed file, in megabytes: a small archive may expand to gigabytes."""
-_MAX_TABLES = 20
-"""Number of tables that are stored, the newest; a link to an older table shows an error."""
+LIMITS = Limits(bytes=16 * 10**6)
+"""Limits of a file of sentence pairs: a small archive may expand to gigabytes."""
+_MAX_TABLES, _MAX_BYTES = 100, 256 << 20
+"""Number of tables that are stored, and bytes of their files; a link to a dropped table shows an error."""
+_MAX_HELD = 5
+"""Number of tables of one visitor, the newest, that are dropped only when no other can be."""
 _MAX_REASONS = 100
 """Number of skipped lines whose reasons are stored."""
 _WINDOW = 20
@@ -86,8 +91,10 @@ class Cancelled(Exception):
 class Job:
     """A table that is being measured, or is finished."""
 
-    def __init__(self, identity: str, name: str, table: Path) -> None:
-        self.identity, self.name, self.table = identity, name, table
+    def __init__(self, identity: str, name: str, table: Path, size: int = 0) -> None:
+        self.identity, self.name, self.table, self.size = identity, name, table, size
+        self.visitors: set[str] = set()
+        """Those who hold it: they began it, or opened its link."""
         self.progress: Progress | None = None
         """None while the job waits for others."""
         self.problem = ""
@@ -113,6 +120,11 @@ class Job:
         return self.done or bool(self.problem)
 
     @property
+    def failed(self) -> bool:
+        """Whether there will be no table."""
+        return bool(self.problem) or (self._cancelled.is_set() and not self.done)
+
+    @property
     def seconds_left(self) -> float | None:
         """Estimated seconds until the job is done, or None while unknown."""
         progress = self.progress
@@ -133,10 +145,11 @@ class Job:
         """
         set_language(code)
         try:
-            with _RUN_LOCK:
+            with _RUN_LOCK, reading_for(self.check_cancelled, UPLOADED):
                 self.report_progress(None)
                 self._start_time = time.monotonic()
                 make(self)
+                self.report_progress(self.progress)
         except Cancelled:
             self.problem = gettext("Cancelled.")
         except AttnvizError as error:
@@ -145,22 +158,32 @@ class Job:
             self.done = not self.problem and self.table.is_file()
             if not self.done:
                 self.problem = self.problem or gettext("No statistics could be computed for {name}.", name=self.name)
+                self._delete_files()
+
+    def check_cancelled(self) -> None:
+        """Raise Cancelled if the visitor has cancelled the job."""
+        if self._cancelled.is_set():
+            raise Cancelled
 
     def report_progress(self, progress: Progress | None) -> None:
         """Store the progress; raise Cancelled if the visitor has cancelled the job."""
-        if self._cancelled.is_set():
-            raise Cancelled
+        self.check_cancelled()
         self.progress = progress
 
     def forget(self) -> None:
-        """Cancel the job and delete its files."""
+        """Cancel the job and delete its files; a running job deletes them when it ends."""
         self.cancel()
+        if self.ended:
+            self._delete_files()
+
+    def _delete_files(self) -> None:
         shutil.rmtree(self.table.parent, ignore_errors=True)
 
 
 _RUN_LOCK = threading.Lock()
 _JOBS_LOCK = threading.Lock()
 _JOBS: OrderedDict[str, Job] = OrderedDict()
+"""By identity, the one that was held last at the end."""
 
 
 @cache
@@ -169,8 +192,10 @@ def _folder() -> Path:
     return temporary_folder("attnviz-corpora-")
 
 
-def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> Job:
-    """Start measuring the pairs of a file by the model in a folder; the same file, links and model are measured once.
+def begin(visitor: str, name: str, content: bytes, model: str, gold: bytes | None = None) -> Job:
+    """Start measuring the pairs of a file by the model in a folder.
+
+    The same file, links and model are measured once for all visitors.
 
     Raise AttnvizError for an unsupported or too large file.
     """
@@ -188,15 +213,17 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
                 most=MOST_MEGABYTES,
             )
         )
-    content, plain = decompressed(content, name, MOST_UNPACKED * 10**6)
-    # The uploaded name is displayed but never used as a path, except for known endings.
-    known_endings = [ending for ending in Path(plain).suffixes[-1:] if ending in ENDINGS]
-    pairs = f"pairs{''.join(known_endings)}"
+    content = content_of(content, name, limits=LIMITS).data
+    # The uploaded name is displayed but never used as a path, except for its ending, which is a known one.
+    pairs = f"pairs{without_compression(Path(name)).suffix}"
+    if content.startswith(PARQUET):
+        check_table(content, LIMITS)
     digest = translator_in(model, "cpu").weights_digest
-    return _begin(name, (content, gold or b"", digest.encode()), partial(_measure_pairs, model, pairs, content, gold))
+    parts = (content, gold or b"", digest.encode())
+    return _begin(visitor, name, parts, partial(_measure_pairs, model, pairs, content, gold))
 
 
-def begin_attention(files: Files, gold: File | None = None, other: File | None = None) -> Job:
+def begin_attention(visitor: str, files: Files, gold: File | None = None, other: File | None = None) -> Job:
     """Start measuring attention files of another program.
 
     Their links are scored against those of a file of `gold` links, and compared with those of an `other` file.
@@ -208,28 +235,53 @@ def begin_attention(files: Files, gold: File | None = None, other: File | None =
         name = ngettext("{name} and {count} other file", "{name} and {count} other files", more, name=name)
     parts = [part for file in files for part in _parts(file)]
     parts += [*_parts(gold or ("", b"")), *_parts(other or ("", b""))]
-    return _begin(name, (*parts, b"attention"), partial(_measure_attention, name, files, gold, other))
+    return _begin(visitor, name, (*parts, b"attention"), partial(_measure_attention, name, files, gold, other))
 
 
 def _parts(file: File) -> tuple[bytes, bytes]:
     return file[0].encode(), file[1]
 
 
-def _begin(name: str, parts: Sequence[bytes], make: Callable[[Job], None]) -> Job:
-    """Start a job that lets `make` write a table; `parts` and `name` identify it."""
+def _begin(visitor: str, name: str, parts: Sequence[bytes], make: Callable[[Job], None]) -> Job:
+    """Start a job that lets `make` write a table, for a visitor; `parts` and `name` identify it."""
     identity = hashlib.sha256(b"\0".join((name.encode(), *parts))).hexdigest()[:16]
     with _JOBS_LOCK:
-        existing = _JOBS.get(identity)
-        if existing is not None and not existing.problem:
-            _JOBS.move_to_end(identity)
-            return existing
+        job = _JOBS.get(identity)
+        if job is not None and not job.failed:
+            _hold(job, visitor)
+            return job
         folder = _folder() / f"{identity}-{time.monotonic_ns()}"
         folder.mkdir()
-        job = _JOBS[identity] = Job(identity, name, folder / "table.parquet")
-        while len(_JOBS) > _MAX_TABLES:
-            _JOBS.popitem(last=False)[1].forget()
+        job = _JOBS[identity] = Job(identity, name, folder / "table.parquet", sum(map(len, parts)))
+        _hold(job, visitor)
+        while len(_JOBS) > _MAX_TABLES or sum(other.size for other in _JOBS.values()) > _MAX_BYTES:
+            surplus = min(_JOBS.values(), key=lambda other: bool(other.visitors))  # the oldest that nobody holds
+            _JOBS.pop(surplus.identity).forget()
     threading.Thread(target=job.run, args=(make, language()), daemon=True).start()
     return job
+
+
+def _hold(job: Job, visitor: str) -> None:
+    """Let a visitor hold a job, and no longer the oldest of too many."""
+    _JOBS.move_to_end(job.identity)
+    job.visitors.add(visitor)
+    for other in [other for other in _JOBS.values() if visitor in other.visitors][:-_MAX_HELD]:
+        other.visitors.discard(visitor)
+
+
+def cancel(visitor: str, job: Job) -> None:
+    """Stop a job soon, without a table, unless another visitor holds it."""
+    with _JOBS_LOCK:
+        job.visitors.discard(visitor)
+        if not job.visitors:
+            job.cancel()
+
+
+def leave(visitor: str) -> None:
+    """Let a visitor who has left hold nothing; running jobs continue, for their links."""
+    with _JOBS_LOCK:
+        for job in _JOBS.values():
+            job.visitors.discard(visitor)
 
 
 def _measure_pairs(model: str, pairs: str, content: bytes, gold: bytes | None, job: Job) -> None:
@@ -284,8 +336,9 @@ def _measure_attention(name: str, files: Files, gold: File | None, other: File |
         if done % _WINDOW == 0:
             job.report_progress(Progress(done, len(records), skipped=0, before=0))
 
-    scores = () if scored is None else scored.error.sentences
-    table = attention_table(records, scores, advance, () if job.agreement is None else job.agreement.pairs)
+    scores = () if scored is None else by_record(scored.error.sentences, scored.places)
+    agreements = () if job.agreement is None else by_record(job.agreement.pairs, job.agreement.places)
+    table = attention_table(records, scores, advance, agreements)
     parquet.write_table(table, job.table, compression="zstd")
     if (metadata := table_metadata(job.table)) and metadata.skipped:
         job.skipped = tuple(metadata.named[:_MAX_REASONS])
@@ -293,11 +346,17 @@ def _measure_attention(name: str, files: Files, gold: File | None, other: File |
     job.records, job.scored, job.gold_name = records, scored, gold[0] if gold else ""
 
 
-def job_of(identity: str | None) -> Job | None:
-    """Return the job of an identity, or a table of `offered_tables` by its name; None where there is none."""
+def job_of(visitor: str, identity: str | None) -> Job | None:
+    """Return the job of an identity, or a table of `offered_tables` by its name; None where there is none.
+
+    The visitor then holds the job.
+    """
     if identity and (table := offered_tables().get(identity)):
         job = Job(identity, table.name, table)
         job.done = True
         return job
     with _JOBS_LOCK:
-        return _JOBS.get(identity or "")
+        held = _JOBS.get(identity or "")
+        if held is not None:
+            _hold(held, visitor)
+        return held

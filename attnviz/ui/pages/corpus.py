@@ -62,7 +62,7 @@ def _open_attention(
     records: AttentionRecords,
     number: int,
     other: tuple[str, AttentionRecords] | None,
-    gold: tuple[str, Sequence[GoldLinks]] | None,
+    gold: tuple[str, Sequence[GoldLinks | None]] | None,
 ) -> None:
     """Show a pair of an attention file on the first page, with its gold links and that of the `other` file."""
     _begin_translation()

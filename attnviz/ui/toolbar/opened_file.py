@@ -86,12 +86,14 @@ class GoldFile:
     """
 
     @classmethod
-    def scored(cls, name: str, links: Sequence[GoldLinks]) -> GoldFile:
-        """Return the `links` of all pairs, against which a file was scored."""
-        return cls(
-            name,
-            lambda number, record: validated(links[number - 1], record.words()) if number <= len(links) else None,
-        )
+    def scored(cls, name: str, links: Sequence[GoldLinks | None]) -> GoldFile:
+        """Return the `links` of all pairs, against which a file was scored; None for a pair without gold links."""
+
+        def links_of(number: int, record: Attention) -> GoldLinks | None:
+            found = links[number - 1] if number <= len(links) else None
+            return None if found is None else validated(found, record.words())
+
+        return cls(name, links_of)
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,7 @@ def _compared(choice: Choice, shown: Attention) -> tuple[Compared | None, str]:
     tokens = choice.file.tokens(choice.number - 1)
     typed = [given.split() or own for given, own in zip((choice.source, choice.target), tokens, strict=True)]
     try:
-        place = pair_place(records, choice.number, len(choice.file), shown)
+        place = pair_place(records, choice.number, choice.file, shown)
         if place is None:
             raise AttnvizError(_other_pair_message(records, choice))
         record = records.attention(
@@ -255,7 +257,7 @@ def compare_with(session: Session, name: str, content: bytes) -> None:
         return
     try:
         records = _links_in(content, name)
-        check_pair_counts(records, len(choice.file))
+        check_pair_counts(records, choice.file)
     except AttnvizError as error:
         session[_OPENED] = replace(session[_OPENED], problem=_not_compared(name, error))
         return
@@ -279,18 +281,17 @@ def open_gold(session: Session, view: View, name: str, content: bytes) -> None:
     try:
         records = _links_in(content, name)
         if choice is None or view.file is None or has_no_place(records):
-            links = gold_of_pair(records, 1, 1, view.trace)
+            links = gold_of_pair(records, 1, None, view.trace)
             if links is None:
                 raise AttnvizError(gettext("No sentence pair of the file has the words of the pair shown."))
             take_links(session, view, links)
             return
-        count = len(choice.file)
-        check_pair_counts(records, count)
+        check_pair_counts(records, choice.file)
         records = with_tokens_of(records, choice.file, by_words=True)
     except AttnvizError as error:
         set_problem(session, view, f"{gettext('{name} was not opened.', name=name)} {error}")
         return
-    gold = GoldFile(name, lambda number, record: gold_of_pair(records, number, count, record))
+    gold = GoldFile(name, lambda number, record: gold_of_pair(records, number, choice.file, record))
     choose_attention(session, replace(choice, gold=gold))
 
 

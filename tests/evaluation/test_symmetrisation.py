@@ -1,0 +1,160 @@
+"""Two directions made one alignment: against another implementation, by hand, from files, and by the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from syrupy.assertion import SnapshotAssertion
+
+import attnviz
+from attnviz import AttnvizError, alignment_error, attention, read_attention, symmetrise
+from attnviz.analysis.alignment_error import Link
+from attnviz.analysis.symmetrisation import METHODS, Method
+from attnviz.commands.program import main
+from tests.snapshots import plain
+
+LINKS = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14)
+
+
+def _grid(links: frozenset[Link]) -> NDArray[np.bool_]:
+    grid = np.zeros((8, 8), bool)  # a margin of empty cells on each side
+    for j, i in links:
+        grid[j + 1, i + 1] = True
+    return grid
+
+
+def _by_grids(forward: frozenset[Link], reverse: frozenset[Link]) -> frozenset[Link]:
+    """Return grow-diag-final-and by scanning whole grids until one scan adds nothing."""
+    one, two = _grid(forward), _grid(reverse)
+    made = one & two
+    before = None
+    while before is None or (made != before).any():
+        before = made.copy()
+        for j, i in np.ndindex(8, 8):
+            free = not (made[j].any() and made[:, i].any())
+            if (one | two)[j, i] and free and made[max(j - 1, 0) : j + 2, max(i - 1, 0) : i + 2].any():
+                made[j, i] = True
+    for grid in (one, two):
+        for j, i in np.ndindex(8, 8):
+            if grid[j, i] and not made[j].any() and not made[:, i].any():
+                made[j, i] = True
+    return frozenset((int(j) - 1, int(i) - 1) for j, i in np.argwhere(made))
+
+
+@given(LINKS, LINKS)
+def test_grow_diag_final_and_is_that_of_another_implementation(
+    forward: frozenset[Link], reverse: frozenset[Link]
+) -> None:
+    found = METHODS["grow-diag-final-and"](forward, reverse)
+    assert found == _by_grids(forward, reverse)
+    assert forward & reverse <= found <= forward | reverse
+
+
+@pytest.mark.parametrize(
+    ("forward", "reverse", "expected"),
+    [
+        # the intersection 0-0 grows to 1-1 (diagonal) and then 2-1; 4-4 joins two unaligned words
+        ("0-0 1-1 4-4", "0-0 2-1", "0-0 1-1 2-1 4-4"),
+        # 1-0 is a neighbour with an unaligned source word; 3-0 is no neighbour, and its target word is aligned
+        ("0-0 3-0", "0-0 1-0", "0-0 1-0"),
+        # without an intersection nothing grows: final takes 0-1 of the first direction, which leaves no word for 0-0
+        ("0-1", "0-0 1-1", "0-1"),
+        # both words of 1-1 are aligned once 0-1 and 1-0 grew
+        ("0-0 0-1 1-1", "0-0 1-0", "0-0 0-1 1-0"),
+        ("", "1-2", "1-2"),
+    ],
+)
+def test_examples_by_hand(forward: str, reverse: str, expected: str) -> None:
+    one, two, made = (
+        frozenset(tuple(map(int, link.split("-"))) for link in text.split()) for text in (forward, reverse, expected)
+    )
+    assert METHODS["grow-diag-final-and"](one, two) == made  # type: ignore[arg-type]
+
+
+def test_union_and_intersection_are_those_of_the_sets() -> None:
+    forward, reverse = [[(0, 0), (1, 1)], [(2, 0)]], ["0-0 1-2", "2-0 0-1"]
+    assert list(symmetrise(forward, reverse, "union")) == [{(0, 0), (1, 1), (1, 2)}, {(2, 0), (0, 1)}]
+    assert list(symmetrise(forward, reverse, "intersection")) == [{(0, 0)}, {(2, 0)}]
+    assert get_args(Method) == tuple(METHODS)
+    assert attnviz.symmetrise is symmetrise
+
+
+FORWARD = ["0-0 1-2 2-3 3-1", "0-1 1-2 2-3", "0-2 1-0 2-1"]
+
+
+@pytest.mark.parametrize("base", [0, 1])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_order_and_base_of_the_reverse_links_are_inferred_and_said(
+    swapped: bool, base: int, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    lines = list[str]()
+    for one in FORWARD:
+        links = [tuple(int(place) + base for place in link.split("-")) for link in one.split()]
+        lines.append(" ".join(f"{i}-{j}" if swapped else f"{j}-{i}" for j, i in links))
+    reverse = tmp_path / "reverse"
+    reverse.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    made = symmetrise(FORWARD, reverse, "intersection")
+    assert made.pharaoh() == "\n".join(FORWARD) + "\n"
+    assert made.remarks == snapshot
+
+
+def test_words_show_the_order_where_the_links_cannot() -> None:
+    forward = attention("the cat", "le chat", np.eye(2))
+    reverse = attention("le chat", "the cat", [[0, 1], [1, 0]])
+    made = symmetrise([forward], [reverse], "union")
+    assert made[0] == {(0, 0), (1, 1), (1, 0), (0, 1)}
+    assert "target word first" in made.remarks[-1]
+
+
+def test_reverse_links_count_the_tokens_of_the_other_file(tmp_path: Path) -> None:
+    links, reverse = tmp_path / "links", tmp_path / "reverse"
+    links.write_text("0-0 1-1 2-2\n", encoding="utf-8")
+    reverse.write_text("0-0 1-1 2-2\n", encoding="utf-8")
+    made = symmetrise(read_attention(links, ["bi@@ cycle red"], ["vé@@ lo rouge"]), reverse)
+    assert made[0] == {(0, 0), (1, 1)}
+    gold = tmp_path / "gold.jsonl"
+    record = {"id": 1, "en": ["bi", "cycle", "red"], "fr": ["vélo", "rouge"], "S": [[1, 0], [2, 1]], "P": [[0, 0]]}
+    gold.write_text(json.dumps(record), encoding="utf-8")
+    assert alignment_error(made, gold).links == 2
+
+
+def test_files_of_other_pairs_without_links_or_method_are_refused(snapshot: SnapshotAssertion) -> None:
+    for a, b, method in ((["0-0"], ["0-0", "1-1"], "union"), ([""], [""], "union"), (["0-0"], ["0-0"], "grow")):
+        with pytest.raises(AttnvizError) as error:
+            symmetrise(a, b, method)  # type: ignore[arg-type]
+        assert str(error.value) == snapshot
+
+
+def test_command_symmetrises_scores_writes_and_names_errors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    def write(name: str, text: str) -> str:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return str(tmp_path / name)
+
+    links, reverse = write("links", "0-0 1-1\n0-0 1-1\n"), write("reverse", "0-0 1-0\n0-0 0-1\n")
+    gold = write("gold", "0-0 1-1\n0-0 1-1\n")
+    words = ["--source-file", write("en", "the cat\nthe Cat\n"), "--target-file", write("fr", "le chat\nle chat\n")]
+    command = ["score", links, "--reverse", reverse, "--gold", gold, "--samples", "10"]
+    out = tmp_path / "out.pharaoh"
+    assert main([*command, "--symmetrize", "union", "--errors", "2", "-o", str(out), *words]) == 0
+    captured = capsys.readouterr()
+    assert out.read_text(encoding="utf-8") == "0-0 1-0 1-1\n0-0 0-1 1-1\n"
+    assert captured.out == snapshot(name="printed")
+    assert plain(captured.err, tmp_path) == snapshot(name="said")
+    assert main([*command, "--symmetrise", "intersection", "--errors", "2"]) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == snapshot(name="words unknown")
+    assert main([*command, "--errors", "1", "-o", str(tmp_path / "out.json"), *words]) == 0
+    written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert written["errors"] == [{"source": "cat", "target": "le", "linked": True, "count": 1}]
+    capsys.readouterr()
+    for wrong in (["score", links, "--gold", gold, "--symmetrise", "union"], [*command, "-o", str(tmp_path / "a.svg")]):
+        assert main(wrong) == 2
+    assert plain(capsys.readouterr().err, tmp_path) == snapshot(name="refused")

@@ -1,0 +1,258 @@
+"""Reading within limits: bombs are refused early and cheaply; reading can be cancelled and passes turns on."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import lzma
+import threading
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz.corpora.lines import Skipped, check_table, count_lines, read_lines
+from attnviz.errors import AttnvizError
+from attnviz.evaluation.alignment import read_gold
+from attnviz.importing.attention_reader import read_bytes
+from attnviz.reading import (
+    LIMITS,
+    STREAMED,
+    Content,
+    Limits,
+    content_of,
+    json_error,
+    json_values,
+    open_content,
+    pause,
+    reading_for,
+    strict_lines,
+)
+from attnviz.ui.turns import Turns
+from tests.snapshots import plain
+
+TEXT = "A summer.\tUn été chaud.\nA dog.\tUn chien, là.\n"
+PACKERS: list[Callable[[bytes], bytes]] = [bytes, gzip.compress, lzma.compress]
+MOST_MEMORY = 200 << 20
+
+BOMBS: dict[str, Callable[[], bytes]] = {
+    "links, gzip": lambda: gzip.compress(b"0-0\n" * 12_000_000, 1),
+    "links, xz": lambda: lzma.compress(b"0-0\n" * 12_000_000, preset=0),
+    "objects": lambda: gzip.compress(b"{}\n" * 20_000_000, 1),
+    "objects of a list": lambda: gzip.compress(b"[" + b"{}," * 20_000_000 + b"{}]", 1),
+    "lists of a list": lambda: gzip.compress(b"[" + b"[]," * 20_000_000 + b"[]]", 1),
+    "numbers of a list": lambda: b"[" + b"0," * 20_000_000 + b"0]",
+    "values without separators": lambda: gzip.compress(b"[]" + b" 1" * 20_000_000, 1),
+    "one line": lambda: gzip.compress(b"0-0 " * 12_000_000, 1),
+    "old line ends": lambda: gzip.compress(b"0-0\r" * 12_000_000, 1),
+    "blank": lambda: gzip.compress(b" " * 60_000_000, 1),
+    "zeros, gzip": lambda: gzip.compress(bytes(200_000_000), 1),
+    "zeros, xz": lambda: lzma.compress(bytes(200_000_000), preset=0),
+    "gzip members": lambda: gzip.compress(b"0-0\n" * 1000) * 10_000,
+    "deep lists": lambda: b"[" * 10_000,
+    "deep objects": lambda: b'{"a":' * 10_000,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_bomb_is_refused_while_another_thread_works(name: str, snapshot: SnapshotAssertion) -> None:
+    content, counted, ready, done = BOMBS[name](), [0], threading.Event(), threading.Event()
+
+    def count() -> None:
+        ready.set()
+        while not done.wait(0.0005):
+            counted[0] += 1
+
+    other = threading.Thread(target=count)
+    other.start()
+    ready.wait()
+    tracemalloc.start()
+    try:
+        with pytest.raises(AttnvizError) as error:
+            read_bytes(content)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        done.set()
+        other.join()
+    assert str(error.value) == snapshot
+    assert peak < MOST_MEMORY
+    assert counted[0] > 2 or len(content) <= 50_000
+
+
+@pytest.mark.parametrize("pack", PACKERS[1:])
+def test_no_more_than_the_limit_is_unpacked(pack: Callable[[bytes], bytes]) -> None:
+    packed = pack(bytes(1 << 20))
+    assert content_of(packed, limits=Limits(bytes=1 << 20)).data == bytes(1 << 20)
+    with pytest.raises(AttnvizError):
+        content_of(packed, limits=Limits(bytes=(1 << 20) - 1))
+    for damaged in (packed[:-9], packed[:20] + b"damaged" + packed[27:]):
+        with pytest.raises(AttnvizError):
+            content_of(damaged)
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0\n", exclude_categories=["Cs"]), max_size=8)))
+def test_only_line_feeds_end_a_line(lines: list[str]) -> None:
+    lines = [f"a{line}" for line in lines]
+    for end in ("\n", "\r\n"):
+        content = "".join(line + end for line in lines).encode()
+        wanted = [line.removesuffix("\r") for line in lines] if end == "\n" else lines
+        assert list(strict_lines(io.BytesIO(content))) == wanted
+        assert not lines or Content(content).lines == wanted
+
+
+def test_endless_line_is_cut_between_characters() -> None:
+    limits = Limits(cell=33)
+    lines = list(strict_lines(io.BytesIO("é".encode() * 100 + "\nnext é\n".encode()), limits=limits))
+    assert lines == ["é" * 16, "next é"]
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_streamed_lines_and_content_are_the_same(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "any name"
+    path.write_bytes(pack(TEXT.encode("utf-8-sig")))
+    assert open_content(path).lines == TEXT.splitlines() == [*strict_lines(io.BytesIO(TEXT.encode()))]
+
+
+@given(st.lists(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5)))
+def test_json_values_are_read_as_they_are(values: list[object]) -> None:
+    objects = [{"value": value} for value in values]
+    written = [json.dumps(one) for one in objects]
+    for text in ("[" + ",".join(written) + "]", "\n".join(written)):
+        assert (json_values(Content(text.encode())) or []) == objects
+    assert json_error(Content((text + "[").encode())) or not values
+
+
+def test_limits_are_checked_before_lines_are_kept() -> None:
+    assert len(content_of(b"0-0\n" * 10, limits=Limits(lines=10)).lines) == 10
+    with pytest.raises(AttnvizError):
+        _ = content_of(b"0-0\n" * 11, limits=Limits(lines=10)).lines
+    with pytest.raises(AttnvizError):
+        _ = content_of("0-0\n".encode("utf-16") * 11, encoding="utf-16", limits=Limits(lines=10)).lines
+    with pytest.raises(AttnvizError):
+        list(strict_lines(io.BytesIO(b"a\n" * 11), limits=Limits(lines=10)))
+
+
+class StopReadingError(Exception):
+    """Raised by the hook of a test."""
+
+
+def test_reading_is_cancelled(tmp_path: Path) -> None:
+    path, table = tmp_path / "pairs.tsv", tmp_path / "pairs.parquet"
+    path.write_text(TEXT * 1000, encoding="utf-8")
+    parquet.write_table(pa.table({"source": ["a"] * 1000}), table)
+    readers: list[Callable[[], object]] = [
+        lambda: content_of(gzip.compress(bytes(10))),
+        lambda: Content(TEXT.encode() * 1000).filled,
+        lambda: json_values(Content(b"[" + b"{}," * 1000 + b"{}]")),
+        lambda: list(read_lines(path)),
+        lambda: list(read_lines(table)),
+        lambda: count_lines(path),
+    ]
+    for read in readers:
+        left = [3]
+
+        def stop(left: list[int] = left) -> None:
+            left[0] -= 1
+            if left[0] <= 0:
+                raise StopReadingError
+
+        left[0] = 1 if read in (readers[0], readers[-1]) else 3
+        with reading_for(stop), pytest.raises(StopReadingError):
+            read()
+        read()
+
+
+def test_reading_thread_passes_its_turn_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnviz.ui.turns._LONGEST_READING", 0.0)
+    gate, order, waiting = Turns(1), list[str](), threading.Event()
+
+    def draws() -> None:
+        waiting.set()
+        with gate.held():
+            order.append("drawn")
+
+    with gate.held(), reading_for(gate.pass_on):
+        other = threading.Thread(target=draws)
+        other.start()
+        assert waiting.wait(30)
+        while "drawn" not in order:  # it never is unless the turn is passed on
+            pause()
+        order.append("read")
+    other.join(30)
+    assert order == ["drawn", "read"]
+
+
+@pytest.mark.parametrize(("encoding", "rows"), [("dictionary", 1000), ("DELTA_BYTE_ARRAY", 250)])
+def test_repeated_long_cells_of_a_table_are_skipped_cheaply(tmp_path: Path, encoding: str, rows: int) -> None:
+    path, long = tmp_path / "bomb.parquet", "a" * 1_000_000
+    source = pa.DictionaryArray.from_arrays(pa.array([0] * rows), pa.array([long]))
+    options: dict[str, object] = {"dictionary_pagesize_limit": 2 * len(long), "store_schema": False}
+    if encoding != "dictionary":
+        source = source.cast(pa.string())
+        options = {"use_dictionary": False, "column_encoding": encoding}
+    parquet.write_table(pa.table({"source": source}), path, compression="zstd", **options)
+    del source
+    assert path.stat().st_size < 100_000
+    pool = pa.default_memory_pool()
+    before, most, numbers = pool.bytes_allocated(), 0, list[int]()
+    for line in read_lines(path):
+        assert isinstance(line, Skipped)
+        assert not line.malformed
+        numbers.append(line.number)
+        most = max(most, pool.bytes_allocated() - before)
+    assert numbers == list(range(1, rows + 1))
+    assert most < 2 * LIMITS.bytes
+
+
+def test_table_beyond_the_limits_of_an_upload_is_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pa.table({"source": ["a" * 1000] * 20_000}), path, use_dictionary=False, compression="zstd")
+    content = path.read_bytes()
+    assert len(content) < 100_000
+    check_table(content, STREAMED)
+    with pytest.raises(AttnvizError) as error:
+        check_table(content, Limits(bytes=16 * 10**6))
+    assert str(error.value) == snapshot
+    with pytest.raises(AttnvizError):
+        check_table(content, Limits(pairs=10_000))
+
+
+def test_texts_of_a_table_are_read_as_they_are(tmp_path: Path) -> None:
+    texts = ["Un été.", None, "un", "Un été.", "é" * 50_000]
+    kinds = (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()), "DELTA_BYTE_ARRAY", "PLAIN")
+    for number, kind in enumerate((*kinds, "DELTA_LENGTH_BYTE_ARRAY")):
+        options: dict[str, object] = {}
+        if isinstance(kind, str):
+            kind, options = pa.string(), {"column_encoding": kind, "use_dictionary": False}
+        path = tmp_path / f"{number}.parquet"
+        parquet.write_table(
+            pa.table({"source": pa.array(texts, pa.string()).cast(kind)}), path, row_group_size=2, **options
+        )
+        lines = list(read_lines(path))
+        assert [getattr(line, "source", None) for line in lines] == ["Un été.", None, "un", "Un été.", None]
+        assert count_lines(path) == len(texts)
+
+
+GOLD = '{"id": "1", "en": ["A"], "fr": ["Un\u2028"], "S": [[0, 0]], "P": []}\n'
+
+
+def test_gold_links_are_read_by_lines_within_limits(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_bytes(gzip.compress(GOLD.encode() * 2))
+    assert [pair.target for pair in read_gold(path)] == [("Un\u2028",)] * 2
+    for bad in ("[" * 10_000, '{"id": 1, "en": [], "fr": [], "S": [[1e999, 0]], "P": []}', "null"):
+        path.write_text(GOLD + bad, encoding="utf-8")
+        with pytest.raises(AttnvizError, match="Line 2"):
+            read_gold(path)
+    path.write_bytes(gzip.compress(b"{}\n" * (LIMITS.lines + 1)))
+    with pytest.raises(AttnvizError) as error:
+        read_gold(path)
+    assert plain(error.value, tmp_path) == snapshot
