@@ -19,12 +19,10 @@ _LONGEST = 400
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The token ids of one forward pass and its output."""
+    """One forward pass on a text or a sentence pair."""
 
-    ids: Any
-    """Ids that the model or its encoder reads, (1, Tx)."""
-    mask: Any
-    """Attention mask, (1, Tx)."""
+    inputs: dict[str, Any]
+    """Token ids and attention mask that the model or its encoder reads, (1, Tx) each, by argument of the model."""
     written: Any
     """Ids of the decoder, (1, 1 + Ty): the start token and the target; None without a separate decoder."""
     output: Any
@@ -41,103 +39,71 @@ class LanguageModel:
     @property
     def name(self) -> str:
         """Name of the model, for display."""
-        return str(getattr(self.model.config, "name_or_path", "") or type(self.model).__name__)[-80:]
-
-    @property
-    def has_decoder(self) -> bool:
-        """Whether the model has an encoder and a decoder."""
-        return bool(getattr(self.model.config, "is_encoder_decoder", False))
+        return str(self.model.config.name_or_path or type(self.model).__name__)[-80:]
 
     def run(self, text: str, target: str | None, beam: int) -> Run:
-        """Return a forward pass with "eager" attention, because faster implementations return no weights.
+        """Return a forward pass.
 
         An encoder-decoder model writes the `target` by teacher forcing, or generates one. A decoder-only model reads
         the text followed by the target. Raise AttnvizError where the text is blank or too long.
         """
-        ids, mask = self._encoded(text)
-        self._check_length(ids)
-        if not self.has_decoder:
-            ids, mask = self._continued(ids, mask, target)
-            output = self._output(input_ids=ids, attention_mask=mask)
-            return Run(ids, mask, None, output)
-        written = self._generated(ids, mask, beam) if target is None else self._forced(target)
-        self._check_length(written[:, :-1])
-        output = self._output(input_ids=ids, attention_mask=mask, decoder_input_ids=written[:, :-1])
-        return Run(ids, mask, written, output)
-
-    def _output(self, **inputs: Any) -> Any:
         import torch
 
-        caches = {"use_cache": False} if self.has_decoder or self.model.can_generate() else {}
+        ids, written, decoder = self._ids(text=text), None, {}
+        if target and not self.model.config.is_encoder_decoder:
+            ids = torch.cat([ids, self._ids(text=target, add_special_tokens=False)], dim=1)
+        inputs = {"input_ids": self._checked(ids), "attention_mask": torch.ones_like(ids)}
+        if self.model.config.is_encoder_decoder:
+            written = self._written(inputs, target, beam)
+            decoder["decoder_input_ids"] = self._checked(written[:, :-1])
         with torch.no_grad():
-            return self.model(**inputs, output_attentions=True, output_hidden_states=True, **caches)
+            output = self.model(**inputs, **decoder, output_attentions=True, output_hidden_states=True)
+        return Run(inputs, written, output)
 
-    def _encoded(self, text: str) -> tuple[Any, Any]:
-        """Return the ids of a text and the attention mask, (1, Tx) each."""
+    def _ids(self, **sentence: Any) -> Any:
+        """Return the ids of a sentence, (1, T)."""
+        return self.tokenizer(**sentence, return_tensors="pt")["input_ids"].to(self.model.device).long()
+
+    def _written(self, inputs: dict[str, Any], target: str | None, beam: int) -> Any:
+        """Return the start token and the target, which is generated if None, (1, 1 + Ty)."""
         import torch
 
-        encoded = self.tokenizer(text, return_tensors="pt")
-        ids = encoded["input_ids"].to(self.model.device)
-        return ids, encoded["attention_mask"].to(ids.device) if "attention_mask" in encoded else torch.ones_like(ids)
-
-    def _continued(self, ids: Any, mask: Any, target: str | None) -> tuple[Any, Any]:
-        """Return the ids of a text and the `target` after it, with their mask."""
-        import torch
-
-        if target is not None:
-            added = self.tokenizer(target, add_special_tokens=False, return_tensors="pt")["input_ids"].to(ids.device)
-            ids = torch.cat([ids, added.to(ids.dtype)], dim=1)
-            mask = torch.ones_like(ids)
-            self._check_length(ids)
-        return ids, mask
-
-    def _generated(self, ids: Any, mask: Any, beam: int) -> Any:
-        """Return the start token and what the model writes, (1, 1 + Ty)."""
-        if self._start is None and self.model.generation_config.bos_token_id is None:
-            raise _no_start()
-        written = self.model.generate(
-            input_ids=ids,
-            attention_mask=mask,
-            num_beams=beam,
-            do_sample=False,
-            max_new_tokens=min(_LONGEST, self._most - 1),
-            return_dict_in_generate=False,
+        configs = (getattr(self.model, "generation_config", None), self.model.config)
+        starts = [getattr(config, "decoder_start_token_id", None) for config in configs]
+        start = starts[1] if starts[0] is None else starts[0]
+        no_start = AttnvizError(
+            gettext(
+                "The model has no start token for its decoder. Set model.generation_config.decoder_start_token_id to "
+                "the id of this token."
+            )
         )
-        if written.shape[1] < 2:
-            raise AttnvizError(gettext("The model wrote nothing."))
-        return written
-
-    def _forced(self, target: str) -> Any:
-        """Return the start token and a given target, (1, 1 + Ty)."""
-        import torch
-
-        labels = self.tokenizer(text_target=target, return_tensors="pt")["input_ids"].to(self.model.device)
+        if target is None:
+            if start is None and self.model.generation_config.bos_token_id is None:
+                raise no_start
+            most = min(_LONGEST, self._most - 1)
+            written = self.model.generate(
+                **inputs, num_beams=beam, do_sample=False, max_new_tokens=most, return_dict_in_generate=False
+            )
+            if written.shape[1] < 2:
+                raise AttnvizError(gettext("The model wrote nothing."))
+            return written
+        labels = self._ids(text_target=target)
         if not labels.numel():
             raise AttnvizError(gettext("The target is empty: write a sentence."))
-        if self._start is not None:
-            return torch.cat([torch.full_like(labels[:, :1], self._start), labels], dim=1)
-        try:  # mBART has no start token: the decoder begins with the last label, the language code
-            shifted = self.model.prepare_decoder_input_ids_from_labels(labels)
-        except (AttributeError, TypeError, ValueError, RuntimeError) as error:
-            raise _no_start() from error
-        return torch.cat([shifted[:, :1], labels], dim=1)
-
-    @property
-    def _start(self) -> int | None:
-        """Id of the token with which the decoder begins; None where it is not set."""
-        configs = (getattr(self.model, "generation_config", None), self.model.config)
-        found: int | None = next(
-            (start for one in configs if (start := getattr(one, "decoder_start_token_id", None)) is not None), None
-        )
-        return found
+        if start is None:  # the decoder of mBART begins with the last label, the language code
+            try:
+                start = self.model.prepare_decoder_input_ids_from_labels(labels)[0, 0]
+            except (AttributeError, TypeError, ValueError, RuntimeError) as error:
+                raise no_start from error
+        return torch.nn.functional.pad(labels, (1, 0), value=start)
 
     @property
     def _most(self) -> int:
         """Largest number of tokens of a side that the model can read and the page can show."""
         return min(MOST_TOKENS, getattr(self.model.config, "max_position_embeddings", None) or MOST_TOKENS)
 
-    def _check_length(self, ids: Any) -> None:
-        """Raise AttnvizError where `ids` (1, T) has more tokens than `_most` allows, or none."""
+    def _checked(self, ids: Any) -> Any:
+        """Return `ids` (1, T); raise AttnvizError where they are more than `_most` allows, or none."""
         if not ids.shape[1]:
             raise AttnvizError(gettext("The tokenizer finds no token in the text."))
         if ids.shape[1] > self._most:
@@ -148,6 +114,7 @@ class LanguageModel:
                     most=self._most,
                 )
             )
+        return ids
 
     @contextlib.contextmanager
     def plain_attention(self) -> Iterator[None]:
@@ -162,23 +129,10 @@ class LanguageModel:
             self.model.train(training)
 
 
-def _no_start() -> AttnvizError:
-    return AttnvizError(
-        gettext(
-            "The model has no start token for its decoder. Set model.generation_config.decoder_start_token_id to the "
-            "id of this token."
-        )
-    )
-
-
 def is_model_folder(path: Any) -> bool:
-    """Return whether `path` is a folder that `save_pretrained` of transformers wrote."""
-    return isinstance(path, (str, os.PathLike)) and Path(path, "config.json").is_file() and not _is_own(Path(path))
-
-
-def _is_own(folder: Path) -> bool:
-    """Return whether a folder with config.json is a model of this program."""
-    return '"model_type"' not in (folder / "config.json").read_text(encoding="utf-8", errors="replace")
+    """Return whether `path` is a folder that `save_pretrained` of transformers wrote; models of attnviz are not."""
+    config = Path(path, "config.json") if isinstance(path, (str, os.PathLike)) else Path()
+    return config.is_file() and '"model_type"' in config.read_text(encoding="utf-8", errors="replace")
 
 
 def opened(model: Any, tokenizer: Any = None) -> LanguageModel:
@@ -188,8 +142,9 @@ def opened(model: Any, tokenizer: Any = None) -> LanguageModel:
     is no model of transformers, or does not read text.
     """
     if isinstance(model, (str, os.PathLike)):
-        model = _loaded_model(str(model))
-    if not (hasattr(model, "config") and hasattr(model, "set_attn_implementation")):
+        architectures = _from_pretrained("AutoConfig", model).architectures
+        model = _from_pretrained(architectures[0] if architectures else "AutoModel", model)
+    if not hasattr(model, "set_attn_implementation"):
         raise AttnvizError(
             gettext(
                 "{name} is not a model of Hugging Face’s transformers. Give the model’s folder or its name on the "
@@ -199,14 +154,60 @@ def opened(model: Any, tokenizer: Any = None) -> LanguageModel:
         )
     _check_reads_text(type(model))
     if tokenizer is None:
-        tokenizer = _loaded_tokenizer(model)
-    elif isinstance(tokenizer, (str, os.PathLike)):
-        tokenizer = _from_pretrained(_transformers().AutoTokenizer, str(tokenizer))
-    if not (callable(tokenizer) and hasattr(tokenizer, "convert_ids_to_tokens")):
+        tokenizer = model.config.name_or_path
+        if not tokenizer:
+            raise AttnvizError(
+                gettext("{name} comes without a tokenizer. Give the tokenizer of the model.", name=type(model).__name__)
+            )
+    if isinstance(tokenizer, (str, os.PathLike)):
+        tokenizer = _loaded_tokenizer(tokenizer)
+    if not hasattr(tokenizer, "convert_ids_to_tokens"):
         raise AttnvizError(
             gettext("{name} is not a tokenizer. Give the tokenizer of the model.", name=type(tokenizer).__name__)
         )
     return LanguageModel(model, tokenizer)
+
+
+def _loaded_tokenizer(name: str | os.PathLike[str]) -> Any:
+    """Return the tokenizer in a folder or on the hub; raise AttnvizError where there is none."""
+    missing = gettext("There is no tokenizer at {name}. Give the tokenizer of the model.", name=name)
+    try:
+        tokenizer = _from_pretrained("AutoTokenizer", name)
+    except AttnvizError as error:
+        raise AttnvizError(f"{missing} {error}") from error
+    # Without files, transformers 5 makes a tokenizer that knows only its special tokens.
+    if not set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens):
+        raise AttnvizError(missing)
+    return tokenizer
+
+
+def _from_pretrained(kind: str, name: str | os.PathLike[str]) -> Any:
+    """Return what the class `kind` of transformers, if there is none AutoModel, loads from a folder or the hub.
+
+    Raise AttnvizError where that fails.
+    """
+    try:
+        import transformers
+    except ImportError as error:
+        raise AttnvizError(
+            gettext("Models of Hugging Face need the package transformers: pip install transformers")
+        ) from error
+    classes: Any = transformers
+    loader = getattr(classes, kind, classes.AutoModel)
+    _check_reads_text(loader)
+    try:
+        return loader.from_pretrained(str(name))
+    except Exception as error:  # the hub's client and damaged files raise nearly any exception
+        reason = " ".join(str(error).split())[:200]
+        raise AttnvizError(
+            gettext("The folder {name} has no model that transformers can load: {reason}", name=name, reason=reason)
+            if Path(name).is_dir()
+            else gettext(
+                "{name} is not a folder on this machine, and it cannot be fetched from Hugging Face: {reason}",
+                name=name,
+                reason=reason,
+            )
+        ) from error
 
 
 def _check_reads_text(model: type) -> None:
@@ -220,60 +221,3 @@ def _check_reads_text(model: type) -> None:
                 input=reads,
             )
         )
-
-
-def _transformers() -> Any:
-    """Return the module; raise AttnvizError where it is not installed."""
-    try:
-        import transformers
-    except ImportError as error:
-        raise AttnvizError(
-            gettext("Models of Hugging Face need the package transformers: pip install transformers")
-        ) from error
-    return transformers
-
-
-def _loaded_model(name: str) -> Any:
-    """Return the model in a folder or on the hub, of the class that wrote it."""
-    transformers = _transformers()
-    config = _from_pretrained(transformers.AutoConfig, name)
-    written_by = getattr(transformers, next(iter(config.architectures or ()), ""), transformers.AutoModel)
-    _check_reads_text(written_by)
-    return _from_pretrained(written_by, name)
-
-
-def _loaded_tokenizer(model: Any) -> Any:
-    """Return the tokenizer beside the files of a model; raise AttnvizError where there is none."""
-    name = str(getattr(model.config, "name_or_path", "") or "")
-    if not name:
-        raise AttnvizError(
-            gettext("{name} comes without a tokenizer. Give the tokenizer of the model.", name=type(model).__name__)
-        )
-    missing = AttnvizError(gettext("There is no tokenizer at {name}. Give the tokenizer of the model.", name=name))
-    try:
-        tokenizer = _from_pretrained(_transformers().AutoTokenizer, name)
-    except AttnvizError as error:
-        raise missing from error
-    # Without files, transformers 5 makes a tokenizer that knows only its special tokens.
-    if not set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens):
-        raise missing
-    return tokenizer
-
-
-def _from_pretrained(kind: Any, name: str) -> Any:
-    """Return what `kind` loads from a folder or the hub; raise AttnvizError where that fails."""
-    try:
-        return kind.from_pretrained(name)
-    except Exception as error:  # the hub's client and damaged files raise nearly any exception
-        reason = " ".join(str(error).split())[:200]
-        if Path(name).is_dir():
-            message = gettext(
-                "The folder {name} has no model that transformers can load: {reason}", name=name, reason=reason
-            )
-        else:
-            message = gettext(
-                "{name} is not a folder on this machine, and it cannot be fetched from Hugging Face: {reason}",
-                name=name,
-                reason=reason,
-            )
-        raise AttnvizError(message) from error

@@ -205,14 +205,17 @@ def _pieces_of_ended_words(tokens: Sequence[str], mark: str) -> Pieces:
 
 
 def _pieces_of_byte_tokens(tokens: Sequence[str]) -> Pieces:
-    """Return tokens of byte-level BPE, whose letters stand for bytes and Ġ for a space; the first has no Ġ."""
+    """Return tokens of byte-level BPE, whose letters stand for bytes and Ġ for a space.
+
+    The first of a text, which stands after a special token, has no Ġ.
+    """
     spelled = list[str]()
     for special, run in groupby(tokens, lambda token: token in SPECIAL):
         group = list(run)
         spelled += group if special else _from_bytes(group)
-    first = next((i for i, token in enumerate(spelled) if token not in SPECIAL), 0)
-    if not spelled[first].startswith(SPACE) and spelled[first] not in SPECIAL:
-        spelled[first] = SPACE + spelled[first]
+    for place, before in enumerate(["</s>", *spelled[:-1]]):
+        if before == "</s>" and spelled[place] not in SPECIAL and not spelled[place].startswith(SPACE):
+            spelled[place] = SPACE + spelled[place]
     return _pieces_of_marked_tokens(spelled, str)
 
 

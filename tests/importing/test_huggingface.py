@@ -105,7 +105,8 @@ def test_generated_text_and_unchanged_model(model: Any, tokenizer: Any) -> None:
 def test_imported_attention_is_saved_and_drawn(model: Any, tokenizer: Any) -> None:
     found = from_huggingface(model, tokenizer, TEXT, target="▁la fr_XX te", layer=0, head=1)
     assert type(found).from_json(found.to_json()).fingerprint == found.fingerprint
-    assert found.target_pieces == ("▁la", "▁fr_XX", "te", "</s>"), "a language code is a word of its own"
+    assert found.target_pieces == ("▁la", "fr_XX", "te", "</s>")
+    assert found.target_word_of.tolist() == [0, -1, 1, -1], "a language code is no word, and ends the word before it"
     assert "one-head" in found.remarks
     assert found.heatmap().layout.meta["alt"]
 

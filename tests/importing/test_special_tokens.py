@@ -40,6 +40,10 @@ SPELLINGS = {
         ["▁la", "▁maison", "▁verte", ".", "</s>", "<pad>"],
     ),
     "two sentences": (["the", "green", "</s>", "house", ".", "</s>"], ["la", "</s>", "maison", "verte", ".", "</s>"]),
+    "RoBERTa's two sentences": (
+        ["<s>", "the", "Ġgreen", "</s>", "</s>", "house", "Ġ.", "</s>"],
+        ["<s>", "la", "Ġmaison", "</s>", "</s>", "verte", "Ġ.", "</s>"],
+    ),
     "start and end": (["<start>", *SOURCE, "<end>"], ["<start>", *TARGET, "<end>"]),
     "language model": (["<|im_start|>", *SOURCE, "<|im_end|>"], ["<|im_start|>", *TARGET, "<|im_end|>"]),
     "PyTorch's tutorial": (["SOS", *SOURCE, "EOS"], [*TARGET, "EOS"]),
@@ -85,7 +89,7 @@ def test_words_and_links_count_words_alone(file: Path) -> None:
         "1-2",
         "3-3",
     ]
-    assert record.source_text.split()[0] == "the"
+    assert record.source_text.replace(".", " .").split() == SOURCE
     assert np.allclose(record.alignment.sum(axis=1), 1, atol=1e-6)
     assert record.words().alignment.sum(axis=1) == pytest.approx(1, abs=1e-6), "no weight is left out of the heatmap"
 
