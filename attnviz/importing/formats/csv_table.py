@@ -195,4 +195,16 @@ def near_miss_message(content: Content) -> str | None:
     return None
 
 
-FORMAT = Format("csv", "CSV", read, near_miss_message, ("tsv", "table"))
+FORMAT = Format(
+    "csv",
+    "CSV",
+    read,
+    near_miss_message,
+    ("tsv", "table"),
+    example=(
+        "a table with the source tokens in the first row and the target tokens in the first column, or only "
+        "numbers; instead of numbers, `S` for a sure link, `P` for a possible link and nothing for no link; "
+        "the separator is `,`, `;`, a tab or spaces"
+    ),
+    written_by="`attnviz figure … -o a.csv`, pandas, `numpy.savetxt`",
+)

@@ -55,4 +55,11 @@ def near_miss_message(content: Content) -> str | None:
     )
 
 
-FORMAT = Format("ctranslate2", "CTranslate2", read, near_miss_message)
+FORMAT = Format(
+    "ctranslate2",
+    "CTranslate2",
+    read,
+    near_miss_message,
+    example='`[{"hypotheses": [[…]], "attention": [[[…]]]}]`',
+    written_by="`translate_batch(…, return_attention=True)`, dumped as JSON",
+)

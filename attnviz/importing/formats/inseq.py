@@ -103,4 +103,6 @@ def _array(value: Any) -> NDArray[np.float64]:
         raise AttnvizError(gettext("An array of the file is damaged: {error}.", error=str(error)[:80])) from error
 
 
-FORMAT = Format("inseq", "Inseq", read)
+FORMAT = Format(
+    "inseq", "Inseq", read, example="JSON of a `FeatureAttributionOutput`", written_by='`out.save("file.json")`'
+)

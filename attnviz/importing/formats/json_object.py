@@ -294,4 +294,16 @@ def near_miss_message(content: Content) -> str | None:
     return gettext("The file is JSON without attention, with the fields {found}.", found=names) + f" {needed}"
 
 
-FORMAT = Format("json", "JSON", read, near_miss_message, ("trace", "open"))
+FORMAT = Format(
+    "json",
+    "JSON",
+    read,
+    near_miss_message,
+    ("trace", "open"),
+    example=(
+        '`{"source": […], "target": […], "matrix": [[…]]}`; attnviz also accepts other common field names, '
+        "and links or gold links instead of the matrix; the file may hold one object, a list, or one object "
+        "on each line"
+    ),
+    written_by="`attnviz translate --json`, *Whole trace, JSON*, `record.save()`",
+)

@@ -106,4 +106,10 @@ def _pair(source: list[str], target: list[str], weights: list[str]) -> SentenceP
     return SentencePair({"source": source, "target": target, "matrix": rows, "origin": "Nematus"})
 
 
-FORMAT = Format("nematus-json", "Nematus", read)
+FORMAT = Format(
+    "nematus-json",
+    "Nematus",
+    read,
+    example='`[["une", "a", "0.9", 0, 0], …]`, or nodes and links',
+    written_by="`nematus/translate.py --json_alignment`",
+)

@@ -254,4 +254,15 @@ def near_miss_message(content: Content) -> str | None:
     )
 
 
-FORMAT = Format("numpy", "NumPy", read, near_miss_message, ("npy", "npz", "joey", "neuralmonkey"))
+FORMAT = Format(
+    "numpy",
+    "NumPy",
+    read,
+    near_miss_message,
+    ("npy", "npz", "joey", "neuralmonkey"),
+    example=(
+        "`.npy` or `.npz` arrays of shape (Ty, Tx), which may also have dimensions for batch, layer and head "
+        "before these two; arrays of Neural Monkey have shape (batch, Tx, Ty)"
+    ),
+    written_by='`np.savez("a.npz", source=…, target=…, attention=…)`, Joey NMT, Neural Monkey',
+)

@@ -98,4 +98,12 @@ def near_miss_message(content: Content) -> str | None:
     )
 
 
-FORMAT = Format("opennmt", "OpenNMT-py, eole", read, near_miss_message, ("eole", "opennmt-py"))
+FORMAT = Format(
+    "opennmt",
+    "OpenNMT-py, eole",
+    read,
+    near_miss_message,
+    ("eole", "opennmt-py"),
+    example="a log with attention tables",
+    written_by="`onmt_translate -verbose -attn_debug`, eole",
+)

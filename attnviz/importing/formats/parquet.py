@@ -222,4 +222,13 @@ def _detected(content: Content, _: int | None) -> Sentences | None:
     return replace(read(content), reason=reason) if reason else None
 
 
-FORMAT = Format("parquet", "Parquet of attnviz", _detected, near_miss_message)
+FORMAT = Format(
+    "parquet",
+    "Parquet of attnviz",
+    _detected,
+    near_miss_message,
+    example=(
+        "a table with a row for each sentence pair: its tokens, weights, heads, links and all else that a record has"
+    ),
+    written_by="`attnviz attention … -o a.parquet`, `attnviz attention … --table a.parquet`",
+)

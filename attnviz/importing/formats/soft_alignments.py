@@ -105,4 +105,10 @@ def _read(line: str, tokens: dict[str, list[str]]) -> SentencePair:
     return SentencePair({**tokens, "matrix": matrix, "origin": "SoftAlignments"})
 
 
-FORMAT = Format("softalignments", "SoftAlignments", read)
+FORMAT = Format(
+    "softalignments",
+    "SoftAlignments",
+    read,
+    example="an `.ali.js` file beside its `.src.js` and `.trg.js` files",
+    written_by="SoftAlignments",
+)

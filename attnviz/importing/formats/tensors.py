@@ -265,4 +265,11 @@ def _is_compressed(data: bytes) -> bool:
         return False  # torch.load raises a clearer error
 
 
-FORMAT = Format("torch", "PyTorch", read, aliases=("pt", "huggingface", "generate"))
+FORMAT = Format(
+    "torch",
+    "PyTorch",
+    read,
+    aliases=("pt", "huggingface", "generate"),
+    example="`.pt` files of a tensor, a tuple of tensors or a dict; attnviz reads them with `weights_only`",
+    written_by='`torch.save(out.cross_attentions, "a.pt")`, where `out` comes from a model or from `generate`',
+)
