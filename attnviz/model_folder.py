@@ -16,6 +16,7 @@ from attnviz import bounds
 from attnviz.arguments import check_version
 from attnviz.attention_kinds import with_current_attention
 from attnviz.errors import AttnvizError
+from attnviz.files import check_regular
 from attnviz.languages import gettext
 
 FORMAT = "attnviz-model"
@@ -134,6 +135,8 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     Raise AttnvizError, naming the file, where it is missing, damaged or of another version.
     """
     path = Path(folder) / CONFIG
+    for name in EVERY_FILE:  # whoever reads another file of the folder reads this one first
+        check_regular(Path(folder) / name)
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
         if fields["format"] != FORMAT:

@@ -107,3 +107,12 @@ def test_architecture_is_read_from_current_config(folder: Path) -> None:
         path.write_text(unreadable)
         assert model_folder.architecture(folder) == "rnnsearch"
     assert model_folder.architecture(folder / "nowhere") == "rnnsearch"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+@pytest.mark.parametrize("name", model_folder.FILES)
+def test_pipes_are_no_files_of_a_model(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(AttnvizError, match=name):
+        Translator.load(folder, device="cpu")
