@@ -71,15 +71,8 @@ def read_attention(
     if (paths := _paths(path)) is None:
         count = len(next((side for side in sides if side is not None), ())) or None
         pairs = tensors.sentences_in(path, count)
-        return AttentionRecords(
-            "tensors",
-            pairs.title,
-            gettext("The attention comes from tensors in memory."),
-            pairs,
-            sides[0],
-            sides[1],
-            options,
-        )
+        reason = gettext("The attention comes from tensors in memory.")
+        return AttentionRecords(replace(pairs, format="tensors", reason=reason), *sides, options)
     if len(paths) > 1:
         return records_of_files([open_content(one, encoding) for one in paths], sides, format, options)
     with _naming(str(paths[0])):
@@ -108,7 +101,7 @@ def _records_of_model(
         )
     pairs = sentences_of_model(folder, source, target, attributions=attributions)
     reason = gettext("The folder has a model of Hugging Face’s transformers, which was run on the sentences.")
-    return AttentionRecords("huggingface", pairs.title, reason, pairs, None, None, options)
+    return AttentionRecords(replace(pairs, format="huggingface", reason=reason), options=options)
 
 
 def read_bytes(data: bytes, name: str = "", *, options: Options | None = None) -> AttentionRecords:
@@ -148,11 +141,8 @@ def records_of_files(
                 "for one file at a time."
             )
         )
-    fitting = [_fitted(side, pairs) for side in sides]
     counts = tuple((content.name, len(file)) for content, file in zip(contents, files, strict=True))
-    return AttentionRecords(
-        files[0].format, files[0].title, files[0].reason, pairs, fitting[0], fitting[1], options, counts
-    )
+    return AttentionRecords(pairs, *(_fitted(side, pairs) for side in sides), options, counts)
 
 
 def _lines_from_0(pairs: Sentences) -> bool:
@@ -201,8 +191,7 @@ def records_of(
     first = [pair.problem for pair in pairs[:_SAMPLE]]
     if all(first):
         raise AttnvizError(first[0])
-    fitting = [_fitted(side, pairs) for side in sides]
-    return AttentionRecords(pairs.format, pairs.title, pairs.reason, pairs, fitting[0], fitting[1], options)
+    return AttentionRecords(pairs, *(_fitted(side, pairs) for side in sides), options)
 
 
 def sentences_of(content: Content, name: str | None = None, count: int | None = None) -> Sentences:

@@ -31,12 +31,6 @@ class AttentionRecords(Sequence[Attention]):
     AttnvizError, naming the pair, where tokens are missing or do not fit.
     """
 
-    format: str
-    """Name of the format, as `read_attention` takes it."""
-    title: str
-    """Program or format, for display."""
-    reason: str
-    """Why the file was detected as this format."""
     pairs: Sentences = field(repr=False)
     """Sentence pairs as read from the file."""
     source: Side | None = None
@@ -47,6 +41,21 @@ class AttentionRecords(Sequence[Attention]):
     """Name and number of pairs of each file, where the pairs come from several."""
     problems: dict[int, str] = field(default_factory=dict, init=False)
     """Why pairs, by their 0-based index, could not be read; filled by `filled`."""
+
+    @property
+    def format(self) -> str:
+        """Name of the format, as `read_attention` takes it."""
+        return self.pairs.format
+
+    @property
+    def title(self) -> str:
+        """Program or format, for display."""
+        return self.pairs.title
+
+    @property
+    def reason(self) -> str:
+        """Why the file was detected as this format."""
+        return self.pairs.reason
 
     def __repr__(self) -> str:
         """Return the format and the number of pairs."""

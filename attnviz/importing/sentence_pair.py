@@ -329,4 +329,4 @@ def joined(parts: Sequence[Sentences]) -> Sentences:
         raise AttnvizError(
             gettext("Some of the files count tokens from 0, and other files from 1. Read the files one by one.")
         )
-    return Sentences(items, read, parts[0].title, parts[0].ends, parts[0].base)
+    return dataclasses.replace(parts[0], items=items, read=read, remarks=(), first=None)

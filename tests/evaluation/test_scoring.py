@@ -209,7 +209,7 @@ def _numbered(links: dict[int, str], first: int | None = None) -> AttentionRecor
         return SentencePair(links=parse_links(links[number]), line=number - (first or 1))
 
     pairs = Sentences([*links], read, base=0, first=first)
-    return AttentionRecords("hand-made", "", "", pairs)
+    return AttentionRecords(pairs)
 
 
 def test_pairs_are_matched_by_their_numbers(snapshot: SnapshotAssertion) -> None:
@@ -245,7 +245,7 @@ def test_damaged_pairs_count_as_lost(snapshot: SnapshotAssertion) -> None:
         SentencePair({}, Links(frozenset()), problem="The row is cut short."),
         SentencePair({"source": "e", "target": "f", "matrix": [[1]]}),
     ]
-    damaged = AttentionRecords("hand-made", "", "", Sentences([0, 1, 2], lambda place: read[place]))
+    damaged = AttentionRecords(Sentences([0, 1, 2], lambda place: read[place]))
     gold = ["0-0 1-1", "0-0", "0-0"]
     scored = score(damaged, gold)
     assert [one.aer for one in scored.error.sentences] == [0, 1, 0]
@@ -257,13 +257,10 @@ def test_page_finds_the_gold_links_of_numbered_pairs() -> None:
     tokens = {"source": "a b c", "target": "d e f"}
     links = {1: "0-0", 3: "1-1", 4: "2-2"}
     numbered = AttentionRecords(
-        "hand-made",
-        "",
-        "",
         Sentences([*links], lambda one: SentencePair(tokens, parse_links(links[one]), line=one - 1)),
     )
     lines = ["0-0", "0-1", "1-1", "2-2"]
-    gold = AttentionRecords("", "", "", Sentences(lines, lambda one: SentencePair(links=parse_links(one))))
+    gold = AttentionRecords(Sentences(lines, lambda one: SentencePair(links=parse_links(one))))
     for place, number in enumerate(links, 1):
         found = gold_of_pair(gold, place, numbered, numbered[place - 1])
         assert found is not None

@@ -10,7 +10,6 @@ import io
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,27 +46,6 @@ _COLUMNS = (
 )
 
 
-def detect(content: Content) -> str | None:
-    """Return why the file is Parquet with attention; None for other content."""
-    names = _columns(content)
-    if _RECORD in names:
-        return gettext("The file is a Parquet table whose column “record” has the attention.")
-    if {*_NEEDED} <= {*names}:
-        return gettext("The file is a Parquet table with tokens and attention weights.")
-    return None
-
-
-def _columns(content: Content) -> list[str]:
-    """Return the column names of a Parquet file; none for a damaged or another file."""
-    if not content.data.startswith(PARQUET):
-        return []
-    try:
-        with _opened(content) as file:
-            return list(file.schema_arrow.names)
-    except AttnvizError:
-        return []
-
-
 @contextmanager
 def _refusing_damage() -> Iterator[None]:
     """Turn the exceptions that damaged files and unexpected types cause into an AttnvizError."""
@@ -90,17 +68,35 @@ def _opened(content: Content) -> Iterator[Any]:
         yield file
 
 
-def read(content: Content) -> Sentences:
-    """Return one sentence pair for each row; raise AttnvizError where the file is damaged or too large."""
+def read(content: Content, _: int | None = None) -> Sentences | None:
+    """Return one sentence pair for each row; None for a file that is no Parquet.
+
+    Raise AttnvizError where it is damaged or too large, or has no attention.
+    """
+    if not content.data.startswith(PARQUET):
+        return None
     rows = list[tuple[Any, int]]()
     with _opened(content) as file:
-        columns = [name for name in file.schema_arrow.names if name in _COLUMNS]
+        names = list(file.schema_arrow.names)
+        if _RECORD not in names and not {*_NEEDED} <= {*names}:
+            raise AttnvizError(
+                gettext(
+                    "attnviz finds no attention in this Parquet file, which has the columns {found}. attnviz reads "
+                    "only Parquet files that it wrote itself. Save attention from other programs as .npz or JSON.",
+                    found=", ".join(map(str, names))[:80] or "–",
+                )
+            )
         # Arrow cannot join the nested dictionaries of row groups.
         for group in range(file.num_row_groups):
+            columns = [name for name in names if name in _COLUMNS]
             for batch in file.read_row_group(group, columns, use_threads=False).to_batches():
                 pause()
                 rows += [(batch, row) for row in range(batch.num_rows)]
-    return Sentences(rows, _pair)
+    if _RECORD in names:
+        reason = gettext("The file is a Parquet table whose column “record” has the attention.")
+    else:
+        reason = gettext("The file is a Parquet table with tokens and attention weights.")
+    return Sentences(rows, _pair, reason=reason)
 
 
 def _pair(item: tuple[Any, int]) -> SentencePair:
@@ -204,29 +200,10 @@ def _checked(values: Any, most: int = MOST_TOKENS + 1) -> Any:
     return values
 
 
-def near_miss_message(content: Content) -> str | None:
-    """Return what a Parquet file lacks; None for other content."""
-    if not content.data.startswith(PARQUET):
-        return None
-    with _opened(content) as file:
-        names = list(file.schema_arrow.names)
-    return gettext(
-        "attnviz finds no attention in this Parquet file, which has the columns {found}. attnviz reads only Parquet "
-        "files that it wrote itself. Save attention from other programs as .npz or JSON.",
-        found=", ".join(map(str, names))[:80] or "–",
-    )
-
-
-def _detected(content: Content, _: int | None) -> Sentences | None:
-    reason = detect(content)
-    return replace(read(content), reason=reason) if reason else None
-
-
 FORMAT = Format(
     "parquet",
     "Parquet of attnviz",
-    _detected,
-    near_miss_message,
+    read,
     example=(
         "a table with a row for each sentence pair: its tokens, weights, heads, links and all else that a record has"
     ),
