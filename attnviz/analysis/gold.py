@@ -21,6 +21,7 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
 from attnviz.text import abbreviated
 from attnviz.trace import Aligned, Attention, Words
+from attnviz.trace.link_text import parse_links
 
 MOST_LINKS = 600
 """Largest number of links of a pair, since they are stored in the page's URL."""
@@ -243,17 +244,9 @@ def parse_sure_and_possible(text: str) -> tuple[frozenset[tuple[int, int]], froz
 
     `i-j` is sure, `i?j` or `ipj` only possible. Raise AttnvizError where a link is malformed or there is none.
     """
-    sure: set[tuple[int, int]] = set()
-    possible: set[tuple[int, int]] = set()
-    for item in text.split() or [text]:
-        link = re.fullmatch(r"([0-9]{1,6})([-?p])([0-9]{1,6})", item)
-        if link is None:
-            raise AttnvizError(
-                gettext(
-                    "“{found}” is not a link. Write links as 0-0 1?2: the source word, then the target word, "
-                    "both counted from 0. The sign - marks a sure link, the sign ? a possible link.",
-                    found=item[:40],
-                )
-            )
-        (sure if link[2] == "-" else possible).add((int(link[1]), int(link[3])))
-    return frozenset(sure), frozenset(possible)
+    found = parse_links(text)
+    if not found.all:
+        raise AttnvizError(
+            gettext("There is no link. Write links as 0-0 1?2: the source word, then the target word, counted from 0.")
+        )
+    return found.all - found.possible, found.possible

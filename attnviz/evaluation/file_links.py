@@ -19,12 +19,12 @@ from attnviz.analysis.gold import parse_sure_and_possible
 from attnviz.analysis.measures import links as largest_links
 from attnviz.errors import AttnvizError
 from attnviz.importing.attention_reader import read_attention
-from attnviz.importing.link_text import Counted, Counting, CountingError, Links, infer_counting
 from attnviz.importing.records import AttentionRecords
 from attnviz.importing.sentence_pair import SentencePair
 from attnviz.languages import gettext, ngettext
 from attnviz.text import abbreviated
 from attnviz.trace import Aligned, Attention
+from attnviz.trace.link_text import Counted, Counting, CountingError, Links, infer_counting
 from attnviz.trace.tokens import to_pieces
 
 Sides = tuple[list[str] | None, list[str] | None]

@@ -27,9 +27,9 @@ from attnviz.evaluation.file_links import (
     with_words_of,
     word_side,
 )
-from attnviz.importing.link_text import Links, listed_links
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned
+from attnviz.trace.link_text import Links, listed_links
 
 _CLEARLY = 0.1
 """Smallest drop in AER at which another base or direction of the links than the usual one is chosen."""

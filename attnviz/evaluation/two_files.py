@@ -23,10 +23,10 @@ from attnviz.evaluation.file_links import (
     side_of,
 )
 from attnviz.evaluation.scoring import choose_convention
-from attnviz.importing.link_text import CountingError, listed_links
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned
+from attnviz.trace.link_text import CountingError, listed_links
 from attnviz.trace.tokens import are_special
 
 

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import overload
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.link_text import Counted, Counting, CountingError, infer_counting
 from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.trace import Attention
 from attnviz.trace.attention_builder import Tokens, split_tokens
+from attnviz.trace.link_text import Counted, Counting, CountingError, infer_counting
 
 _MOST_NAMED = 10
 Side = Sequence[Tokens]

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.heads import MEAN, HeadChoice, choose_heads
-from attnviz.importing.link_text import Counted, Counting, Ends, Links
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.attention_builder import Tokens, matrix_size_texts, split_tokens
+from attnviz.trace.link_text import Counted, Counting, Ends, Links
 from attnviz.trace.open_format import from_fields
 from attnviz.trace.tokens import ENDS, unescaped
 

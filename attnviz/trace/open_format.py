@@ -25,7 +25,6 @@ These fields are optional.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,9 +35,8 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace.attention_builder import MOST_TOKENS, attention, checked, pairs_of
 from attnviz.trace.attention_record import Attention
+from attnviz.trace.link_text import Links, parse_links
 from attnviz.trace.parts import IntArray
-
-_LINK = re.compile(r"([0-9]{1,6})([-?])([0-9]{1,6})")
 
 
 def from_fields(fields: object, *, normalise: bool = False) -> Attention:
@@ -84,16 +82,15 @@ def _gold(value: object) -> Mapping[str, Any]:
     """Return gold links as an object; raise AttnvizError where they are neither an object nor Pharaoh text."""
     if isinstance(value, Mapping):
         return value
-    links = [_LINK.fullmatch(link) for link in value.split()] if isinstance(value, str) else [None]
-    if None in links:
+    try:
+        links = parse_links(value) if isinstance(value, str) else Links(frozenset())
+    except AttnvizError:
+        links = Links(frozenset())
+    if not links.all:
         raise AttnvizError(
             gettext('The field "gold" must be an object with two lists of links, "sure" and "possible".')
         )
-    pairs = [(link[2], (int(link[1]), int(link[3]))) for link in links if link]
-    return {
-        "sure": [pair for mark, pair in pairs if mark == "-"],
-        "possible": [pair for mark, pair in pairs if mark == "?"],
-    }
+    return {"sure": links.all - links.possible, "possible": links.possible}
 
 
 def _with_heads(record: Attention, chosen: object) -> Attention:

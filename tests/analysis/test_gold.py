@@ -134,7 +134,7 @@ def test_invalid_or_too_many_links_are_refused(snapshot: SnapshotAssertion) -> N
     assert error_message("0-0 3-0", words) == snapshot(name="source out of range")
     assert error_message("0-0 3-0 1-7 9-9", words) == snapshot(name="several out of range")
     assert error_message("1?7", words) == snapshot(name="target out of range")
-    assert error_message("0-0 1:1", words) == snapshot(name="no link")
+    assert error_message("0-0 1;1", words) == snapshot(name="no link")
     many = " ".join(f"{k // 25}-{k % 25}" for k in range(MOST_LINKS + 1))
     assert str(MOST_LINKS) in error_message(many, words_of(np.eye(26)))
 

@@ -171,7 +171,7 @@ class Bench:
         """Write `content`, damaged once or twice, to a file of this name."""
         for _ in range(chance.choice((1, 1, 2))):
             with contextlib.suppress(
-                ValueError, IndexError, KeyError, TypeError
+                ValueError, IndexError, KeyError, TypeError, RecursionError
             ):  # what was damaged before may be no JSON now
                 content = bytes(chance.choice(mutations)(bytearray(content), chance))
         path = self.folder / name

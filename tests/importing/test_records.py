@@ -22,8 +22,8 @@ from attnviz.export.attention_files import attention_file_content
 from attnviz.export.files import FigureOptions
 from attnviz.importing.formats import FORMATS
 from attnviz.importing.formats.lines import LAYOUTS, Layout
-from attnviz.importing.link_text import CountingError
 from attnviz.text import SPACE
+from attnviz.trace.link_text import CountingError
 from tests.conftest import REPOSITORY
 from tests.documentation.formats import with_table
 from tests.figures import synthetic

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from attnviz.importing.format import Format, is_number
-from attnviz.importing.link_text import Links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content
 from attnviz.trace import MOST_TOKENS
+from attnviz.trace.link_text import Links
 
 _OWN_CORNER = re.compile(r"\w+ \\ \w+")
 """Corner cell of an exported table: `target \\ source`, in any language."""

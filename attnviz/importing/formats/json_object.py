@@ -12,11 +12,11 @@ from typing import Any
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.format import Format
-from attnviz.importing.link_text import MOST_LINKS, Link, Links, parse_links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content, json_error, objects
 from attnviz.trace import Attention
+from attnviz.trace.link_text import MOST_LINKS, Link, Links, parse_links
 from attnviz.trace.parts import KINDS
 from attnviz.trace.storage import FORMAT_NAMES
 

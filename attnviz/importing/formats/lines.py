@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.format import NUMBER, Format, are_weights, is_number, matrix_of
-from attnviz.importing.link_text import Ends, Link, Links, are_links, links_of, parse_links
 from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content, paced
 from attnviz.trace.attention_builder import split_tokens
+from attnviz.trace.link_text import Ends, Link, Links, are_links, links_of, parse_links
 
 BAR = "|||"
 """Separator of fields in many layouts."""

@@ -22,11 +22,11 @@ from attnviz.files import DAMAGED, ArchiveReader
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS, link_pairs
 from attnviz.importing.heads import HeadChoice, split_batch
-from attnviz.importing.link_text import Links
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import NPY, ZIP, Content
 from attnviz.trace import MOST_TOKENS, Attention
+from attnviz.trace.link_text import Links
 from attnviz.trace.parts import KINDS
 
 LARGEST = 64 << 20

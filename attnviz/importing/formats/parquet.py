@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED
 from attnviz.importing.format import Format
-from attnviz.importing.link_text import MOST_LINKS
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import JSON_ERRORS, LIMITS, PARQUET, Content, cut_texts, opened_parquet, pause
 from attnviz.trace import MOST_TOKENS, Attention
+from attnviz.trace.link_text import MOST_LINKS
 
 _RECORD = "record"
 _NEEDED = ("source_pieces", "target_pieces", "alignment")
