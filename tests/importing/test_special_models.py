@@ -199,3 +199,14 @@ def test_marian_spells_each_side_with_its_own_vocabulary(separate: bool, tmp_pat
     record = from_huggingface(model, tokenizer, source, target=target)
     assert record.source_pieces == (*tokenizer.tokenize(source), "</s>")
     assert linkable_words(record.words()) == (tuple(source.split()), tuple(target.split()))
+    for one in (model, tokenizer):
+        one.save_pretrained(tmp_path / "model")
+    for side, line in (("source", source), ("target", target)):
+        (tmp_path / f"{side}.txt").write_text(line + "\n", encoding="utf-8")
+    files = [f"--{side}-file={tmp_path / side}.txt" for side in sides]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it recommends a package that normalises punctuation
+        assert main(["attention", str(tmp_path / "model"), *files, "-o", str(tmp_path / "made.json")]) == 0
+    (again,) = read_attention(tmp_path / "made.json")
+    assert (again.source_pieces, again.target_pieces) == (record.source_pieces, record.target_pieces)
+    assert np.abs(again.head_weights - record.head_weights).max() < 1e-6
