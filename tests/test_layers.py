@@ -147,8 +147,9 @@ WORDS = (
         (WORDS, "torch streamlit plotly pandas safetensors sacrebleu"),
         ("attnviz.figures attnviz.export", "torch streamlit safetensors"),
         ("attnviz.translator attnviz.training attnviz.evaluation", "streamlit plotly pandas"),
+        ("attnviz.importing.attention_reader attnviz.importing.huggingface", "torch transformers streamlit plotly"),
     ],
-    ids=["words", "pictures", "models"],
+    ids=["words", "pictures", "models", "readers"],
 )
 def test_packages_import_without_optional_modules(modules: str, absent: str) -> None:
     program = (

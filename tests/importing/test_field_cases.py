@@ -1,211 +1,457 @@
-"""Situations of word alignment that were once misread without a word: each is read right, or refused with a reason."""
+"""Files that people have are read right, or refused with what they are: each test makes several of its kind."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from attnviz import AttnvizError, read_attention
-from attnviz.analysis.gold import links_text
+from attnviz import Attention, AttnvizError, alignment_error, read_attention
+from attnviz.analysis.gold import linkable_words, links_text
 from attnviz.commands.program import main
-from attnviz.importing.attention_reader import read_bytes, records_of
-from attnviz.importing.records import format_sentence
-from attnviz.reading import content_of
-from attnviz.trace import Attention
 
-SIDES = (["the green house", "two dogs", "he sleeps"], ["la maison verte", "deux chiens", "il dort"])
-LINKS = ((0, 0), (2, 1), (1, 2)), ((0, 0), (1, 1)), ((0, 0), (1, 1))
+SOURCES = ["she reads old books", "no", "we saw two boats"]
+TARGETS = ["elle lit de vieux livres", "non", "nous avons vu deux bateaux"]
+LINKS = ["0-0 1-1 2-3 3-4", "0-0", "0-0 1-1 1-2 2-3 3-4"]
 
 
-def _write(folder: Path, **texts: str) -> list[str]:
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [str(folder / name) for name in texts]
+def _file(path: Path, lines: Sequence[str], end: str = "\n") -> Path:
+    path.write_bytes("".join(line + end for line in lines).encode())
+    return path
 
 
-SPELLINGS = {
-    "parentheses": lambda j, i: f"({j}-{i})",
-    "colons": lambda j, i: f"{j}:{i}",
-    "colons and a share": lambda j, i: f"{j}:{i}/1",
-    "marks": lambda j, i: f"{j}-{i}-S",
-    "marks after a slash": lambda j, i: f"{j}-{i}/S",
-    "probabilities": lambda j, i: f"{j}-{i}:0.75",
+def _from(links: str, base: int) -> list[tuple[int, int]]:
+    """Return links of Pharaoh text that count tokens from `base`."""
+    return [(int(j) + base, int(i) + base) for j, i in (link.split("-") for link in links.split())]
+
+
+def _weights(source: Sequence[str], target: Sequence[str], links: str, shift: tuple[int, int] = (0, 0)) -> np.ndarray:
+    """Return random rows (Ty, Tx) that sum to 1, whose largest weight is that of their first link, or the last."""
+    weights = np.random.default_rng(len(source)).uniform(0, 0.1, (len(target), len(source)))
+    weights[:, -1] += 0.2
+    for j, i in reversed(_from(links, 0)):
+        weights[i + shift[1], j + shift[0]] = 2 + j / 10
+    rows: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
+    return rows
+
+
+def _converted(capsys: pytest.CaptureFixture[str], *given: str | Path) -> tuple[list[Attention], str]:
+    """Return the records in the .json file that the command makes, and what it said."""
+    made = Path(given[0]).parent / "made.json"
+    assert main(["attention", *map(str, given), "-o", str(made)]) == 0, capsys.readouterr().err
+    return list(read_attention(made)), capsys.readouterr().err
+
+
+def _refused(capsys: pytest.CaptureFixture[str], *given: str | Path) -> str:
+    """Return the error with which both the command and Python refuse a file."""
+    capsys.readouterr()
+    assert main(["attention", *map(str, given)]) != 0
+    said = capsys.readouterr().err
+    with pytest.raises(AttnvizError) as error:
+        read_attention(given[0])
+    assert str(error.value) in said
+    return said
+
+
+def _sides(tmp_path: Path, sources: Sequence[str] = SOURCES, targets: Sequence[str] = TARGETS) -> list[str]:
+    """Return the options with files of the sentences."""
+    files = _file(tmp_path / "sources", sources), _file(tmp_path / "targets", targets)
+    return ["--source-file", str(files[0]), "--target-file", str(files[1])]
+
+
+FRAMES = {
+    "NLLB": (["deu_Latn", "{}", "</s>"], ["</s>", "spa_Latn", "{}", "</s>"]),
+    "BART": (["<s>", "{}", "</s>"], ["<s>", "{}", "</s>"]),
+    "BERT": (["[CLS]", "{}", "[SEP]"], ["[CLS]", "{}", "[SEP]"]),
+    "mBART": (["{}", "</s>", "de_DE"], ["es_XX", "{}", "</s>"]),
+    "M2M100": (["__de__", "{}", "</s>"], ["__es__", "{}", "</s>", "<pad>"]),
 }
 
 
-@pytest.mark.parametrize("base", [0, 1])
-@pytest.mark.parametrize("name", SPELLINGS)
-def test_links_are_read_in_every_spelling(name: str, base: int) -> None:
-    lines = [" ".join(SPELLINGS[name](j + base, i + base) for j, i in pair) for pair in LINKS]
-    records = read_bytes("\n".join(lines).encode())
-    assert records.format == "pharaoh"
-    given = records_with_sides("\n".join(lines))
-    assert [record.links for record in given] == [tuple(sorted(pair)) for pair in LINKS]
-    assert [bool(record.sure) for record in given] == [name.startswith("marks")] * 3
+def _framed(frame: Sequence[str], words: str) -> list[str]:
+    return [token for part in frame for token in (words.split() if part == "{}" else [part])]
 
 
-def records_with_sides(text: str) -> list[Attention]:
-    return list(records_of(content_of(text.encode(), "links"), [*SIDES]))
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("first", [LINKS[0], "0-0 1-1 2-3 3-2 3-4"], ids=["a word without a link", "all linked"])
+def test_special_tokens_are_no_words(
+    frame: str, first: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs, links = [], [first, *LINKS[1:]]
+    for source, target, one in zip(SOURCES, TARGETS, links, strict=True):
+        tokens = _framed(FRAMES[frame][0], source), _framed(FRAMES[frame][1], target)
+        shift = (tokens[0].index(source.split()[0]), tokens[1].index(target.split()[0]))
+        # The last column is special: a word without a link attends to it.
+        weights = _weights(*tokens, one, shift)
+        pairs.append({"source": tokens[0], "target": tokens[1], "matrix": weights.tolist()})
+    path = _file(tmp_path / "pairs.jsonl", [json.dumps(pair) for pair in pairs])
+    assert main(["attention", str(path), "-o", str(tmp_path / "made.pharaoh")]) == 0
+    assert (tmp_path / "made.pharaoh").read_text(encoding="utf-8").splitlines() == links
+    assert "special" in capsys.readouterr().err
+    for record, source, target in zip(read_attention(path), SOURCES, TARGETS, strict=True):
+        assert linkable_words(record.words()) == (tuple(source.split()), tuple(target.split()))
+    gold = _file(tmp_path / "gold", links)
+    worded = _file(tmp_path / "gold.tsv", ["\t".join(row) for row in zip(SOURCES, TARGETS, links, strict=True)])
+    files = [tmp_path / "made.pharaoh"]
+    if first != LINKS[0]:  # where weights are scored, a word that attends most to a special token has a link too
+        files.append(path)
+    for file in files:
+        for given in (gold, worded):
+            assert alignment_error(file, given).aer == 0
+            capsys.readouterr()
+            assert main(["attention", str(file), "--compare", str(given)]) == 0
+            assert "between the files: 0.000" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("brackets", ["()", "[]"])
-def test_lists_of_pairs_are_read(brackets: str) -> None:
-    opened, closed = brackets
-    lines = ["[" + ", ".join(f"{opened}{j}, {i}{closed}" for j, i in pair) + "]" for pair in LINKS]
-    assert [record.links for record in records_with_sides("\n".join(lines))] == [tuple(sorted(pair)) for pair in LINKS]
+BLANKS = ["\u00a0", "\u202f", "\u3000", "\u2028", "\u2009", "\u0085", "\u000b", "\u001f"]
 
 
-def test_two_columns_are_sure_and_possible_links(tmp_path: Path) -> None:
-    records = records_with_sides("0-0 2-1\t1-2\n0-0\t1-1 0-1\n0-0 1-1\t\n")
-    assert [record.sure for record in records] == [((0, 0), (2, 1)), ((0, 0),), ((0, 0), (1, 1))]
-    assert [record.possible for record in records] == [((1, 2),), ((0, 1), (1, 1)), ()]
+@pytest.mark.parametrize("blank", BLANKS, ids=[f"U+{ord(blank):04X}" for blank in BLANKS])
+@pytest.mark.parametrize("shape", ["tab", "bars", "links", "soft", "json"])
+def test_only_blanks_of_ascii_end_a_token(
+    blank: str, shape: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = ["wait" + blank + "! come here", "10" + blank + "000 men"]
+    targets = ["attends" + blank + "! viens" + blank + "là", "10" + blank + "000" + blank + "hommes"]
+    links = ["0-0 1-1 2-1", "0-0 1-0"]
+    rows = list(zip(sources, targets, links, strict=True))
+    sides = _sides(tmp_path, sources, targets)
+    given: list[str | Path]
+    if shape == "tab":
+        given = [_file(tmp_path / "f.tsv", ["\t".join(row) for row in rows])]
+    elif shape == "bars":
+        given = [_file(tmp_path / "f.txt", [" ||| ".join(row) for row in rows])]
+    elif shape == "links":
+        given = [_file(tmp_path / "f.links", links), *sides]
+    elif shape == "soft":
+        soft = ["0.8,0.1,0.1 0.1,0.5,0.4", "0.6,0.4"]
+        lines = [f"{target} ||| {weights}" for target, weights in zip(targets, soft, strict=True)]
+        given = [_file(tmp_path / "f.soft", lines), *sides[:2]]
+    else:
+        fields = [
+            {"source": source, "target": target, "matrix": _weights(source.split(" "), target.split(" "), one).tolist()}
+            for source, target, one in rows
+        ]
+        given = [_file(tmp_path / "f.jsonl", [json.dumps(one) for one in fields])]
+    converted, _ = _converted(capsys, *given)
+    options: dict[str, Any] = {"source": sources} if shape == "soft" else {}
+    if shape == "links":
+        options = {"source": sources, "target": targets}
+    for records in (converted, list(read_attention(given[0], **options))):
+        assert [len(record.source_pieces) for record in records] == [3, 2]
+        assert [len(record.target_pieces) for record in records] == [2, 1]
+        if shape in ("tab", "bars", "links"):
+            assert [links_text(record) for record in records] == links
+        assert records[0].alignment[0].argmax() == 0, "the first word is linked to the first"
 
 
-SPACES = ["\u00a0", "\u202f", "\u3000", "\u2028", "\u2009"]
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("pad", ["", "0000"])
+def test_tags_of_the_shared_tasks_are_no_tokens(
+    end: str, pad: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    links, marks = [], "SPSSSPSSSS"
+    expected = []
+    for number, pair in enumerate(LINKS, 1):
+        found = []
+        for place, (j, i) in enumerate(_from(pair, 1)):
+            links.append(f"{pad}{number} {j} {i} {marks[place]}")
+            found.append(f"{j - 1}{'-' if marks[place] == 'S' else '?'}{i - 1}")
+        expected.append(" ".join(found))
+    path = _file(tmp_path / "test.wa", links, end)
+    sides = []
+    for side, lines in (("e", SOURCES), ("f", TARGETS)):
+        tagged = [f"<s snum={pad}{number}> {line} </s>" for number, line in enumerate(lines, 1)]
+        sides.append(_file(tmp_path / f"test.{side}", tagged, end))
+    converted, _ = _converted(capsys, path, "--source-file", sides[0], "--target-file", sides[1])
+    for records in (converted, list(read_attention(path, *sides))):
+        assert [links_text(record) for record in records] == expected
+        assert [record.words().source for record in records] == [tuple(line.split()) for line in SOURCES]
+        assert [record.words().target for record in records] == [tuple(line.split()) for line in TARGETS]
 
 
-@pytest.mark.parametrize("space", SPACES)
-def test_tokens_end_at_spaces_and_tabs_only(space: str, tmp_path: Path) -> None:
-    source, target = ["he", "paid", "euros"], ["il", f"paye{space}!", "euros"]
-    forms = {
-        "a.tsv": f"{' '.join(source)}\t{' '.join(target)}\t0-0 1-1 2-2\n",
-        "a.txt": f"{' '.join(source)} ||| {' '.join(target)} ||| 0-0 1-1 2-2\n",
-    }
-    for name, text in forms.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        (record,) = read_attention(tmp_path / name)
-        assert len(record.words().target) == len(target)
-        assert links_text(record) == "0-0 1-1 2-2"
-    rows = "0.8,0.1,0.1 0.1,0.8,0.1 0.1,0.1,0.8"
-    (tmp_path / "soft").write_text(f"{' '.join(target)} ||| {rows}\n", encoding="utf-8")
-    (record,) = read_attention(tmp_path / "soft", [" ".join(source)])
-    assert record.alignment.shape == (3, 3)
-    (tmp_path / "source").write_text(f"he paid{space}well euros\n", encoding="utf-8")
-    (record,) = read_attention(tmp_path / "soft", tmp_path / "source")
-    assert len(record.words().source) == 3
-
-
-def test_sentences_of_the_shared_tasks_have_no_tags(tmp_path: Path) -> None:
-    links = "".join(f"{n} {j + 1} {i + 1} S\n" for n, pair in enumerate(LINKS, 1) for j, i in pair)
-    tagged = ["".join(f"<s snum={n:04}> {text} </s>\n" for n, text in enumerate(side, 1)) for side in SIDES]
-    files = _write(tmp_path, wa=links, e=tagged[0], f=tagged[1])
-    records = read_attention(*files)
-    assert [record.source_text for record in records] == SIDES[0]
-    assert [record.links for record in records] == [tuple(sorted(pair)) for pair in LINKS]
-    plain = _write(tmp_path, e="<s> is a tag\nx y\nz w\n", f="\n".join(SIDES[1]) + "\n")
-    assert read_attention(files[0], *plain)[1].source_pieces == ("▁x", "▁y")
-
-
-def _giza(numbers: list[int]) -> str:
-    lines = []
-    for number, source, target, pair in zip(numbers, *SIDES, LINKS, strict=True):
-        words = ["NULL ({ })"]
-        for j, word in enumerate(source.split()):
-            places = " ".join(str(i + 1) for k, i in sorted(pair) if k == j)
-            words.append(f"{word} ({{ {places} }})" if places else f"{word} ({{ }})")
-        sizes = f"source length {len(source.split())} target length {len(target.split())}"
-        lines += [f"# Sentence pair ({number}) {sizes} alignment score : 0.01", target, " ".join(words)]
-    return "\n".join(lines) + "\n"
-
-
-@pytest.mark.parametrize(
-    ("numbers", "lost"), [([1, 3, 4], [2]), ([2, 5, 6], [1, 3, 4]), ([4, 1, 2], [3]), ([1, 2, 3], [])]
-)
-def test_numbers_of_giza_are_those_of_the_pairs(numbers: list[int], lost: list[int]) -> None:
-    records = read_bytes(_giza(numbers).encode())
-    assert [pair.line for pair in records.pairs] == [number - 1 for number in sorted(numbers)]
-    assert ("lacks" in format_sentence(records)) is bool(lost)
-    if lost:
-        assert f": {', '.join(map(str, lost))}." in format_sentence(records)
-
-
-@settings(max_examples=50)
-@given(st.text(alphabet="({ })0123456789ab NULL", max_size=400))
-def test_any_third_line_of_giza_is_read_or_refused(words: str) -> None:
-    text = f"# Sentence pair (1) source length 1 target length 1 alignment score : 0.1\nb\nNULL ({{ }}) {words}\n"
-    with suppress(AttnvizError):
-        (record,) = read_bytes(text.encode())
-        assert record.source_text == words.split(" ")[0]
-
-
-@pytest.mark.parametrize("pad", [(1, 1), (3, 5), (0, 4), (4, 0)])
-@pytest.mark.parametrize("ends", [False, True])
-def test_zeros_after_the_tokens_are_padding(pad: tuple[int, int], ends: bool) -> None:
-    source, target = "the green old house", "la vieille maison"
-    if ends:
-        source, target = f"<start> {source} <end>", f"{target} <end>"
-    sizes = len(target.split()), len(source.split())
-    matrix = np.random.default_rng(1).dirichlet(np.ones(sizes[1]), size=sizes[0])
-    record = read_attention(np.pad(matrix, [(0, pad[0]), (0, pad[1])]), [source], [target])[0]
-    assert record.alignment.shape == sizes
-    assert np.allclose(record.alignment, matrix, atol=1e-6)
-    assert "padding" in record.remarks
-    assert not {"source-end", "target-end"} & {*record.remarks}
-
-
-def test_damaged_and_blank_pairs_do_not_stop_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    good = [
-        f"{s} ||| {t} ||| {' '.join(f'{j}-{i}' for j, i in pair)}" for s, t, pair in zip(*SIDES, LINKS, strict=True)
-    ]
-    lines = [good[0], " ||| euh ||| ", good[1], "no fields at all", good[2], *good * 8]
-    (file,) = _write(tmp_path, file="\n".join(lines) + "\n")
-    assert main(["attention", file, "-o", str(tmp_path / "made.pharaoh")]) == 0
-    said = capsys.readouterr().err
-    assert "pairs have a blank line" in said
-    assert ": 2." in said
-    assert "Left out: Pair 4: Line 4: “no fields at all”" in said
-    made = (tmp_path / "made.pharaoh").read_text(encoding="utf-8").split("\n")
-    assert [bool(line) for line in made[:5]] == [True, False, True, False, True]
-    assert len(made) == len(lines) + 1
-    assert main(["attention", file, "--sentence", "4"]) == 2
-    assert "Line 4" in capsys.readouterr().err
-
-
-def test_an_empty_source_of_a_matrix_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = (
-        "0 ||| une fleur ||| 7.1 |||  ||| 0 3\n1.0\n1.0\n1.0\n\n"
-        "1 ||| deux chats ||| 3.2 ||| two cats ||| 2 2\n0.8 0.1 0.1\n0.1 0.8 0.1\n0.05 0.05 0.9\n\n"
+@pytest.mark.parametrize("lost", [[1], [2], [2, 3], [1, 4]])
+def test_numbers_of_giza_pairs_are_read(lost: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sources, targets, links = (
+        [*SOURCES, "stop now", "go"],
+        [*TARGETS, "arrête maintenant", "va"],
+        [*LINKS, "0-0", "0-0"],
     )
-    (file,) = _write(tmp_path, file=text)
-    assert main(["attention", file]) == 0
-    captured = capsys.readouterr()
-    assert captured.out == "\t\t\ntwo cats\tdeux chats\t0-0 1-1\n"
-    assert "1 of 2 pairs have a blank line" in captured.err
+    kept = [number for number in range(1, 6) if number not in lost]
+    lines = []
+    for number in kept:
+        source, target = sources[number - 1].split(), targets[number - 1].split()
+        pairs = _from(links[number - 1], 1)
+        of_word = [" ".join(str(i) for j, i in pairs if j == place) for place in range(1, len(source) + 1)]
+        shown = [f"{word} ({{ {one}{' ' * bool(one)}}})" for word, one in zip(source, of_word, strict=True)]
+        sizes = f"source length {len(source)} target length {len(target)}"
+        lines += [
+            f"# Sentence pair ({number}) {sizes} alignment score : 0.001",
+            " ".join(target),
+            " ".join(["NULL ({ })", *shown]),
+        ]
+    path = _file(tmp_path / "corpus.A3.final", lines)
+    converted, said = _converted(capsys, path)
+    assert [links_text(record) for record in converted] == [links[number - 1] for number in kept]
+    assert f"The file lacks the pairs with these numbers: {', '.join(map(str, lost))}." in said
+    given, _ = _converted(capsys, path, *_sides(tmp_path, [line.upper() for line in sources], targets))
+    assert [record.words().source for record in given] == [tuple(sources[n - 1].upper().split()) for n in kept]
 
 
-def test_attention_that_a_model_did_not_return_is_asked_for() -> None:
-    for value in ((), ((), (), ()), (None, None), ((None, None), (None, None))):
-        with pytest.raises(AttnvizError, match='attn_implementation="eager"'):
-            read_attention(value, ["the green house"], ["la maison verte"])
-    assert read_attention((torch.ones(1, 1, 1, 3) / 3,), ["a b"], ["x"])[0].alignment.shape == (1, 3)
+PLOTTED = {
+    "plot": ("<start> where is the key <end>", "dónde está la llave <end>", (11, 16)),
+    "square": ("I lost my old key", "perdí mi llave", (8, 8)),
+    "wide": ("yes", "sí señor", (2, 9)),
+    "tall": ("a b c d", "x", (7, 4)),
+    "one more": ("a b c d", "x y z", (3, 5)),
+    "end in the text": ("a b </s>", "x y </s>", (6, 6)),
+}
 
 
-@pytest.mark.parametrize("name", ["a3", "d3"])
-def test_tables_of_a_model_are_refused(name: str) -> None:
-    rows = [(1, 1, 8, 100, 1), (5, 2, 8, 100, 0.25), (4, 3, 8, 100, 1e-7)]
-    text = "".join(" ".join(map(str, row)) + "\n" for row in rows)
-    with pytest.raises(AttnvizError, match=r"A3\.final"):
-        read_bytes(text.encode(), f"x.{name}.final")
-    weights = "1 0 0 0 0\n0 1 0 0 0\n0 0 0.5 0.25 0.25\n"
-    assert read_bytes(weights.encode()).format == "csv"
+@pytest.mark.parametrize("name", PLOTTED)
+@pytest.mark.parametrize("kind", ["matrix", "heads", "npz"])
+def test_empty_rows_and_columns_at_the_end_are_padding(
+    name: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target, (rows, columns) = PLOTTED[name]
+    sizes = len(target.split()), len(source.split())
+    plain = np.random.default_rng(3).dirichlet(np.ones(sizes[1]), (2, 3, sizes[0]))  # (L, H, Ty, Tx)
+    padded = np.zeros((2, 3, rows, columns))
+    padded[:, :, : sizes[0], : sizes[1]] = plain
+    expected = plain[1, 2] if kind == "matrix" else plain.mean(axis=(0, 1))
+    saved = padded[1, 2] if kind == "matrix" else padded
+    if kind == "npz":
+        path = tmp_path / "weights.npz"
+        np.savez(path, attention=saved)
+    else:
+        path = tmp_path / "weights.npy"
+        np.save(path, saved)
+    converted, _ = _converted(capsys, path, *_sides(tmp_path, [source], [target]))
+    for (record,) in (converted, read_attention(path, [source], [target]), read_attention(saved, [source], [target])):
+        assert record.alignment.shape == sizes
+        assert np.abs(record.alignment - expected).max() < 1e-6
+        assert (len(record.target_pieces), len(record.source_pieces)) == sizes, "no end mark is invented"
+        words = linkable_words(record.words())
+        assert words == tuple(tuple(w for w in side.split() if w[0] != "<") for side in (source, target))
 
 
-def test_xml_is_refused(tmp_path: Path) -> None:
-    text = '<?xml version="1.0"?>\n<sentences><s id="1"><sure>2-1 3-2</sure></s></sentences>\n'
-    with pytest.raises(AttnvizError, match="XML"):
-        read_bytes(text.encode(), "gold.xml")
+def test_a_padded_batch_is_cut_to_each_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = [(len(target.split()), len(source.split())) for source, target in zip(SOURCES, TARGETS, strict=True)]
+    batch = np.zeros((3, 9, 7))
+    for matrix, (rows, columns) in zip(batch, sizes, strict=True):
+        matrix[:rows, :columns] = np.random.default_rng(rows).dirichlet(np.ones(columns), rows)
+    np.save(tmp_path / "batch.npy", batch)
+    converted, _ = _converted(capsys, tmp_path / "batch.npy", *_sides(tmp_path))
+    for records in (converted, list(read_attention(batch, SOURCES, TARGETS))):
+        assert [record.alignment.shape for record in records] == sizes
+        for record, matrix in zip(records, batch, strict=True):
+            rows, columns = record.alignment.shape
+            assert np.abs(record.alignment - matrix[:rows, :columns]).max() < 1e-6
 
 
-def test_exponential_line_of_giza_is_refused_at_once() -> None:
-    digits = "1" * 60
-    text = f"# Sentence pair (1) source length 1 target length 1 score : 1\nb\nNULL ({{ }}) a ({{ {digits} x }})\n"
-    with pytest.raises(AttnvizError):
-        list(read_bytes(text.encode()))
-    with pytest.raises(AttnvizError):
-        list(read_bytes(("9" * 100_000 + "-0\n").encode()))
+@pytest.mark.parametrize("side", ["source", "target", "both"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("shape", ["nematus", "bars", "tab"])
+def test_pair_with_an_empty_side_is_named_and_the_others_read(
+    shape: str, place: int, side: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources, targets, links = [*SOURCES], [*TARGETS], [*LINKS]
+    sources[place] = "" if side != "target" else sources[place]
+    targets[place] = "" if side != "source" else targets[place]
+    links[place] = ""
+    lines = []
+    for number, (source, target, one) in enumerate(zip(sources, targets, links, strict=True)):
+        if shape == "nematus":
+            ended = [*source.split(), "</s>"], [*target.split(), "</s>"]
+            lines.append(f"{number} ||| {target} ||| 1.5 ||| {source} ||| {len(ended[0])} {len(ended[1])}")
+            lines += [" ".join(f"{weight:.6f}" for weight in row) for row in _weights(*ended, one)]
+            lines.append("")
+        else:
+            lines.append((" ||| " if shape == "bars" else "\t").join((source, target, one)))
+    path = _file(tmp_path / f"pairs.{shape}", lines)
+    assert main(["attention", str(path), "-o", str(tmp_path / "made.pharaoh")]) == 0
+    said = capsys.readouterr().err
+    assert f"1 of 3 pairs have a blank line as source or target, and no links: {place + 1}." in said
+    made = (tmp_path / "made.pharaoh").read_text(encoding="utf-8").split("\n")
+    whole = [" ".join(f"{j}-{i}" for j, i in _from(one, 0)) for one in links]
+    if shape == "nematus":  # a row has one largest weight
+        whole = [
+            " ".join(sorted({one.split("-")[1]: one for one in reversed(text.split())}.values())) for text in whole
+        ]
+    assert made == [*whole, ""]
+    records = read_attention(path)
+    assert [records.is_blank(index) for index in range(3)] == [index == place for index in range(3)]
+    for index in {0, 1, 2} - {place}:
+        assert linkable_words(records[index].words()) == (tuple(SOURCES[index].split()), tuple(TARGETS[index].split()))
+
+
+class Output(dict[str, Any]):
+    """What a model of transformers returns: a dictionary that also gives its values as a tuple."""
+
+    def to_tuple(self) -> tuple[Any, ...]:
+        return tuple(self.values())
+
+
+WITHOUT_WEIGHTS: list[Any] = [
+    (),
+    [],
+    ((), (), (), ()),
+    (None, None, None),
+    ((None, None), (None, None)),
+    [[], []],
+    Output(cross_attentions=()),
+    Output(cross_attentions=((), ())),
+    Output(cross_attentions=None, encoder_attentions=None, decoder_attentions=None, attentions=None),
+    Output(attentions=(None, None)),
+    Output(sequences=np.zeros((1, 4), int), cross_attentions=((None,), (None,))),
+]
+
+
+@pytest.mark.parametrize("number", range(len(WITHOUT_WEIGHTS)))
+def test_output_without_weights_names_eager_attention(number: int) -> None:
+    with pytest.raises(AttnvizError) as error:
+        read_attention(WITHOUT_WEIGHTS[number], source=[SOURCES[0]], target=[TARGETS[0]])
+    assert 'attn_implementation="eager"' in str(error.value)
+
+
+MARKED = {
+    "XLM": (
+        ["she</w>", "re", "ads</w>", "old</w>", "bo", "ok", "s</w>"],
+        ["el", "le</w>", "lit</w>", "de</w>", "vi", "eux</w>", "livres</w>"],
+    ),
+    "one piece a word": (["she</w>", "reads</w>", "old</w>", "books</w>"], [f"{w}</w>" for w in TARGETS[0].split()]),
+    "with special tokens": (
+        ["<s>", "she</w>", "reads</w>", "ol", "d</w>", "books</w>", "</s>"],
+        ["<s>", "elle</w>", "l", "it</w>", "de</w>", "vieux</w>", "liv", "res</w>", "</s>"],
+    ),
+}
+
+
+def _piece_links(sides: Sequence[Sequence[str]], links: str, mark: str) -> list[tuple[int, int]]:
+    """Return links of words as links of the first token of each."""
+    firsts = []
+    for side in sides:
+        words, begins = list[int](), True
+        for place, token in enumerate(side):
+            if token not in ("<s>", "</s>"):
+                words += [place] if begins else []
+                begins = token.endswith(mark)
+        firsts.append(words)
+    return [(firsts[0][j], firsts[1][i]) for j, i in _from(links, 0)]
+
+
+@pytest.mark.parametrize("name", MARKED)
+@pytest.mark.parametrize("shape", ["json", "tab", "bars", "links"])
+def test_marks_of_ends_of_words_are_no_text(
+    name: str, shape: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sides = MARKED[name]
+    pairs = _piece_links(sides, LINKS[0], "</w>")
+    links = " ".join(f"{j}-{i}" for j, i in pairs)
+    texts = [" ".join(side) for side in sides]
+    given: list[str | Path]
+    if shape == "json":
+        fields = {"source": sides[0], "target": sides[1], "matrix": _weights(*sides, links).tolist()}
+        given = [_file(tmp_path / "f.json", [json.dumps(fields)])]
+    elif shape == "links":
+        given = [_file(tmp_path / "f.links", [links]), *_sides(tmp_path, [texts[0]], [texts[1]])]
+    else:
+        given = [_file(tmp_path / "f.txt", [(" ||| " if shape == "bars" else "\t").join((*texts, links))])]
+    ((record,), _) = _converted(capsys, *given)
+    assert linkable_words(record.words()) == (tuple(SOURCES[0].split()), tuple(TARGETS[0].split()))
+    assert (record.source_text, record.translation) == (SOURCES[0], TARGETS[0])
+    if shape != "json":
+        assert links_text(record) == LINKS[0]
+    assert "</w>" not in "".join((*record.source_pieces, *record.target_pieces))
+
+
+def _spelled(name: str, base: int) -> list[str]:
+    shapes = {
+        "parentheses": lambda pairs: " ".join(f"({j}-{i})" for j, i in pairs),
+        "pairs": lambda pairs: " ".join(f"({j},{i})" for j, i in pairs),
+        "tuples": lambda pairs: str(list(pairs)),
+        "lists": lambda pairs: str([list(pair) for pair in pairs]),
+        "sets": lambda pairs: "{" + ", ".join(f"({j}, {i})" for j, i in pairs) + "}",
+        "commas": lambda pairs: ", ".join(f"{j}-{i}" for j, i in pairs),
+    }
+    return [shapes[name](_from(one, base)) for one in LINKS]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("base", [0, 1])
+@pytest.mark.parametrize("name", ["parentheses", "pairs", "tuples", "lists", "sets", "commas"])
+def test_links_in_other_spellings_are_read_or_named(
+    name: str, base: int, end: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = _spelled(name, base)
+    path = _file(tmp_path / "links.txt", lines, end)
+    said = f"“{lines[0].split()[0]}"
+    try:
+        records = list(read_attention(path, SOURCES, TARGETS))
+    except AttnvizError:
+        assert main(["attention", str(path), *_sides(tmp_path)]) != 0
+        assert said in capsys.readouterr().err, "the refusal quotes the links"
+        return
+    converted, _ = _converted(capsys, path, *_sides(tmp_path))
+    for found in (records, converted):
+        assert [links_text(record) for record in found] == LINKS
+        assert [record.words().source for record in found] == [tuple(line.split()) for line in SOURCES]
+
+
+@pytest.mark.parametrize("base", [0, 1])
+@pytest.mark.parametrize("empty", ["possible", "sure", "none"])
+def test_column_of_possible_links_is_not_dropped(
+    base: int, empty: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sure, possible = [*LINKS], ["1-2", "", "3-1 0-2"]
+    if empty != "none":
+        possible[0] = possible[0] if empty == "sure" else ""
+    if empty == "sure":
+        sure[0], possible[0] = "", "0-0 1-2"
+    shifted = [[" ".join(f"{j}-{i}" for j, i in _from(one, base)) for one in side] for side in (sure, possible)]
+    path = _file(tmp_path / "gold.txt", ["\t".join(row) for row in zip(*shifted, strict=True)])
+    records = list(read_attention(path, SOURCES, TARGETS))
+    converted, said = _converted(capsys, path, *_sides(tmp_path))
+    for found in (records, converted):
+        assert [sorted(record.sure) for record in found] == [sorted(_from(one, 0)) for one in sure]
+        assert [sorted(record.possible) for record in found] == [sorted(_from(one, 0)) for one in possible]
+    counts = [sum(len(one.split()) for one in side) for side in (sure, possible)]
+    assert f"{counts[0]} sure links, {counts[1]} possible link" in said
+
+
+TABLES = {
+    "a3": ["1 1 4 5 0.91", "2 1 4 5 0.05", "3 2 4 5 0.4", "0 3 7 6 1e-05"],
+    "a3 of counts": ["1 1 8 100 1", "5 2 8 100 1", "4 3 8 100 1"],
+    "d3": ["1 2 5 6 0.25", "2 2 5 6 0.5", "3 1 5 6 0.125"],
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("file", ["corpus.a3.final", "corpus.d3.final", "corpus.txt"])
+def test_tables_of_gizas_model_are_refused(
+    name: str, file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _file(tmp_path / file, TABLES[name] * 3)
+    said = _refused(capsys, path)
+    assert "GIZA++" in said
+    assert ".A3.final" in said
+    assert main(["attention", str(path), "--normalise", "-o", str(tmp_path / "out.svg")]) != 0
+    assert not (tmp_path / "out.svg").exists()
+
+
+@pytest.mark.parametrize("head", ["<?xml version='1.0' encoding='utf-8'?>", "", "\ufeff<?xml version='1.0'?>"])
+@pytest.mark.parametrize("root", ["sentences", "DATASET"])
+def test_gold_links_in_xml_are_refused(
+    head: str, root: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [head] if head else []
+    lines.append(f"<{root}>")
+    for number, (source, target, links) in enumerate(zip(SOURCES, TARGETS, LINKS, strict=True), 1):
+        pairs = " ".join(f"{j}-{i}" for j, i in _from(links, 1))
+        lines += [f'<s id="{number}">', f"<english>{source}</english>", f"<czech>{target}</czech>"]
+        lines += [f"<sure>{pairs}</sure>", "<possible></possible>", "</s>"]
+    assert "XML" in _refused(capsys, _file(tmp_path / "gold.wa", [*lines, f"</{root}>"]))
