@@ -235,7 +235,7 @@ def _unknown(content: Content) -> str:
     if not content.text.strip():
         return gettext("The file is empty.")
     head = content.text.lstrip()[:200].lower()
-    if head.startswith(("<!doctype", "<html", "<?xml", "<svg", "<tmx")):
+    if head.startswith("<") and content.text.rstrip().endswith(">"):
         return gettext(
             "The file is a web page or XML; attnviz reads no attention from such files. Save the attention "
             "weights as JSON with the fields source, target and matrix."

@@ -23,7 +23,10 @@ LINK = re.compile(
 )
 """A link with a mark, S or P, or its probability; SimAlign writes the mean and the largest similarity."""
 
-_BRACKETS = str.maketrans("[]", "()")
+_PAIR = re.compile(r"[(\[] *+([0-9]{1,6}) *+, *+([0-9]{1,6}) *+[)\]]")
+"""A link as Python or JSON prints a pair."""
+_LISTED_SIGNS = frozenset("[]{},")
+_BLANKS = str.maketrans(dict.fromkeys("[]{},", " "))
 _PLAIN = re.compile(r"(?:[0-9]{1,6}-[0-9]{1,6}(?:\s+|$))*")
 """Links without possible marks and probabilities: a fast path for most files."""
 _PLACE = re.compile(r"[0-9]+")
@@ -65,12 +68,10 @@ def are_links(text: str) -> bool:
 
 
 def _groups(text: str) -> list[str]:
-    """Return the links in a text, also in a list of pairs as Python or JSON prints it: `[(0, 0), (2, 1)]`."""
-    text = text.strip()
-    if not text.startswith(("[(", "[[")) or not text.endswith(("]", ")")):
+    """Return the links in a text, also those with commas between them or in lists as Python prints them, `[(0, 0)]`."""
+    if _LISTED_SIGNS.isdisjoint(text):
         return text.split()
-    bare = text[1:-1].replace(" ", "").translate(_BRACKETS)
-    return [pair.strip("()").replace(",", "-") for pair in bare.split("),(")]
+    return _PAIR.sub(r" \1-\2 ", text).translate(_BLANKS).split()
 
 
 def parse_links(text: str) -> Links:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from attnviz import Attention, AttnvizError, alignment_error, read_attention
 from attnviz.analysis.gold import linkable_words, links_text
 from attnviz.commands.program import main
+from attnviz.importing.attention_reader import read_bytes
 
 SOURCES = ["she reads old books", "no", "we saw two boats"]
 TARGETS = ["elle lit de vieux livres", "non", "nous avons vu deux bateaux"]
@@ -455,3 +459,38 @@ def test_gold_links_in_xml_are_refused(
         lines += [f'<s id="{number}">', f"<english>{source}</english>", f"<czech>{target}</czech>"]
         lines += [f"<sure>{pairs}</sure>", "<possible></possible>", "</s>"]
     assert "XML" in _refused(capsys, _file(tmp_path / "gold.wa", [*lines, f"</{root}>"]))
+
+
+@settings(max_examples=50)
+@given(st.text(alphabet="({ })0123456789ab NULL", max_size=400))
+def test_any_third_line_of_giza_is_read_or_refused(words: str) -> None:
+    text = f"# Sentence pair (1) source length 1 target length 1 alignment score : 0.1\nb\nNULL ({{ }}) {words}\n"
+    with suppress(AttnvizError):
+        (record,) = read_bytes(text.encode())
+        assert record.source_text == words.split(" ")[0]
+
+
+def test_damaged_and_blank_pairs_do_not_stop_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = ["a b ||| c d ||| 0-0 1-1", "e ||| f ||| 0-0", "g h ||| i ||| 1-0"]
+    lines = [good[0], " ||| euh ||| ", good[1], "no fields at all", good[2], *good * 8]
+    file = str(tmp_path / "file")
+    Path(file).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert main(["attention", file, "-o", str(tmp_path / "made.pharaoh")]) == 0
+    said = capsys.readouterr().err
+    assert "pairs have a blank line" in said
+    assert ": 2." in said
+    assert "Left out: Pair 4: Line 4: “no fields at all”" in said
+    made = (tmp_path / "made.pharaoh").read_text(encoding="utf-8").split("\n")
+    assert [bool(line) for line in made[:5]] == [True, False, True, False, True]
+    assert len(made) == len(lines) + 1
+    assert main(["attention", file, "--sentence", "4"]) == 2
+    assert "Line 4" in capsys.readouterr().err
+
+
+def test_exponential_line_of_giza_is_refused_at_once() -> None:
+    digits = "1" * 60
+    text = f"# Sentence pair (1) source length 1 target length 1 score : 1\nb\nNULL ({{ }}) a ({{ {digits} x }})\n"
+    with pytest.raises(AttnvizError):
+        list(read_bytes(text.encode()))
+    with pytest.raises(AttnvizError):
+        list(read_bytes(("9" * 100_000 + "-0\n").encode()))

@@ -143,7 +143,7 @@ _CHECKS: Mapping[str, Callable[[str], object]] = {
     "score": lambda text: is_number(text) or text.lstrip("-") in ("inf", "nan"),
     "logged": _LOGGED_SCORE.fullmatch,
     "links": _are_links,
-    "sure": are_links,
+    "sure": _are_links,
     "possible": _are_links,
     "alignment": lambda text: _are_links(text) or _are_groups(text),
     "positions": lambda text: _are_links(text) or _are_groups(text) or all(map(_ID.fullmatch, text.split())),
@@ -296,7 +296,8 @@ def read_lines(content: Content, _: int | None = None, *, name: str | None = Non
     fitting = list[tuple[Layout, list[Item]]]()
     for layout in LAYOUTS:
         items = _items(layout, content) if name in (None, layout.name) else None
-        if items and any(item.fields and any(map(item.fields.get, _LINKED)) for item in items):
+        needed = ("sure",) if "sure" in layout.form else _LINKED
+        if items and any(item.fields and any(map(item.fields.get, needed)) for item in items):
             fitting.append((layout, items))
     if not fitting:
         if name is None and content.filled and all(_is_model_row(line.split()) for _, line in content.filled):
