@@ -104,8 +104,8 @@ def test_special_tokens_are_no_words(
     if first != LINKS[0]:  # where weights are scored, a word that attends most to a special token has a link too
         files.append(path)
     for file in files:
-        for given in (gold, worded):
-            assert alignment_error(file, given).aer == 0
+        for own in (gold, worded):
+            assert alignment_error(file, own).aer == 0
             capsys.readouterr()
             assert main(["attention", str(file), "--compare", str(given)]) == 0
             assert "between the files: 0.000" in capsys.readouterr().out
