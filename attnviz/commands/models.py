@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import functools
+import hashlib
 import json
-import logging
 import os
 import shutil
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 from attnviz import AttnvizError
+from attnviz.deadlines import with_deadline
+from attnviz.files import remove_abandoned, replace_bytes
 from attnviz.installed_models import installed_detectors, installed_models, user_models
+from attnviz.model_folder import CONFIG
 
 SUMMARY = "list the models, and copy or fetch models"
 ADDRESS_VARIABLE = "ATTNVIZ_MODELS_URL"
 """Environment variable of the web address that models are fetched from."""
 PUBLISHED = Path(__file__).resolve().parents[1] / "published_models.json"
 """For each published model, the size in bytes and the SHA-256 of its files."""
+_PATIENCE = 60.0
+"""Seconds that a server may take to begin to send a file, or between two parts of it."""
+_SLOWEST = 10_000
+"""Bytes a second of the slowest connection."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -60,11 +71,13 @@ def run(options: argparse.Namespace) -> None:
             raise AttnvizError(f"There is no model {name}. The models are: {', '.join(sorted(known))}.")
     for name in options.names:
         folder = options.to / name
-        if folder.exists() and any(folder.iterdir()):
+        begun = folder.is_dir() and name not in installed and _is_begun(folder, published[name])
+        if not begun and folder.exists() and any(folder.iterdir()):
             raise AttnvizError(f"The folder {folder} exists already. Delete it, or choose another folder with --to.")
         if name in installed:
             shutil.copytree(installed[name], folder, dirs_exist_ok=True)
         else:
+            folder.mkdir(parents=True, exist_ok=True)
             _fetch(name, published[name], folder, options.address)
         print(f"{name} is in {folder}")
 
@@ -84,31 +97,55 @@ def _list(published: dict[str, dict[str, Any]], installed: dict[str, Path]) -> N
 
 
 def _fetch(name: str, files: dict[str, Any], folder: Path, address: str | None) -> None:
-    """Fetch the `files` of a model into `folder`, and check their digests."""
+    """Fetch the `files` of a model into `folder`, where some may be already, and check their digests."""
     if not address:
         raise AttnvizError(
             f"The model {name} is not installed, and no address to fetch it from is set. Give the address with --from "
             f"or in the environment variable {ADDRESS_VARIABLE}. You can also copy the folder of the model into "
             f"{folder.parent}."
         )
-    import pooch
-    from requests import RequestException
+    if not address.startswith(("http://", "https://")):
+        raise AttnvizError(f"{address} is no web address. A web address begins with http:// or https://.")
+    for file in sorted(files, key=lambda file: file == CONFIG):  # a folder with a config is a model
+        size, digest = int(files[file]["bytes"]), files[file]["sha256"]
+        if (folder / file).exists():
+            continue
+        url = f"{address.rstrip('/')}/{name}/{file}"
+        try:
+            content = with_deadline(_PATIENCE + size / _SLOWEST, functools.partial(_content, url, size))
+        except (OSError, HTTPException) as error:
+            reason = "it sends too slowly" if isinstance(error, TimeoutError) else error
+            raise AttnvizError(
+                f"The model {name} could not be fetched from {address}: {reason}. Check the address and the network, "
+                f"or copy the folder of the model into {folder.parent}."
+            ) from error
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise AttnvizError(
+                f"The file {file} of the model {name} at {address} is not the published one. Ask for the model at "
+                "another address."
+            )
+        replace_bytes(folder / file, content)
 
-    pooch.get_logger().setLevel(logging.WARNING)
-    registry = {file: f"sha256:{stated['sha256']}" for file, stated in files.items()}
-    fetcher = pooch.create(path=folder, base_url=f"{address.rstrip('/')}/{name}/", registry=registry)
+
+def _content(url: str, size: int) -> bytes:
+    """Return the first `size` bytes at a web address, and one more if there are more; raise OSError where that fails.
+
+    They are as sent: a compressed body is not unpacked.
+    """
     try:
-        for file in sorted(files, key=lambda file: file == "config.json"):  # a folder with a config is a model
-            fetcher.fetch(file, downloader=pooch.HTTPDownloader(progressbar=False, timeout=60))
-    except RequestException as error:
-        raise AttnvizError(
-            f"The model {name} could not be fetched from {address}: {error}. Check the address and the network, or "
-            f"copy the folder of the model into {folder.parent}."
-        ) from error
-    except ValueError as error:  # pooch's error for a wrong digest and for an unknown protocol
-        raise AttnvizError(
-            f"A file of the model {name} at {address} is not the published one: {error}. Ask for the model at another "
-            "address."
-        ) from error
-    except OSError as error:
-        raise AttnvizError(f"The model {name} cannot be stored in {folder}: {error}.") from error
+        with urlopen(url, timeout=_PATIENCE) as response:  # noqa: S310  `_fetch` accepts only web addresses
+            content: bytes = response.read(size + 1)
+    except HTTPError as error:
+        with error:  # it holds the connection open
+            raise OSError(f"the server answers {error.code} {error.reason}") from None
+    return content
+
+
+def _is_begun(folder: Path, files: dict[str, Any]) -> bool:
+    """Return whether a folder has only files of a model that were fetched, and not all: then fetching goes on."""
+    remove_abandoned(folder)
+    there = [path.name for path in folder.iterdir()]
+    return CONFIG not in there and all(
+        name in files and hashlib.sha256((folder / name).read_bytes()).hexdigest() == files[name]["sha256"]
+        for name in there
+    )

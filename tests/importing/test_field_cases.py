@@ -107,7 +107,7 @@ def test_special_tokens_are_no_words(
         for own in (gold, worded):
             assert alignment_error(file, own).aer == 0
             capsys.readouterr()
-            assert main(["attention", str(file), "--compare", str(given)]) == 0
+            assert main(["attention", str(file), "--compare", str(own)]) == 0
             assert "between the files: 0.000" in capsys.readouterr().out
 
 
