@@ -22,6 +22,8 @@ FAMILIES: Mapping[str, str] = {
     "opennmt": "OpenNMT-py",
 }
 """Name of each program, for display."""
+NEVER_EMPTY = ("joey", "fairseq")
+"""Programs whose search does not end a translation before its first word."""
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "family": tuple(FAMILIES),
     "cell": ("gru", "lstm"),

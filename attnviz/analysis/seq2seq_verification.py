@@ -308,8 +308,8 @@ def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     shapes: dict[str, tuple[int, ...]] = {
         "encoder.embedding.weight": (int(config["source_vocabulary_size"]), source_words),
         "decoder.embedding.weight": (vocabulary, words),
-        "decoder.output.bias": (vocabulary,),
         "decoder.output.weight": (vocabulary, n + context_size + words if config["readout"] == "joined" else n),
+        "decoder.output.bias": (vocabulary,),
     }
     if config["attention"] == "location":
         shapes["decoder.place.weight"] = (int(config["source_length"]), units)

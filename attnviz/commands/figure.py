@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,6 +158,9 @@ def run(options: argparse.Namespace) -> None:
     from attnviz.export.files import FigureOptions, check_ending, save, uses_weights
 
     ending = check_ending(options.output)  # check before loading a model
+    if options.checkpoint:
+        _draw_checkpoint(options)
+        return
     face: Face = options.face or "before"
     if ending == "pharaoh" and face == "difference":
         raise AttnvizError(
@@ -224,6 +228,19 @@ def _check(options: argparse.Namespace) -> None:
         )
 
 
+def _draw_checkpoint(options: argparse.Namespace) -> None:
+    """Import a checkpoint to a temporary folder, and draw with this model; print remarks on how it was read."""
+    from attnviz.importing.family import load_checkpoint, write_checkpoint
+
+    checkpoint = load_checkpoint(options.checkpoint)
+    for remark in checkpoint.remarks:
+        print(remark, file=sys.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / checkpoint.name
+        write_checkpoint(checkpoint, model)
+        run(argparse.Namespace(**{**vars(options), "checkpoint": None, "model": model}))
+
+
 def _drawn_objects(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
     """Return what is drawn, and for a saved trace also its what-ifs."""
     from attnviz.trace import WhatIfs
@@ -231,7 +248,7 @@ def _drawn_objects(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
     if options.trace:
         what_ifs = WhatIfs.load(options.trace)
         return with_heads(what_ifs.first, options), what_ifs
-    if options.attention or options.checkpoint:
+    if options.attention:
         return with_heads(_attention(options), options), None
     trace = load_translator(options).translate(
         options.text, beam=1 if options.target else options.beam, target=options.target
@@ -240,19 +257,12 @@ def _drawn_objects(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
 
 
 def _attention(options: argparse.Namespace) -> Attention:
-    """Return the attention in a file of another program, or of a checkpoint; print remarks on how the file was read."""
+    """Return the attention in a file of another program; print remarks on how the file was read."""
     from attnviz.importing.attention_reader import read_attention
     from attnviz.wording.imported_attention import remark_sentences
 
     if options.face not in (None, "before"):
         raise AttnvizError("Posterior attention cannot be computed from attention weights alone. Leave out --face.")
-    if options.checkpoint:
-        from attnviz.importing.family import load_checkpoint
-
-        checkpoint = load_checkpoint(options.checkpoint)
-        for remark in checkpoint.remarks:
-            print(remark, file=sys.stderr)
-        return checkpoint.attention(options.text, options.target)
     records = read_attention(options.attention)
     with locate_errors(f"{options.attention}, sentence {options.sentence}"):
         pair = records.pair_numbered(options.sentence)

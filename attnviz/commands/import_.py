@@ -56,8 +56,8 @@ def run(options: argparse.Namespace) -> None:
     write_checkpoint(checkpoint, options.output, half=options.half)
     weights = sum(array.size for array in checkpoint.weights.values())
     print(
-        f"{options.output}: {checkpoint.family}, {weights:,} weights, {len(checkpoint.source.tokens):,} source and "
-        f"{len(checkpoint.target.tokens):,} target tokens"
+        f"{options.output}: {checkpoint.family}, {weights:,} weights, {len(checkpoint.source):,} source and "
+        f"{len(checkpoint.target):,} target tokens"
     )
     for remark in checkpoint.remarks:
         print(remark)

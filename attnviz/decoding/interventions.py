@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnviz.errors import AttnvizError
+from attnviz.imported_families import NEVER_EMPTY
 from attnviz.languages import gettext
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS
@@ -39,12 +40,20 @@ def energy_change(interventions: Iterable[Intervention], step: int) -> Callable[
     return change if acting else None
 
 
-def constrained(log_probabilities: Tensor, words: Mapping[int, int], step: int) -> Tensor:
+def first_end(words: Mapping[int, int], family: str) -> int:
+    """Return the first 0-based step at which a translation may end: after the last forced word.
+
+    The search of some programs, by the `family` of an imported translator, never ends before the first word.
+    """
+    return max(max(words, default=-1) + 1, int(family in NEVER_EMPTY))
+
+
+def constrained(log_probabilities: Tensor, words: Mapping[int, int], step: int, first_end: int) -> Tensor:
     """Return `log_probabilities` (S, k, K) of 0-based `step`.
 
-    Where a word is forced, all other pieces are -inf; before a later forced word, EOS is -inf.
+    Where a word is forced, all other pieces are -inf; before `first_end`, EOS is -inf.
     """
-    if step > max(words, default=-1):
+    if step >= first_end:
         return log_probabilities
     if step not in words:
         masked = log_probabilities.clone()

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from attnviz.arguments import check_whole
-from attnviz.decoding.interventions import check_limit, check_reached, constrained, energy_change
+from attnviz.decoding.interventions import check_limit, check_reached, constrained, energy_change, first_end
 from attnviz.languages import gettext
 from attnviz.network.output import OutputLayer, largest_logit
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
@@ -166,11 +166,12 @@ def search(
     previous = torch.full((len(limits), 1), BOS, device=device)
     totals = torch.zeros(len(limits), 1, device=device)
     check_limit(words := forced_words(interventions), min(limits))
+    end = first_end(words, getattr(decoder.config, "family", ""))
     for length in itertools.count(1):
         step, state = decoder.step(memory, state, previous, energy_change(interventions, length - 1))
         must_end = [sentence.limit <= length for sentence in active]
         likely = decoder.output.log_probabilities(step.readout.flatten(0, 1)).view(*previous.shape, vocabulary)
-        scores, choices = _continuations(constrained(likely, words, length - 1), totals, must_end, beam, unk)
+        scores, choices = _continuations(constrained(likely, words, length - 1, end), totals, must_end, beam, unk)
         lists = zip(active, scores.tolist(), choices.tolist(), strict=True)
         continuations = [sentence.extend(s, p, vocabulary, beam, length_penalty) for sentence, s, p in lists]
         if growth is not None:
@@ -340,14 +341,14 @@ def greedy(
     """
     words = forced_words(interventions)
     check_limit(words, min(limits))
-    last_forced = max(words, default=-1)
+    end = first_end(words, getattr(decoder.config, "family", ""))
     targets: list[list[int]] = [[] for _ in limits]
     sentences = list(range(len(limits)))
     state, previous = decoder.start(memory), [BOS] * len(limits)
     for i in itertools.count():
         ids = torch.tensor(previous, device=memory.annotations.device)[:, None]
         step, state = decoder.step(memory, state, ids, energy_change(interventions, i))
-        first = EOS if i > last_forced else EOS + 1  # no translation ends before a forced word
+        first = EOS if i >= end else EOS + 1
         likeliest = _likeliest(decoder.output, step, first, UNK if unk else None, sentences, history)
         previous = [words[i]] * len(sentences) if i in words else likeliest
         for row, sentence in enumerate(sentences):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,31 +35,12 @@ _JOEYS = {"source": "src_vocab.txt", "target": "trg_vocab.txt"}
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """Tokens of one language, in the order of their ids."""
 
-    tokens: tuple[str, ...]
-    ids: Mapping[str, int]
+    tokens: Sequence[str]
     name: str
     """Path of its file, for error messages."""
-
-    def special(self, *names: str) -> int:
-        """Return the id of the first of `names` in the vocabulary; raise AttnvizError where it has none of them."""
-        token_id = next((self.ids[name] for name in names if name in self.ids), None)
-        if token_id is None:
-            raise AttnvizError(
-                gettext(
-                    "The vocabulary {name} must contain at least one of the tokens {tokens}.",
-                    name=self.name,
-                    tokens=", ".join(names),
-                )
-            )
-        return token_id
-
-    def known_token(self, token: str) -> str | None:
-        """Return `token`, or its lowercase form, if the vocabulary has it; None otherwise."""
-        return next((form for form in (token, token.lower()) if form in self.ids), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,7 +329,12 @@ def vocabulary_of(tokens: Sequence[Any], name: str) -> Vocabulary:
         raise AttnvizError(
             gettext("The vocabulary {name} is damaged ({error}).", name=name, error="tokens must be texts")
         )
-    return Vocabulary(tuple(tokens), {token: i for i, token in reversed(list(enumerate(tokens)))}, name)
+    return Vocabulary(tokens, name)
+
+
+def fields_of(options: object) -> Mapping[str, Any]:
+    """Return the fields of options that a program stored as a mapping or namespace; empty for other values."""
+    return options if isinstance(options, Mapping) else getattr(options, "__dict__", {})
 
 
 def _tokens_in_order(value: Any) -> Sequence[str]:

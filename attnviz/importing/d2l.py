@@ -15,56 +15,58 @@ name: 9 by default in the edition 1.0, 10 in earlier ones. The folder needs thre
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from attnviz.importing.checkpoint import Stored
-from attnviz.importing.recurrent_run import Checkpoint, assembled, put_behind, rnn_names, under_our_names
+from attnviz.importing.program import Program, Weights, rnn_names
 from attnviz.importing.unsupported import d2l_way_out
 from attnviz.languages import gettext
 
-IDENTIFYING_TENSOR = "decoder.attention.W_k.weight"
-"""Tensor whose presence identifies a checkpoint of this book; its other translators have no such tensor."""
 _NEWER = "encoder.rnn.rnn.weight_ih_l0"
 """Tensor that the edition 1.0 has, but no earlier one."""
-_LENGTHS = {True: 9, False: 10}
-"""Default of `num_steps`, by whether the edition is 1.0."""
-_NAMES = {
-    "encoder.embedding.weight": "encoder.embedding.weight",
-    "decoder.embedding.weight": "decoder.embedding.weight",
-    "decoder.attention.W_q.weight": "decoder.query.weight",
-    "decoder.attention.W_k.weight": "decoder.key.weight",
-    "decoder.attention.w_v.weight": "decoder.score",
-    "decoder.dense.weight": "decoder.output.weight",
-    "decoder.dense.bias": "decoder.output.bias",
-    **rnn_names("decoder.rnn.{gate}_l{layer}{way}", "decoder"),
-}
 
 
-def load(stored: Stored) -> Checkpoint:
-    """Return the translator in a folder with source.txt and target.txt.
+def _default_length(stored: Stored) -> int:
+    """Return the default of `num_steps` in the edition of the checkpoint."""
+    return 9 if _NEWER in stored.tensors else 10
 
-    Raise AttnvizError, naming what was found, where the structure differs.
-    """
-    newer, export = _NEWER in stored.tensors, d2l_way_out()
-    encoder = "encoder.rnn.rnn.{gate}_l{layer}{way}" if newer else "encoder.rnn.{gate}_l{layer}{way}"
-    names = _NAMES | rnn_names(encoder, "encoder")
-    weights = under_our_names(stored.tensors, names, export)
-    # The program puts the context before the word.
-    put_behind(weights, "decoder.rnn.weight_ih_l0", weights["decoder.key.weight"].shape[1])
-    length = _LENGTHS[newer] if stored.padded_length is None else stored.padded_length
-    settings, weights = assembled(
-        weights,
-        names,
-        export,
-        family="d2l",
-        attention="additive",
-        query="previous",
-        first_state="layers",
-        readout="state",
-        source_length=length,
+
+def _adapt(stored: Stored, _: Weights) -> Mapping[str, Any]:
+    return {"source_length": _default_length(stored) if stored.padded_length is None else stored.padded_length}
+
+
+def _remarks(stored: Stored) -> Sequence[str]:
+    if stored.padded_length is not None:
+        return ()
+    return (
+        gettext(
+            "The encoder also reads padding: sentences are padded to {length} tokens, the default of num_steps in this "
+            "edition of d2l.ai. If your data had another num_steps, give that number with --padded-length.",
+            length=_default_length(stored),
+        ),
     )
-    remark = gettext(
-        "The encoder also reads padding: sentences are padded to {length} tokens, the default of num_steps in this "
-        "edition of d2l.ai. If your data had another num_steps, give that number with --padded-length.",
-        length=length,
-    )
-    remarks = (remark,) if stored.padded_length is None else ()
-    return Checkpoint(settings, weights, *stored.vocabularies(), stored.name, remarks=remarks)
+
+
+PROGRAM = Program(
+    family="d2l",
+    # The other translators of the book have no such tensor.
+    identifying_tensor="decoder.attention.W_k.weight",
+    names={
+        "encoder.embedding.weight": "encoder.embedding.weight",
+        "decoder.embedding.weight": "decoder.embedding.weight",
+        "decoder.attention.W_q.weight": "decoder.query.weight",
+        "decoder.attention.W_k.weight": "decoder.key.weight",
+        "decoder.attention.w_v.weight": "decoder.score",
+        "decoder.dense.weight": "decoder.output.weight",
+        "decoder.dense.bias": "decoder.output.bias",
+        **rnn_names("encoder.rnn.rnn.{gate}_l{layer}{way}", "encoder"),
+        **rnn_names("encoder.rnn.{gate}_l{layer}{way}", "encoder"),
+        **rnn_names("decoder.rnn.{gate}_l{layer}{way}", "decoder"),
+    },
+    settings={"attention": "additive", "query": "previous", "first_state": "layers", "readout": "state"},
+    context_first="decoder.rnn.weight_ih_l0",
+    adapt=_adapt,
+    remarks=_remarks,
+    export=d2l_way_out,
+)

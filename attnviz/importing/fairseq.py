@@ -20,73 +20,28 @@ from typing import Any
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.checkpoint import Array, Stored, Vocabulary, read_lines, vocabulary_of
-from attnviz.importing.recurrent_run import Checkpoint, assembled, put_behind, rnn_names, under_our_names
+from attnviz.importing.checkpoint import Stored, Vocabulary, fields_of, read_lines, vocabulary_of
+from attnviz.importing.program import Program, Weights, rnn_names
 from attnviz.importing.unsupported import fairseq_way_out
 from attnviz.languages import gettext
 
-IDENTIFYING_TENSOR = "encoder.lstm.weight_ih_l0"
-"""Tensor whose presence identifies a checkpoint of this program."""
 _SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 """Tokens before those of a dictionary's file."""
 _FLAG = " #fairseq:overwrite"
-_NAMES = {
-    "encoder.embed_tokens.weight": "encoder.embedding.weight",
-    "decoder.embed_tokens.weight": "decoder.embedding.weight",
-    "decoder.encoder_hidden_proj.weight": "decoder.bridge.weight",
-    "decoder.encoder_hidden_proj.bias": "decoder.bridge.bias",
-    "decoder.encoder_cell_proj.weight": "decoder.memory_bridge.weight",
-    "decoder.encoder_cell_proj.bias": "decoder.memory_bridge.bias",
-    "decoder.attention.input_proj.weight": "decoder.key.weight",
-    "decoder.attention.output_proj.weight": "decoder.readout.weight",
-    "decoder.additional_fc.weight": "decoder.between.weight",
-    "decoder.additional_fc.bias": "decoder.between.bias",
-    "decoder.fc_out.weight": "decoder.output.weight",
-    "decoder.fc_out.bias": "decoder.output.bias",
-    **rnn_names("encoder.lstm.{gate}_l{layer}{way}", "encoder"),
-    **rnn_names("decoder.layers.{layer}.{gate}{way}", "decoder"),
-}
 
 
-def load(stored: Stored) -> Checkpoint:
-    """Return the translator in a folder with two dictionaries.
-
-    Raise AttnvizError, naming what was found, where a dictionary is missing or the structure differs.
-    """
-    export = fairseq_way_out()
-    weights = under_our_names(stored.tensors, _NAMES, export)
-    if "decoder.output.weight" not in weights and "decoder.embedding.weight" in weights:
-        weights["decoder.output.weight"] = weights["decoder.embedding.weight"]  # shared
-    _multiply_between(weights)
-    if (key := weights.get("decoder.key.weight")) is not None:
-        weights["decoder.key.weight"] = key.T  # s . (W h) is (W s) . h
-        put_behind(weights, "decoder.readout.weight", len(key))  # the program puts the context before the state
-    settings, weights = assembled(
-        weights,
-        _NAMES,
-        export,
-        family="fairseq",
-        attention="general",
-        query="new",
-        first_state="projected" if "decoder.bridge.weight" in weights else "layers",
-        readout="tanh",
-    )
-    source, target = _dictionaries(stored)
-    checkpoint = Checkpoint(settings, weights, source, target, stored.name)
-    weights["decoder.embedding.weight"] = weights["decoder.embedding.weight"].copy()
-    weights["decoder.embedding.weight"][target.ids["<s>"]] = weights["decoder.embedding.weight"][target.ids["</s>"]]
-    return checkpoint
-
-
-def _multiply_between(weights: dict[str, Array]) -> None:
+def _adapt(_: Stored, weights: Weights) -> Mapping[str, Any]:
     """Multiply the layer between readout and output layer, if there is one, into the output layer."""
-    between, bias = weights.pop("decoder.between.weight", None), weights.pop("decoder.between.bias", None)
-    output = weights.get("decoder.output.weight")
-    if between is not None and output is not None and output.shape[1] == len(between):
+    output = weights.setdefault("decoder.output.weight", weights["decoder.embedding.weight"])  # shared
+    between = weights.get("decoder.between.weight")
+    if between is not None and output.shape[1] == len(between):
+        del weights["decoder.between.weight"]
         weights["decoder.output.weight"] = output @ between
-        if bias is not None:
-            zero = np.zeros(len(output))
-            weights["decoder.output.bias"] = weights.get("decoder.output.bias", zero) + output @ bias
+        if "decoder.between.bias" in weights:
+            bias = output @ weights.pop("decoder.between.bias")
+            weights["decoder.output.bias"] = weights.get("decoder.output.bias", np.zeros(len(output))) + bias
+    weights["decoder.key.weight"] = weights["decoder.key.weight"].T  # s . (W h) is (W s) . h
+    return {"first_state": "projected" if "decoder.bridge.weight" in weights else "layers"}
 
 
 def _dictionaries(stored: Stored) -> tuple[Vocabulary, Vocabulary]:
@@ -110,12 +65,9 @@ def _dictionaries(stored: Stored) -> tuple[Vocabulary, Vocabulary]:
 
 def _languages(extras: Mapping[str, Any]) -> tuple[str, str]:
     """Return source and target language, which the checkpoint names in one of two places; empty where it does not."""
-    settings = extras.get("cfg")
-    for options in (extras.get("args"), settings.get("task") if isinstance(settings, Mapping) else None):
-        fields = options if isinstance(options, Mapping) else getattr(options, "__dict__", {})
-        if isinstance(source := fields.get("source_lang"), str) and isinstance(
-            target := fields.get("target_lang"), str
-        ):
+    for fields in (fields_of(extras.get("args")), fields_of(fields_of(extras.get("cfg")).get("task"))):
+        source, target = fields.get("source_lang"), fields.get("target_lang")
+        if isinstance(source, str) and isinstance(target, str):
             return source, target
     return "", ""
 
@@ -130,3 +82,31 @@ def _dictionary(path: Path) -> Vocabulary:
             raise AttnvizError(gettext("The vocabulary {name} is damaged ({error}).", name=path, error=error))
         tokens.append(token)
     return vocabulary_of(tokens, str(path))
+
+
+PROGRAM = Program(
+    family="fairseq",
+    identifying_tensor="encoder.lstm.weight_ih_l0",
+    names={
+        "encoder.embed_tokens.weight": "encoder.embedding.weight",
+        "decoder.embed_tokens.weight": "decoder.embedding.weight",
+        "decoder.encoder_hidden_proj.weight": "decoder.bridge.weight",
+        "decoder.encoder_hidden_proj.bias": "decoder.bridge.bias",
+        "decoder.encoder_cell_proj.weight": "decoder.memory_bridge.weight",
+        "decoder.encoder_cell_proj.bias": "decoder.memory_bridge.bias",
+        "decoder.attention.input_proj.weight": "decoder.key.weight",
+        "decoder.attention.output_proj.weight": "decoder.readout.weight",
+        "decoder.additional_fc.weight": "decoder.between.weight",
+        "decoder.additional_fc.bias": "decoder.between.bias",
+        "decoder.fc_out.weight": "decoder.output.weight",
+        "decoder.fc_out.bias": "decoder.output.bias",
+        **rnn_names("encoder.lstm.{gate}_l{layer}{way}", "encoder"),
+        **rnn_names("decoder.layers.{layer}.{gate}{way}", "decoder"),
+    },
+    settings={"attention": "general", "query": "new", "readout": "tanh"},
+    context_first="decoder.readout.weight",
+    adapt=_adapt,
+    vocabularies=_dictionaries,
+    start=lambda _: "</s>",
+    export=fairseq_way_out,
+)

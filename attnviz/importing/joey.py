@@ -13,156 +13,45 @@ its recurrent decoder always uses tanh.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
 
-from attnviz.analysis.cells import names
 from attnviz.errors import AttnvizError
-from attnviz.imported_families import completed
-from attnviz.importing.checkpoint import Array, Stored, Vocabulary
-from attnviz.importing.recurrent_run import Checkpoint, check_shapes, other_structure, renamed
+from attnviz.importing.checkpoint import Stored
+from attnviz.importing.program import Program, Weights, rnn_names
 from attnviz.languages import gettext
 
-IDENTIFYING_TENSOR = "src_embed.lut.weight"
-"""Tensor whose presence identifies a Joey NMT checkpoint."""
-ACTIVATION = "tanh"
-_STARTS = ("bridge", "last", "zero")
-_NAMES = {
-    IDENTIFYING_TENSOR: "encoder.embedding.weight",
-    "trg_embed.lut.weight": "decoder.embedding.weight",
-    "decoder.bridge_layer.weight": "decoder.bridge.weight",
-    "decoder.bridge_layer.bias": "decoder.bridge.bias",
-    "decoder.attention.key_layer.weight": "decoder.key.weight",
-    "decoder.attention.query_layer.weight": "decoder.query.weight",
-    "decoder.att_vector_layer.weight": "decoder.readout.weight",
-    "decoder.att_vector_layer.bias": "decoder.readout.bias",
-    "decoder.output_layer.weight": "decoder.output.weight",
-}
-"""Names of Joey NMT's tensors, and the names used here."""
+_ACTIVATION = "tanh"
 
 
-def load(stored: Stored) -> Checkpoint:
-    """Return the translator in a folder of Joey NMT's trainer.
-
-    Raise AttnvizError, naming what was found and what is supported, where the structure differs.
-    """
-    return joey_model(stored.tensors, _settings(stored.folder / "config.yaml"), *stored.vocabularies(), stored.name)
-
-
-def joey_model(
-    tensors: Mapping[str, Array], settings: Mapping[str, Any], source: Vocabulary, target: Vocabulary, name: str
-) -> Checkpoint:
-    """Return the translator with these tensors, given the `model` section of Joey NMT's config.yaml.
-
-    Raise AttnvizError, naming what was found and what is supported, where the structure differs.
-    """
-    encoder, decoder = (settings.get(side) or {} for side in ("encoder", "decoder"))
-    first = decoder.get("init_hidden", "bridge")
-    layers = _check(tensors, decoder.get("activation", ACTIVATION), first)
-    scaled = [bool((side.get("embeddings") or {}).get("scale", False)) for side in (encoder, decoder)]
-    weights, additive = renamed(tensors, _NAMES), "decoder.attention.query_layer.weight" in tensors
-    (sources, read), (targets, word) = (tensors[f"{side}_embed.lut.weight"].shape for side in ("src", "trg"))
-    units, hidden = len(weights["decoder.key.weight"]), tensors["decoder.rnn.weight_hh_l0"].shape[1]
-    cells = [
-        "gru" if len(one) == 3 * one.shape[1] else "lstm"
-        for one in (tensors[f"{side}.rnn.weight_hh_l0"] for side in ("encoder", "decoder"))
-    ]
-    # Joey NMT has no such biases; zeros let it share the equations of the other families.
-    weights |= {"decoder.key.bias": np.zeros(units), "decoder.output.bias": np.zeros(targets)}
-    if additive:
-        weights["decoder.score"] = tensors["decoder.attention.energy_layer.weight"].ravel()
-    chosen = {
-        "family": "joey",
-        "vocabulary_size": targets,
-        "source_vocabulary_size": sources,
-        "embedding_size": word,
-        "source_embedding_size": read,
-        "encoder_size": tensors["encoder.rnn.weight_hh_l0"].shape[1],
-        "hidden_size": hidden,
-        "alignment_size": units,
-        "cell": cells[1],
-        "encoder_cell": cells[0],
-        "encoder_layers": layers[0],
-        "layers": layers[1],
-        "attention": "additive" if additive else "general",
-        "first_state": first,
-        "input_feeding": tensors["decoder.rnn.weight_ih_l0"].shape[1] > word,
-        "source_scaled": scaled[0],
-        "target_scaled": scaled[1],
-    }
-    return Checkpoint(completed(chosen), weights, source, target, name)
-
-
-def _check(weights: Mapping[str, Array], activation: object, start: object) -> tuple[int, int]:
-    """Return the numbers of encoder and decoder layers; raise AttnvizError where the structure differs."""
-    if activation != ACTIVATION or start not in _STARTS:
-        reason = gettext(
-            "its activation is {activation} and its init_hidden is {start}",
-            activation=repr(activation)[:20],
-            start=repr(start)[:20],
+def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
+    """Return the settings that the configuration names; raise AttnvizError as `_model_section`."""
+    encoder, decoder = _model_section(stored.folder / "config.yaml")
+    activation, start = decoder.get("activation", _ACTIVATION), decoder.get("init_hidden", "bridge")
+    if activation != _ACTIVATION or start not in ("bridge", "last", "zero"):
+        raise ValueError(
+            gettext(
+                "its activation is {activation} and its init_hidden is {start}",
+                activation=repr(activation)[:20],
+                start=repr(start)[:20],
+            )
         )
-        raise other_structure(reason)
-    layers = [
-        sum(f"{side}.rnn.weight_hh_l{layer}" in weights for layer in range(64)) for side in ("encoder", "decoder")
-    ]
-    shapes = (
-        _shapes(weights, layers, str(start))
-        if IDENTIFYING_TENSOR in weights and all(layers)
-        else {IDENTIFYING_TENSOR: ()}
+    source_scaled, target_scaled = (
+        bool((side.get("embeddings") or {}).get("scale", False)) for side in (encoder, decoder)
     )
-    check_shapes(weights, shapes)
-    return layers[0], layers[1]
-
-
-def _shapes(weights: Mapping[str, Array], layers: Sequence[int], start: str) -> dict[str, tuple[int, ...]]:
-    """Return the shape that each tensor must have, from the sizes of a few of them."""
-
-    def size(name: str, axis: int) -> int:
-        shape = weights[name].shape if name in weights else ()
-        return int(shape[axis]) if len(shape) == 2 else 0
-
-    hidden, state = size("encoder.rnn.weight_hh_l0", 1), size("decoder.rnn.weight_hh_l0", 1)
-    (sources, read), (targets, word) = (
-        (size(f"{side}_embed.lut.weight", 0), size(f"{side}_embed.lut.weight", 1)) for side in ("src", "trg")
-    )
-    units = size("decoder.attention.key_layer.weight", 0)
-    gates = {"encoder": size("encoder.rnn.weight_hh_l0", 0), "decoder": size("decoder.rnn.weight_hh_l0", 0)}
-    fed = word if size("decoder.rnn.weight_ih_l0", 1) == word else word + state
-    shapes: dict[str, tuple[int, ...]] = {
-        IDENTIFYING_TENSOR: (sources, read),
-        "trg_embed.lut.weight": (targets, word),
-        "decoder.att_vector_layer.weight": (state, state + 2 * hidden),
-        "decoder.att_vector_layer.bias": (state,),
-        "decoder.output_layer.weight": (targets, state),
-        "decoder.attention.key_layer.weight": (units, 2 * hidden),
+    return {
+        "attention": "additive" if "decoder.query.weight" in weights else "general",
+        "first_state": start,
+        "source_scaled": source_scaled,
+        "target_scaled": target_scaled,
     }
-    if "decoder.attention.query_layer.weight" in weights:
-        shapes |= {
-            "decoder.attention.query_layer.weight": (units, state),
-            "decoder.attention.energy_layer.weight": (1, units),
-        }
-    else:
-        shapes["decoder.attention.key_layer.weight"] = (state, 2 * hidden)
-    if start == "bridge":
-        shapes |= {"decoder.bridge_layer.weight": (state, 2 * hidden), "decoder.bridge_layer.bias": (state,)}
-    for side, directions, own, first in (("encoder", ("", "_reverse"), hidden, read), ("decoder", ("",), state, fed)):
-        rows = gates[side] if gates[side] in (3 * own, 4 * own) else 3 * own
-        for layer in range(layers[side == "decoder"]):
-            input_size = first if layer == 0 else own * len(directions)
-            for direction in directions:
-                named_shapes = zip(
-                    names(layer, direction), ((rows, input_size), (rows, own), (rows,), (rows,)), strict=True
-                )
-                shapes |= {f"{side}.rnn.{name}": shape for name, shape in named_shapes}
-    return shapes
 
 
-def _settings(path: Path) -> Mapping[str, Any]:
-    """Return the `model` section of a Joey NMT configuration; raise AttnvizError where it cannot be read."""
+def _model_section(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the fields of encoder and decoder in a configuration; raise AttnvizError where it cannot be read."""
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
@@ -174,8 +63,30 @@ def _settings(path: Path) -> Mapping[str, Any]:
         )
         raise AttnvizError(message) from error
     model = content.get("model") if isinstance(content, Mapping) else None
-    sides = [model.get(side, {}) for side in ("encoder", "decoder")] if isinstance(model, Mapping) else [None]
-    plain = all(isinstance(side, Mapping) and isinstance(side.get("embeddings") or {}, Mapping) for side in sides)
-    if not isinstance(model, Mapping) or not plain:
+    sides = [model.get(side, {}) for side in ("encoder", "decoder")] if isinstance(model, Mapping) else []
+    maps = [side for side in sides if isinstance(side, Mapping) and isinstance(side.get("embeddings") or {}, Mapping)]
+    if len(maps) < 2:
         raise AttnvizError(gettext("{path} has no section “model” with an encoder and a decoder.", path=path))
-    return model
+    return maps[0], maps[1]
+
+
+PROGRAM = Program(
+    family="joey",
+    identifying_tensor="src_embed.lut.weight",
+    names={
+        "src_embed.lut.weight": "encoder.embedding.weight",
+        "trg_embed.lut.weight": "decoder.embedding.weight",
+        "decoder.bridge_layer.weight": "decoder.bridge.weight",
+        "decoder.bridge_layer.bias": "decoder.bridge.bias",
+        "decoder.attention.key_layer.weight": "decoder.key.weight",
+        "decoder.attention.query_layer.weight": "decoder.query.weight",
+        "decoder.attention.energy_layer.weight": "decoder.score",
+        "decoder.att_vector_layer.weight": "decoder.readout.weight",
+        "decoder.att_vector_layer.bias": "decoder.readout.bias",
+        "decoder.output_layer.weight": "decoder.output.weight",
+        **rnn_names("encoder.rnn.{gate}_l{layer}{way}", "encoder"),
+        **rnn_names("decoder.rnn.{gate}_l{layer}{way}", "decoder"),
+    },
+    settings={"directions": 2, "query": "new", "readout": "tanh"},
+    adapt=_adapt,
+)

@@ -19,59 +19,48 @@ are shown as padding. The folder needs the files of encoder and decoder, and the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from attnviz.importing.checkpoint import Stored
-from attnviz.importing.recurrent_run import (
-    Checkpoint,
-    assembled,
-    check_names,
-    rnn_names,
-    under_our_names,
-    unexpected_shape,
-    with_special,
-)
+from attnviz.importing.program import Program, Weights, rnn_names
 from attnviz.importing.unsupported import tutorial_way_out
 
-IDENTIFYING_TENSOR = "decoder.attn_combine.weight"
-"""Tensor whose presence identifies a checkpoint of this tutorial."""
-_WEIGHT, _BIAS = "decoder.attn.weight", "decoder.attn.bias"
-_NAMES = {
-    "encoder.embedding.weight": "encoder.embedding.weight",
-    "decoder.embedding.weight": "decoder.embedding.weight",
-    _WEIGHT: "decoder.place.weight",
-    _BIAS: "decoder.place.bias",
-    IDENTIFYING_TENSOR: "decoder.combine.weight",
-    "decoder.attn_combine.bias": "decoder.combine.bias",
-    "decoder.out.weight": "decoder.output.weight",
-    "decoder.out.bias": "decoder.output.bias",
-    **rnn_names("encoder.gru.{gate}_l{layer}{way}", "encoder"),
-    **rnn_names("decoder.gru.{gate}_l{layer}{way}", "decoder"),
-}
+
+def _adapt(_: Stored, weights: Weights) -> Mapping[str, Any]:
+    """Put the bias of each position behind its weights."""
+    place, bias = weights["decoder.place.weight"], weights["decoder.place.bias"]
+    if len(place) == len(bias):
+        del weights["decoder.place.bias"]
+        weights["decoder.place.weight"] = np.concatenate([place, bias[:, None]], axis=1)
+    return {"source_length": len(place)}
 
 
-def load(stored: Stored) -> Checkpoint:
-    """Return the translator in a folder with source.txt and target.txt.
-
-    Raise AttnvizError, naming what was found, where the structure differs.
-    """
-    export = tutorial_way_out()
-    weights = under_our_names(stored.tensors, _NAMES, export)
-    check_names([name for name in (_WEIGHT, _BIAS) if name not in stored.tensors], [], export)
-    place, bias = weights["decoder.place.weight"], weights.pop("decoder.place.bias")
-    if len(bias) != len(place):
-        raise unexpected_shape(_BIAS, bias, export)
-    weights["decoder.place.weight"] = np.concatenate([place, bias[:, None]], axis=1)
-    settings, weights = assembled(
-        weights,
-        _NAMES,
-        export,
-        family="pytorch-2017",
-        attention="location",
-        query="joined",
-        first_state="last",
-        readout="state",
-    )
-    weights, source, target = with_special(weights, *stored.vocabularies())
-    settings |= {"vocabulary_size": len(target.tokens), "source_vocabulary_size": len(source.tokens)}
-    return Checkpoint(settings, weights, source, target, stored.name)
+PROGRAM = Program(
+    family="pytorch-2017",
+    identifying_tensor="decoder.attn_combine.weight",
+    names={
+        "encoder.embedding.weight": "encoder.embedding.weight",
+        "decoder.embedding.weight": "decoder.embedding.weight",
+        "decoder.attn.weight": "decoder.place.weight",
+        "decoder.attn.bias": "decoder.place.bias",
+        "decoder.attn_combine.weight": "decoder.combine.weight",
+        "decoder.attn_combine.bias": "decoder.combine.bias",
+        "decoder.out.weight": "decoder.output.weight",
+        "decoder.out.bias": "decoder.output.bias",
+        **rnn_names("encoder.gru.{gate}_l{layer}{way}", "encoder"),
+        **rnn_names("decoder.gru.{gate}_l{layer}{way}", "decoder"),
+    },
+    settings={
+        "attention": "location",
+        "attends_padding": True,
+        "query": "joined",
+        "first_state": "last",
+        "readout": "state",
+    },
+    adapt=_adapt,
+    adds_special=True,
+    export=tutorial_way_out,
+)

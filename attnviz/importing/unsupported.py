@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from attnviz.languages import gettext
-
-
-@dataclass(frozen=True)
-class _Program:
-    """A program whose checkpoints cannot be imported."""
-
-    name: str
-    tensors: tuple[str, ...]
-    """Regular expressions, each of which the name of some tensor matches."""
-    way_out: Callable[[], str]
-    """How to get the attention out of this program."""
 
 
 def way_out() -> str:
@@ -45,34 +34,31 @@ def d2l_way_out() -> str:
     )
 
 
-def fairseq_way_out() -> str:
-    """Return how to export the attention of fairseq."""
+def _log_way_out(command: str) -> str:
+    """Return that the log of a `command` has the attention."""
     return gettext(
-        "fairseq-generate --print-alignment soft writes the attention. Open the log of fairseq-generate with the "
-        "command attnviz attention or with attnviz.read_attention()."
+        "{command} writes the attention. Open the log of {program} with the command attnviz attention or with "
+        "attnviz.read_attention().",
+        command=command,
+        program=command.partition(" -")[0],
     )
 
 
-def opennmt_way_out() -> str:
-    """Return how to export the attention of OpenNMT-py."""
-    return gettext(
-        "onmt_translate -verbose -attn_debug writes the attention. Open the log of onmt_translate with the command "
-        "attnviz attention or with attnviz.read_attention()."
-    )
-
-
-def eole_way_out() -> str:
-    """Return how to export the attention of eole."""
-    return gettext(
-        "eole predict -verbose -attn_debug writes the attention. Open the log of eole predict with the command "
-        "attnviz attention or with attnviz.read_attention()."
-    )
+fairseq_way_out = partial(_log_way_out, "fairseq-generate --print-alignment soft")
+opennmt_way_out = partial(_log_way_out, "onmt_translate -verbose -attn_debug")
+eole_way_out = partial(_log_way_out, "eole predict -verbose -attn_debug")
 
 
 def _eole_rnn_way_out() -> str:
-    """Return why an RNN of eole cannot be imported, and how to export its attention."""
     reason = gettext("An RNN of eole adds position encodings to its embeddings (position_encoding_type).")
     return f"{reason} {eole_way_out()}"
+
+
+def _marian_way_out() -> str:
+    return gettext(
+        "marian-decoder --alignment soft writes the attention. Open the output of marian-decoder with the command "
+        "attnviz attention or with attnviz.read_attention()."
+    )
 
 
 RESAVED_VOCABULARIES = """\
@@ -109,43 +95,40 @@ def option_message(option: str, export: str) -> str:
     return f"{gettext('attnviz does not support models that were trained with {option}.', option=option)} {export}"
 
 
-_PROGRAMS = (
-    _Program(
-        "Marian",
-        (r"encoder_bi_U", r"decoder_cell1_U"),
-        lambda: gettext(
-            "marian-decoder --alignment soft writes the attention. Open the output of marian-decoder with the command "
-            "attnviz attention or with attnviz.read_attention()."
-        ),
-    ),
-    _Program(
-        "a transformer of fairseq",
-        (r"encoder\.embed_tokens\..*", r"encoder\.layers\..*self_attn.*"),
+_PROGRAMS: Mapping[str, tuple[Callable[[], str], *tuple[re.Pattern[str], ...]]] = {
+    "Marian": (_marian_way_out, re.compile("encoder_bi_U"), re.compile("decoder_cell1_U")),
+    "a transformer of fairseq": (
         fairseq_way_out,
+        re.compile(r"encoder\.embed_tokens\..*"),
+        re.compile(r"encoder\.layers\..*self_attn.*"),
     ),
-    _Program(
-        "a transformer of OpenNMT-py",
-        (r"encoder\.embeddings\.make_embedding\..*", r"(encoder|decoder)\.transformer.*"),
+    "a transformer of OpenNMT-py": (
         opennmt_way_out,
+        re.compile(r"encoder\.embeddings\.make_embedding\..*"),
+        re.compile(r"(encoder|decoder)\.transformer.*"),
     ),
-    _Program("a transformer of eole", (r"src_emb\.embeddings\..*", r"(encoder|decoder)\.transformer.*"), eole_way_out),
-    _Program("eole", (r"src_emb\.embeddings\..*", r"decoder\.rnn\..*"), _eole_rnn_way_out),
-    _Program(
-        "a transformer",
-        (r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att|attention\.attention).*",),
+    "a transformer of eole": (
+        eole_way_out,
+        re.compile(r"src_emb\.embeddings\..*"),
+        re.compile(r"(encoder|decoder)\.transformer.*"),
+    ),
+    "eole": (_eole_rnn_way_out, re.compile(r"src_emb\.embeddings\..*"), re.compile(r"decoder\.rnn\..*")),
+    "a transformer": (
         way_out,
+        re.compile(r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att|attention\.attention).*"),
     ),
-)
+}
+"""Programs whose checkpoints cannot be imported.
 
-
-_TENSORS = {program.name: tuple(map(re.compile, program.tensors)) for program in _PROGRAMS}
+Each has how to export its attention, and patterns, each of which the name of some tensor matches.
+"""
 
 
 def known_message(tensors: Iterable[str]) -> str:
     """Return what program the names of these tensors belong to, and how to export its attention; empty if unknown."""
     names = list(tensors)
-    for program in _PROGRAMS:
-        if all(any(map(pattern.fullmatch, names)) for pattern in _TENSORS[program.name]):
-            found = gettext("attnviz cannot import this checkpoint of {program}.", program=program.name)
-            return f"{found} {program.way_out()}"
+    for program, (export, *patterns) in _PROGRAMS.items():
+        if all(any(map(pattern.fullmatch, names)) for pattern in patterns):
+            found = gettext("attnviz cannot import this checkpoint of {program}.", program=program)
+            return f"{found} {export()}"
     return ""

@@ -68,15 +68,6 @@ class Seq2Seq(nn.Module):
             rows.append((logits, energies))
         return torch.stack([logits for logits, _ in rows]), torch.stack([energies for _, energies in rows])
 
-    @torch.no_grad()
-    def greedy(self, source: Sequence[int], longest: int) -> list[int]:
-        seen, state = self.encoder(torch.tensor(source))
-        written = [2]
-        while len(written) <= longest and (written[-1] != 3 or len(written) == 1):
-            logits, state, _ = self.decoder(torch.tensor(written[-1]), state, seen)
-            written.append(int(logits.argmax()))
-        return written[1:]
-
 
 def write_checkpoint(folder: Path, seed: int = 0) -> Seq2Seq:
     """Write a model with its vocabularies to `folder`, and return it."""

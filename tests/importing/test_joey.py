@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError
+from attnviz import AttnvizError, Translator
+from attnviz.analysis.seq2seq_verification import recompute
 from attnviz.commands.program import main
-from attnviz.importing.bentrevett import bentrevett_model
-from attnviz.importing.checkpoint import Vocabulary
-from attnviz.importing.family import load_checkpoint
-from attnviz.importing.joey import joey_model
+from attnviz.importing.checkpoint import read_checkpoint
+from attnviz.importing.family import load_checkpoint, translator_in, write_checkpoint
 from tests.importing import bentrevett_seq2seq
-from tests.importing.bentrevett_seq2seq import Seq2Seq
 from tests.importing.joey_nmt import SOURCE, TARGET, Kind, Model, write_model
 from tests.snapshots import plain
 
@@ -38,33 +38,47 @@ KINDS = (
 )
 
 
+ORDER = [1, 0, *range(2, len(TARGET))]
+"""Ids in the peer of the tokens in attnviz, where PAD comes first."""
+
+
+def _trace(folder: Path, **options: Any) -> Any:
+    write_checkpoint(load_checkpoint(folder), folder / "mine")
+    return Translator.load(folder / "mine", device="cpu").translate(" ".join(SENTENCE), **options)
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_logits_and_weights_equal_those_of_peer(tmp_path: Path, kind: Kind) -> None:
     model = write_model(tmp_path, kind)
     logits, weights = model.force_decode([*map(SOURCE.index, SENTENCE), 3], ids := [*map(TARGET.index, WRITTEN), 3])
-    found = load_checkpoint(tmp_path).run(SENTENCE, WRITTEN)
-    assert found.target_ids == tuple(ids)
-    assert np.abs(found.logits - logits.numpy()).max() < 1e-5
-    assert np.abs(found.alignment - weights.numpy()).max() < 1e-5
+    trace, checkpoint = _trace(tmp_path, target=" ".join(WRITTEN)), load_checkpoint(tmp_path)
+    found_logits = recompute(checkpoint.weights, checkpoint.settings, trace.source_ids, trace.target_ids)["logits"]
+    assert [ORDER[place] for place in trace.target_ids] == ids
+    assert np.abs(found_logits - logits.numpy()[:, ORDER]).max() < 1e-5
+    assert np.abs(trace.alignment - weights.numpy()).max() < 1e-5
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_greedy_search_writes_likeliest_allowed_token(tmp_path: Path, seed: int) -> None:
     model = write_model(tmp_path, Kind(), seed)
-    found = load_checkpoint(tmp_path).run(SENTENCE)
-    logits, _ = model.force_decode([*map(SOURCE.index, SENTENCE), 3], found.target_ids)
+    ids = [ORDER[place] for place in _trace(tmp_path).target_ids]
+    logits, _ = model.force_decode([*map(SOURCE.index, SENTENCE), 3], ids)
     logits[:, [1, 2]] = -torch.inf
     logits[0, 3] = -torch.inf
-    assert found.target_ids == tuple(logits.argmax(dim=1).tolist())
+    *likeliest, last = logits.argmax(dim=1).tolist()
+    assert ids[:-1] == likeliest
+    assert last == 3 or len(ids) == 30
 
 
-def test_attention_of_checkpoint(tmp_path: Path) -> None:
+@pytest.mark.parametrize("beam", [1, 3])
+def test_no_search_ends_before_the_first_word(tmp_path: Path, beam: int) -> None:
     write_model(tmp_path, Kind())
-    model = load_checkpoint(tmp_path)
-    found = model.attention("Der Hund schläft .", "the dog sleeps .")
-    assert found.words().source == ("der", "hund", "schläft", ".", "</s>")
-    assert "energies-differ" not in found.remarks
-    assert found.states.shape == (5, 8)
+    write_checkpoint(load_checkpoint(tmp_path), tmp_path / "mine")
+    translator = Translator.load(tmp_path / "mine", device="cpu")
+    with torch.inference_mode():
+        translator.network.output.bias[3] = 1e3  # the end token is always the likeliest
+    trace: Any = translator.translate(" ".join(SENTENCE), beam=beam)
+    assert len(trace.target_ids) == 2
 
 
 def _other(change: Callable[[dict[str, torch.Tensor]], object]) -> Callable[[Path], object]:
@@ -105,7 +119,7 @@ def test_other_structures_and_damage_are_refused(
     write_model(tmp_path, Kind())
     damage(tmp_path)
     with pytest.raises(AttnvizError) as error:
-        load_checkpoint(tmp_path).attention("der hund")
+        load_checkpoint(tmp_path)
     assert plain(error.value, tmp_path) == snapshot
 
 
@@ -121,19 +135,18 @@ def test_figure_command_draws_checkpoint(tmp_path: Path) -> None:
     st.lists(st.tuples(st.integers(0, 40), st.lists(st.integers(0, 30), max_size=3)), min_size=1, max_size=2),
     st.sampled_from(KINDS),
 )
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_tensor_shapes_translate_or_are_refused(
-    joeys: bool, changes: list[tuple[int, list[int]]], kind: Kind
+    tmp_path: Path, joeys: bool, changes: list[tuple[int, list[int]]], kind: Kind
 ) -> None:
-    network = Model(kind) if joeys else Seq2Seq()
-    tensors = {name: tensor.double().numpy() for name, tensor in network.state_dict().items()}
+    folder = tmp_path / (str(KINDS.index(kind)) if joeys else "tutorial")
+    if not folder.exists():
+        folder.mkdir()
+        write_model(folder, kind) if joeys else bentrevett_seq2seq.write_checkpoint(folder)
+    stored = read_checkpoint(folder)
+    tensors = dict(stored.tensors)
     for place, shape in changes:
         tensors[list(tensors)[place % len(tensors)]] = np.zeros(shape)
-    sides = [
-        Vocabulary(tokens, {token: i for i, token in enumerate(tokens)}, "it")
-        for tokens in ((SOURCE, TARGET) if joeys else (bentrevett_seq2seq.SOURCE, bentrevett_seq2seq.TARGET))
-    ]
     with contextlib.suppress(AttnvizError):
-        if joeys:
-            joey_model(tensors, {"decoder": {"init_hidden": kind.start}}, *sides, "it").attention("der hund", "the dog")
-        else:
-            bentrevett_model(tensors, *sides, "it").attention("der hund", "the dog")
+        write_checkpoint(translator_in(dataclasses.replace(stored, tensors=tensors)), folder / "made")
+        Translator.load(folder / "made", device="cpu").translate("der hund", target="the dog")

@@ -158,7 +158,7 @@ def test_decoding_stays_on_the_device(network: RNNsearch) -> None:
     step, state = decoder.step(memory, state, _ids(2, 2))
     assert _devices(*memory.__dict__.values(), *step, *state) == {"cuda"}
     likely = decoder.output.log_probabilities(step.readout.flatten(0, 1)).view(2, 2, -1)
-    likely = constrained(likely, {3: 20}, 3)
+    likely = constrained(likely, {3: 20}, 3, 4)
     for ending, beam in (([False, False], 1), ([True, False], 2)):
         assert _devices(*_continuations(likely, torch.zeros(2, 2, device="cuda"), ending, beam, unk=False)) == {"cuda"}
 
