@@ -117,8 +117,6 @@ def test_soak_computes_the_growth_of_the_second_half() -> None:
         soak.Turn(("lab", "why")[turn % 2], 10 * turn, turn, 500 + min(100 * turn, 300) + 2 * turn, 0.2)
         for turn in range(1, 21)
     ]
-    assert soak.table(turns).splitlines()[1:] == [
-        "  why           +0.20",
-        "  lab           +0.20",
-        "A thousand visits: +200 MiB; the aim is at most 100",
-    ]
+    *pages, whole = soak.table(turns).splitlines()[1:]
+    assert [line.split() for line in pages] == [["why", "+0.20"], ["lab", "+0.20"]]
+    assert "+200 MiB" in whole

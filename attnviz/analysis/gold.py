@@ -148,9 +148,8 @@ def validated(gold: GoldLinks, words: Words) -> GoldLinks:
 
 def recorded_gold_links(trace: Aligned) -> GoldLinks:
     """Return the gold links stored in a record, which only an `Attention` has."""
-    if not isinstance(trace, Attention):
-        return GoldLinks()
-    return GoldLinks(frozenset(trace.sure), frozenset(trace.possible) - frozenset(trace.sure))
+    sure, possible = (frozenset(getattr(trace, name, ())) for name in ("sure", "possible"))
+    return GoldLinks(sure, possible - sure)
 
 
 def link_errors(words: Words, gold: GoldLinks, shares: NDArray[np.floating] | None = None) -> LinkErrors:

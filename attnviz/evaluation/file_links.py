@@ -317,15 +317,15 @@ def matched(predicted: FileLinks, reference: FileLinks, remarks: list[str]) -> t
     remarks += [remark] if remark else []
     place_of = {number: index for index, number in enumerate(own)}
     places = [place_of.get(number) for number in theirs]
-    if lacking := [number for number in theirs if number not in place_of]:
-        if len(lacking) == len(theirs):
+    if absent := [number for number in theirs if number not in place_of]:
+        if len(absent) == len(theirs):
             raise different_pairs(len(own), len(theirs))
         remarks.append(
             ngettext(
                 "One file lacks sentence pair {numbers}, which counts there as a pair without links.",
                 "One file lacks {count} sentence pairs, which count there as pairs without links: {numbers}.",
-                len(lacking),
-                numbers=abbreviated(lacking),
+                len(absent),
+                numbers=abbreviated(absent),
             )
         )
     if extra := [number for number in own if number not in {*theirs}]:

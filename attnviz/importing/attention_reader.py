@@ -72,7 +72,7 @@ def read_attention(
         count = len(next((side for side in sides if side is not None), ())) or None
         pairs = tensors.sentences_in(path, count)
         reason = gettext("The attention comes from tensors in memory.")
-        return AttentionRecords(replace(pairs, format="tensors", reason=reason), *sides, options)
+        return AttentionRecords(replace(pairs, format="tensors", reason=reason), sides[0], sides[1], options)
     if len(paths) > 1:
         return records_of_files([open_content(one, encoding) for one in paths], sides, format, options)
     with _naming(str(paths[0])):
@@ -142,7 +142,8 @@ def records_of_files(
             )
         )
     counts = tuple((content.name, len(file)) for content, file in zip(contents, files, strict=True))
-    return AttentionRecords(pairs, *(_fitted(side, pairs) for side in sides), options, counts)
+    source, target = (_fitted(side, pairs) for side in sides)
+    return AttentionRecords(pairs, source, target, options, counts)
 
 
 def _lines_from_0(pairs: Sentences) -> bool:
@@ -191,7 +192,8 @@ def records_of(
     first = [pair.problem for pair in pairs[:_SAMPLE]]
     if all(first):
         raise AttnvizError(first[0])
-    return AttentionRecords(pairs, *(_fitted(side, pairs) for side in sides), options)
+    source, target = (_fitted(side, pairs) for side in sides)
+    return AttentionRecords(pairs, source, target, options)
 
 
 def sentences_of(content: Content, name: str | None = None, count: int | None = None) -> Sentences:

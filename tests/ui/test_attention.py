@@ -115,9 +115,10 @@ def test_unescape_switch_appears_with_moses_escapes_and_undoes_them() -> None:
 def test_unreadable_attention_file_is_reported_and_can_be_cancelled(snapshot: SnapshotAssertion) -> None:
     app = open_page()
     upload(app, "soft.txt", b"La zone ||| 1,2 3")
-    assert panel_texts(app, "attention_problem") == snapshot(name="bad weights")
+    assert panel_texts(app, "file_problem") == snapshot(name="bad weights")
+    upload(app, "numbers.txt", b"0.5 0.5\n0.2 0.8\n")
     app.button(key="attention_cancel").click().run()
-    assert "soft.txt" not in texts(app)
+    assert "numbers.txt" not in texts(app)
     upload(app, "x.bin", b"\xff\xfe")
     assert panel_texts(app, "file_problem") == snapshot(name="no text file")
 
